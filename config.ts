@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
+
+/** Everything wrong with the environment at once, a line for each variable. */
+export class ConfigError extends Error {}
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
+const isLoopback = (url: string) => loopbackHosts.has(new URL(url).hostname);
+
+const keyRing = z
+  .string()
+  .regex(
+    /^[\w-]{1,32}:[A-Za-z0-9+/]{43}=(,[\w-]{1,32}:[A-Za-z0-9+/]{43}=)*$/,
+    'must be id:key[,id:key…], each key 32 bytes in base64, the first one encrypts',
+  )
+  .transform((text) => {
+    const keys = text.split(',').map((entry) => {
+      const [id = '', key = ''] = entry.split(':');
+      return [id, Buffer.from(key, 'base64')] as const;
+    });
+    return { currentId: keys[0]?.[0] ?? '', keys: new Map(keys) };
+  });
+
+const shared = {
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(300).default(20),
+};
+
+const apiShape = {
+  ...shared,
+  API_HOST: z.string().default('127.0.0.1'),
+  API_PORT: port.default(3000),
+  PUBLIC_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+};
+
+const workerShape = {
+  ...shared,
+  PUBLIC_BASE_URL: apiShape.PUBLIC_BASE_URL,
+  SECRETS_KEY: keyRing,
+  ALLOW_LOOPBACK_TARGETS: flag.default(false),
+  WORKFLOW_BUNDLE: z.string().optional(),
+};
+
+const stackShape = {
+  LOG_LEVEL: shared.LOG_LEVEL,
+  DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: shared.DATABASE_URL.optional(),
+  TEMPORAL_ADDRESS: z.string().optional(),
+  TEMPORAL_CLI_PATH: z.string().optional(),
+  /** `false` never asks for a ready-made program: it is built, or an error says what to do. */
+  TEMPORAL_DOWNLOAD: flag.default(true),
+  CACHE_DIR: z.string().optional(),
+  API_PORT: port.default(3000),
+  SHOP_PORT: port.default(3001),
+  POSTGRES_PORT: port.default(54_329),
+  TEMPORAL_PORT: port.default(7233),
+  TEMPORAL_UI_PORT: port.default(8233),
+};
+
+type Environment = Record<string, string | undefined>;
+
+/** The value of NAME, or the content of the file that NAME_FILE names. */
+const withFiles = (env: Environment, names: string[], problems: string[]): Environment =>
+  Object.fromEntries(
+    names.map((name) => {
+      const path = env[`${name}_FILE`];
+      if (env[name] !== undefined || path === undefined) return [name, env[name] || undefined];
+      try {
+        return [name, readFileSync(path, 'utf8').trim()];
+      } catch {
+        problems.push(`${name}_FILE: cannot read ${path}`);
+        return [name, undefined];
+      }
+    }),
+  );
+
+const read = <S extends z.ZodRawShape>(shape: S, env: Environment) => {
+  const problems: string[] = [];
+  const values = withFiles(env, Object.keys(shape), problems);
+  const parsed = z.object(shape).safeParse(values);
+  const unreadable = new Set(problems.map((line) => line.slice(0, line.indexOf('_FILE'))));
+  for (const { path, message } of parsed.error?.issues ?? []) {
+    const name = String(path[0]);
+    // The message only: a value may be a secret.
+    if (!unreadable.has(name))
+      problems.push(`${name}: ${values[name] === undefined ? 'is missing' : message}`);
+  }
+  return { values: parsed.data, problems };
+};
+
+const orThrow = <T extends object>(values: T | undefined, problems: string[]): Readonly<T> => {
+  if (values && problems.length === 0) return Object.freeze(values);
+  throw new ConfigError(`The configuration is not usable:\n  ${problems.join('\n  ')}`);
+};
+
+/** Address, namespace, TLS and API key of Temporal, from the SDK's own TEMPORAL_* variables. */
+const temporalConfig = (env: Environment) => {
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: definedOnly(env) });
+  return { connectionOptions, namespace: namespace ?? 'default' };
+};
+
+const definedOnly = (env: Environment): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+
+/** @throws ConfigError */
+export const readApiConfig = (env: Environment = process.env) => {
+  const { values, problems } = read(apiShape, env);
+  return { ...orThrow(values, problems), temporal: temporalConfig(env) };
+};
+
+/** @throws ConfigError */
+export const readWorkerConfig = (env: Environment = process.env) => {
+  const { values, problems } = read(workerShape, env);
+  if (values?.ALLOW_LOOPBACK_TARGETS && !isLoopback(values.PUBLIC_BASE_URL))
+    problems.push('ALLOW_LOOPBACK_TARGETS: is refused together with a public PUBLIC_BASE_URL');
+  return { ...orThrow(values, problems), temporal: temporalConfig(env) };
+};
+
+/** @throws ConfigError */
+export const readStackConfig = (env: Environment = process.env) => {
+  const { values, problems } = read(stackShape, env);
+  return orThrow(values, problems);
+};
+export type StackConfig = ReturnType<typeof readStackConfig>;
+export type KeyRing = z.infer<typeof keyRing>;

@@ -1,0 +1,42 @@
+import { failureReasons } from './failure.ts';
+import { eventIdOf } from './ids.ts';
+import { objectText } from './json.ts';
+import type { Payment } from './payment.ts';
+import { isTerminal } from './status.ts';
+import { isoTime } from './time.ts';
+
+export type EventKind = 'payment.paid' | 'payment.failed' | 'payment.cancelled' | 'payment.expired';
+
+/** The one terminal event of a payment. `body` is sent as these bytes in every attempt. */
+export interface Event {
+  id: string;
+  kind: EventKind;
+  body: string;
+  createdAt: Date;
+}
+
+/** The event of a payment that has just ended: source document, table 6.3, fields in its order. */
+export const eventOf = (payment: Payment, createdAt: Date): Event => {
+  if (!isTerminal(payment.status)) throw new Error(`${payment.id} has not ended, it has no event`);
+  const id = eventIdOf(payment.id);
+  const kind: EventKind = `payment.${payment.status}`;
+  const body = objectText({
+    event: kind,
+    event_id: id,
+    created_at: isoTime(createdAt),
+    payment_id: payment.id,
+    application: payment.application,
+    order_id: payment.orderId,
+    status: payment.status,
+    amount: payment.amount,
+    currency: payment.currency,
+    tracking_code: payment.trackingCode,
+    card_pan_masked: payment.cardPanMasked,
+    paid_at: payment.paidAt && isoTime(payment.paidAt),
+    failure_code: payment.failureCode,
+    failure_reason: payment.failureCode && failureReasons[payment.failureCode],
+    test: payment.test,
+    metadata: { jsonText: payment.metadata },
+  });
+  return { id, kind, body, createdAt };
+};

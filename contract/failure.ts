@@ -1,0 +1,26 @@
+/**
+ * Why a payment is `failed`: one fixed sentence per code, never the gateway's own text.
+ * An open set for readers; the keys here are what this service sends.
+ */
+export const failureReasons = {
+  insufficient_funds: 'The card or account does not have enough funds.',
+  card_declined: 'The card issuer declined the payment.',
+  invalid_card: 'The card number is not valid.',
+  expired_card: 'The card has expired.',
+  authentication_failed: 'The payer could not be authenticated.',
+  limit_exceeded: 'The payment exceeds a limit of the card or account.',
+  card_not_supported: 'The card cannot be used for this payment.',
+  suspected_fraud: 'The payment was refused for security reasons.',
+  issuer_unavailable: 'The card issuer could not be reached.',
+  gateway_error: 'The payment gateway could not process the payment.',
+  merchant_configuration: 'The gateway account is not able to take this payment.',
+  amount_mismatch: 'The gateway confirmed another amount or currency than the payment has.',
+  payment_not_completed: 'The payment was not completed at the gateway.',
+  payment_reversed: 'The gateway gave the money back before the payment was confirmed.',
+  unknown: 'The gateway refused the payment without a known reason.',
+} as const;
+
+export type FailureCode = keyof typeof failureReasons;
+
+export const isFailureCode = (text: string): text is FailureCode =>
+  Object.hasOwn(failureReasons, text);

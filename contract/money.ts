@@ -1,0 +1,33 @@
+/** Amounts are integers in the minor unit of their currency, e.g. cents. */
+export const amountBounds = { min: 1, max: 999_999_999_999 } as const;
+
+const byExponent = {
+  0: 'BIF CLP DJF GNF IRR ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  2:
+    'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD ' +
+    'CAD CDF CHE CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS ' +
+    'GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD ' +
+    'MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP ' +
+    'PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT ' +
+    'TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XAD XCD XCG YER ZAR ZMW ZWG',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+} as const;
+
+/**
+ * Currency code to the number of its decimal places (ISO 4217, without funds of no minor unit).
+ * IRR has 0 here, not ISO's 2: every Iranian gateway takes whole rials.
+ */
+export const currencyExponents: ReadonlyMap<string, number> = new Map(
+  Object.entries(byExponent).flatMap(([exponent, codes]) =>
+    codes.split(' ').map((code) => [code, Number(exponent)] as const),
+  ),
+);
+
+/** "1250", USD → "12.50 USD"; for people, never for arithmetic. */
+export const formatMoney = ({ amount, currency }: { amount: number; currency: string }): string => {
+  const exponent = currencyExponents.get(currency) ?? 0;
+  const digits = String(amount).padStart(exponent + 1, '0');
+  const whole = digits.slice(0, digits.length - exponent).replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`} ${currency}`;
+};

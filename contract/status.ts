@@ -1,0 +1,18 @@
+/** The states of a payment, contract section 2. `processing` is left only for a terminal state. */
+export const statuses = [
+  'pending',
+  'processing',
+  'paid',
+  'failed',
+  'cancelled',
+  'expired',
+] as const;
+
+export type Status = (typeof statuses)[number];
+export type TerminalStatus = Exclude<Status, 'pending' | 'processing'>;
+
+export const isTerminal = (status: Status): status is TerminalStatus =>
+  status !== 'pending' && status !== 'processing';
+
+/** The sending of a payment's one event; `none` where there was no webhook URL when it ended. */
+export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'none';

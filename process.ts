@@ -1,0 +1,47 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Logger, pino } from 'pino';
+
+export type { Logger };
+
+/** What every log line of the current piece of work carries, e.g. request_id and payment_id. */
+export const logContext = new AsyncLocalStorage<Record<string, string>>();
+
+export const createLogger = (name: string, level: string): Logger =>
+  pino({
+    name,
+    level,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    mixin: () => logContext.getStore() ?? {},
+  });
+
+/** Something around the service is not as it must be: shown as its one sentence, without a stack. */
+export class SetupError extends Error {}
+
+/**
+ * Runs an entry file: `start` brings everything up and gives back what takes it down again.
+ * Tells a parent process when it is up, stops on SIGTERM, SIGINT and when the parent is gone.
+ * A failed start is one sentence and exit code 1.
+ */
+export const runProcess = async (start: () => Promise<() => Promise<void>>): Promise<void> => {
+  let stopping = false;
+  let stop = async () => {};
+  const shutDown = async () => {
+    if (stopping) return;
+    stopping = true;
+    await stop();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void shutDown());
+  if (process.send) process.on('disconnect', () => void shutDown());
+  try {
+    stop = await start();
+    process.send?.('ready');
+  } catch (error) {
+    process.exitCode = 1;
+    console.error(isExpected(error) ? error.message : error);
+    process.exit(1);
+  }
+};
+
+const isExpected = (error: unknown): error is Error =>
+  error instanceof SetupError || (error instanceof Error && error.constructor.name === 'ConfigError');
