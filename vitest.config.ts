@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+import { closingLine } from './test/support/closing-line.ts';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // The last one prints the run's closing line, so it stays the last.
+    reporters: ['default', closingLine()],
+    // Whole journeys on a real engine, also on a slow machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+  },
+});
