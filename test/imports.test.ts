@@ -1,0 +1,106 @@
+import { stripTypeScriptTypes } from 'node:module';
+import { posix } from 'node:path';
+import { expect, it } from 'vitest';
+import { projectFiles, readProjectFile } from './support/files.ts';
+
+const house =
+  'config.ts process.ts contract postgres gateways activities workflows api worker admin stack demo';
+
+/**
+ * What a folder or file may import of ours, besides its own folder. All rows that fit a file add
+ * up; a file without a row may not be there. `value` is what still runs once types are stripped,
+ * `type` what may besides be imported by `import type`; `file#name` allows that one name.
+ */
+const rules: Record<string, { value?: string; type?: string }> = {
+  contract: {},
+  'config.ts': {},
+  'process.ts': {},
+  postgres: { value: 'contract' },
+  gateways: { value: 'contract' },
+  'gateways/sandbox.ts': { value: 'postgres/sandbox-payments.ts' },
+  activities: { value: 'contract postgres gateways', type: 'process.ts' },
+  workflows: { value: 'contract', type: 'activities' },
+  api: {
+    value: 'contract postgres gateways workflows/messages.ts process.ts#logContext',
+    type: 'workflows process.ts',
+  },
+  'api/main.ts': { value: 'config.ts process.ts' },
+  worker: {
+    value: 'contract postgres gateways activities workflows/messages.ts process.ts#logContext',
+    type: 'process.ts',
+  },
+  'worker/main.ts': { value: 'config.ts process.ts' },
+  admin: { value: 'contract postgres workflows/messages.ts', type: 'process.ts' },
+  'admin/main.ts': { value: 'config.ts process.ts' },
+  stack: { value: 'config.ts process.ts postgres contract' },
+  demo: {},
+  bench: { value: house },
+  test: { value: house },
+  'vitest.config.ts': { value: 'test/support/closing-line.ts' },
+};
+
+/** What runs in Temporal's workflow sandbox may load these packages, and no Node module. */
+const workflowPackages = /^@temporalio\/(workflow|common)$/;
+
+interface Import {
+  from: string;
+  ours: boolean;
+  names: string[];
+}
+
+const importsIn = (file: string, code: string): Import[] =>
+  [
+    ...code.matchAll(/(?:^(?:import|export)\b([^'";]*)from|\bimport\b\s*\(?)\s*['"]([^'"]+)['"]/gm),
+  ].map(([, clause = '', from = '']) => ({
+    from: from.startsWith('.') ? posix.join(posix.dirname(file), from) : from,
+    ours: from.startsWith('.'),
+    names: clause.replaceAll(/ as \w+/g, '').match(/\w+(?=\s*[,}])/g) ?? ['*'],
+  }));
+
+const files = projectFiles().filter((path) => /\.(ts|mjs)$/.test(path));
+const sources = new Map(files.map((path) => [path, readProjectFile(path)]));
+const values = new Map(
+  [...sources].map(([path, text]) => [path, importsIn(path, stripTypeScriptTypes(text))]),
+);
+
+const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
+const allows = (allowed: string[], file: string, { from, ours, names }: Import) =>
+  !ours ||
+  (file.includes('/') && isIn(from, file.slice(0, file.indexOf('/')))) ||
+  allowed.some((place) => {
+    const [path = '', name] = place.split('#');
+    return isIn(from, path) && (!name || names.every((each) => each === name));
+  });
+
+it('imports of ours follow the rules of the house', () => {
+  const broken = files.flatMap((file) => {
+    const rows = Object.keys(rules).filter((place) => isIn(file, place));
+    if (rows.length === 0) return [`${file} has no rule`];
+    const places = (of: 'value' | 'type') =>
+      rows.flatMap((row) => rules[row]?.[of]?.split(' ') ?? []);
+    const running = values.get(file) ?? [];
+    const runs = new Set(running.map((each) => JSON.stringify(each)));
+    const types = importsIn(file, sources.get(file) ?? '').filter(
+      (each) => !runs.has(JSON.stringify(each)),
+    );
+    return [
+      ...running
+        .filter((each) => !allows(places('value'), file, each))
+        .map(({ from, names }) => `${file} imports ${names.join()} of ${from}`),
+      ...types
+        .filter((each) => !allows([...places('value'), ...places('type')], file, each))
+        .map(({ from, names }) => `${file} imports the type ${names.join()} of ${from}`),
+    ];
+  });
+  expect(broken).toEqual([]);
+});
+
+it('workflows load nothing that Temporal cannot replay or that makes their bundle heavy', () => {
+  const reached = new Set(files.filter((path) => path.startsWith('workflows/')));
+  const broken: string[] = [];
+  for (const file of reached)
+    for (const { from, ours } of values.get(file) ?? [])
+      if (ours) reached.add(from);
+      else if (!workflowPackages.test(from)) broken.push(`${file} loads ${from}`);
+  expect(broken).toEqual([]);
+});
