@@ -100,12 +100,16 @@ const orThrow = <T extends object>(values: T | undefined, problems: string[]): R
 
 /** Address, namespace, TLS and API key of Temporal, from the SDK's own TEMPORAL_* variables. */
 const temporalConfig = (env: Environment) => {
-  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: definedOnly(env) });
+  const { connectionOptions, namespace } = loadClientConnectConfig({
+    overrideEnvVars: definedOnly(env),
+  });
   return { connectionOptions, namespace: namespace ?? 'default' };
 };
 
 const definedOnly = (env: Environment): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 
 /** @throws ConfigError */
 export const readApiConfig = (env: Environment = process.env) => {
@@ -121,10 +125,37 @@ export const readWorkerConfig = (env: Environment = process.env) => {
   return { ...orThrow(values, problems), temporal: temporalConfig(env) };
 };
 
+/** What the programs that the stack starts need of the surroundings, and no more: Go, proxies, CAs. */
+const inherited =
+  /^(PATH|HOME|USER|LANG|TZ|TMPDIR|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|(HTTPS?|NO|ALL)_PROXY|GO[A-Z0-9]*)$/i;
+
+const only = (env: Environment, names: RegExp): Record<string, string> =>
+  Object.fromEntries(Object.entries(definedOnly(env)).filter(([name]) => names.test(name)));
+
 /** @throws ConfigError */
 export const readStackConfig = (env: Environment = process.env) => {
   const { values, problems } = read(stackShape, env);
-  return orThrow(values, problems);
+  const config = orThrow(values, problems);
+  return {
+    ...config,
+    inherited: only(env, inherited),
+    /** Undefined: the embedded one. `variables` are for those who connect to it as well. */
+    externalTemporal: config.TEMPORAL_ADDRESS
+      ? {
+          ...temporalConfig(env),
+          variables: only(env, /^TEMPORAL_(?!CLI_PATH|DOWNLOAD|PORT|UI_PORT)/),
+        }
+      : undefined,
+  };
 };
 export type StackConfig = ReturnType<typeof readStackConfig>;
+
+/** The text of SECRETS_KEY. @throws ConfigError */
+export const parseKeyRing = (text: string): KeyRing => {
+  const { data, error } = keyRing.safeParse(text);
+  if (data) return data;
+  throw new ConfigError(`The secrets key is not usable: ${error.issues[0]?.message}`);
+};
 export type KeyRing = z.infer<typeof keyRing>;
+export type ApiConfig = ReturnType<typeof readApiConfig>;
+export type WorkerConfig = ReturnType<typeof readWorkerConfig>;

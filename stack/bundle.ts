@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { SetupError } from '../process.ts';
+import { launch } from './launch.ts';
+import type { Log } from './logs.ts';
+
+export interface BundleOptions {
+  /** The checkout. */
+  root: string;
+  /** Where bundles are kept; only the newest one is. */
+  folder: string;
+  entry: string;
+  env: Record<string, string>;
+  log: Log;
+  onSpawn: (pid: number) => void;
+  signal: AbortSignal;
+}
+
+/**
+ * The workflow bundle, built ahead in a process of its own: webpack's memory would stay with the
+ * worker. Built again only when a source changed.
+ * @returns its path
+ */
+export const bundleWorkflows = async (options: BundleOptions): Promise<string> => {
+  const { root, folder, log, signal } = options;
+  mkdirSync(folder, { recursive: true });
+  const name = `workflows-${hashOfSources(root)}.js`;
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  const temporary = `${path}.tmp`;
+  let last = '';
+  const bundler = await launch({
+    command: process.execPath,
+    args: [join(root, options.entry), temporary],
+    env: options.env,
+    ipc: true,
+    onSpawn: options.onSpawn,
+    onLine: (line, from) => {
+      log.write(line, from);
+      if (from === 'stderr' && line.trim()) last = line;
+    },
+  });
+  const stop = () => void bundler.end([['SIGKILL', 1000]]);
+  signal.addEventListener('abort', stop);
+  const how = await bundler.exited;
+  signal.removeEventListener('abort', stop);
+  if (how !== 'ended with code 0')
+    throw new SetupError(
+      `The workflows could not be bundled, the bundler ${how}${last && `: ${last}`}. Its log is ${log.path}.`,
+    );
+  renameSync(temporary, path);
+  for (const other of readdirSync(folder)) if (other !== name) rmSync(join(folder, other));
+  return path;
+};
+
+const hashOfSources = (root: string): string => {
+  const hash = createHash('sha256');
+  const files = ['workflows', 'contract'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name)),
+  );
+  for (const name of [...files, 'package-lock.json', 'worker/bundle.ts'].sort())
+    if (existsSync(join(root, name)))
+      hash.update(`${name}\0`).update(readFileSync(join(root, name)));
+  return hash.digest('hex').slice(0, 16);
+};

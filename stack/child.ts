@@ -1,0 +1,66 @@
+import { SetupError } from '../process.ts';
+import { launch, type Running } from './launch.ts';
+import type { Log } from './logs.ts';
+
+export interface ChildOptions {
+  name: string;
+  /** The entry file and its arguments; it says 'ready' to its parent when it is up. */
+  args: string[];
+  env: Record<string, string>;
+  /** How long it may take to stop before it is forced. */
+  stopMs: number;
+  log: Log;
+  onSpawn: (pid: number) => void;
+  signal: AbortSignal;
+}
+
+const startTimeoutMs = 60_000;
+
+/**
+ * Starts one of our own programs on the Node we run on.
+ * @throws SetupError with the last thing it said when it ends before it is up
+ */
+export const startChild = async (options: ChildOptions): Promise<Running> => {
+  const { name, log, signal } = options;
+  const ready = Promise.withResolvers<void>();
+  let last = '';
+  const { pid, child, exited, end } = await launch({
+    command: process.execPath,
+    args: options.args,
+    env: options.env,
+    ipc: true,
+    onSpawn: options.onSpawn,
+    onLine: (line, from) => {
+      log.write(line, from);
+      if (from === 'stderr' && line.trim()) last = line;
+    },
+  });
+  const stop = () =>
+    end([
+      ['SIGTERM', options.stopMs],
+      ['SIGKILL', 1000],
+    ]);
+  const problem = (what: string) =>
+    new SetupError(`${name} ${what}${last ? `: ${last}` : ''}. Its log is ${log.path}.`);
+  child.on('message', (message) => {
+    if (message === 'ready') ready.resolve();
+  });
+  void exited.then((how) => ready.reject(problem(how)));
+  const timer = setTimeout(
+    () => ready.reject(problem('was not ready within a minute')),
+    startTimeoutMs,
+  );
+  const giveUp = () => ready.reject(problem('was stopped while it started'));
+  signal.addEventListener('abort', giveUp);
+  try {
+    signal.throwIfAborted();
+    await ready.promise;
+    return { pid, exited, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  }
+};

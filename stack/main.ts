@@ -1,0 +1,3 @@
+import { runStack } from './run.ts';
+
+await runStack();

@@ -1,0 +1,100 @@
+import { ConfigError, readStackConfig } from '../config.ts';
+import { SetupError } from '../process.ts';
+import type { ConnectionFacts } from './connection-file.ts';
+import type { Entries } from './services.ts';
+import { createStack, type Stack } from './stack.ts';
+import { createTerminal } from './terminal.ts';
+
+const ours: Entries = {
+  api: 'api/main.ts',
+  worker: 'worker/main.ts',
+  bundle: 'worker/bundle.ts',
+  shop: 'demo/shop.ts',
+};
+
+/** The whole life of `npm start`. Exit code 1 and one sentence when it cannot go on. */
+export const runStack = async (entries: Entries = ours): Promise<void> => {
+  const terminal = createTerminal();
+  const startedAt = Date.now();
+  const life = createLife(terminal.say);
+  // Before anything is started: there is no moment at which a signal would leave something behind.
+  listenToSignals(life, terminal.say);
+  try {
+    const config = readStackConfig();
+    const stack = createStack({ config, terminal, entries, giveUp: life.fail });
+    life.begin(stack);
+    const facts = await stack.start();
+    if (life.isEnding()) return;
+    terminal.say(banner(facts, { dataDir: config.DATA_DIR, tookMs: Date.now() - startedAt }));
+    process.send?.('ready');
+  } catch (error) {
+    // A start that was called off fails for that reason alone.
+    if (!life.isEnding()) life.fail(sentenceOf(error));
+  }
+};
+
+interface Life {
+  begin: (stack: Stack) => void;
+  isEnding: () => boolean;
+  /** Stops all and ends with code 0; asked again it ends at once. */
+  end: () => void;
+  fail: (reason: string) => void;
+}
+
+const longestStopMs = 9500;
+
+const createLife = (say: (line: string) => void): Life => {
+  let stack: Stack | undefined;
+  let isEnding = false;
+  const leave = async (code: number) => {
+    if (isEnding) return;
+    isEnding = true;
+    setTimeout(() => process.exit(code || 1), longestStopMs).unref();
+    await stack?.stop().catch((error: unknown) => say(sentenceOf(error)));
+    process.exit(code);
+  };
+  return {
+    begin: (started) => (stack = started),
+    isEnding: () => isEnding,
+    end: () => void leave(0),
+    fail: (reason) => {
+      if (!isEnding) console.error(reason);
+      void leave(1);
+    },
+  };
+};
+
+const listenToSignals = (life: Life, say: (line: string) => void) => {
+  const end = () => {
+    if (!life.isEnding()) say('Stopping …');
+    life.end();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  if (process.send) process.on('disconnect', end);
+  // A terminal that is gone must not keep the rest from being stopped.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+};
+
+const sentenceOf = (error: unknown): string => {
+  if (error instanceof SetupError || error instanceof ConfigError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+};
+
+const banner = (
+  facts: ConnectionFacts,
+  { dataDir, tookMs }: { dataDir: string; tookMs: number },
+): string => `
+Ready after ${(tookMs / 1000).toFixed(1)} s.
+
+  Demo shop     ${facts.shop_url}
+  API           ${facts.api_base_url}/api/v1
+  Temporal UI   ${facts.temporal_ui_url ?? `of your server at ${facts.temporal_address}`}
+  Logs          ${dataDir}/logs
+
+Create a payment:
+
+  curl -X POST ${facts.api_base_url}/api/v1/payments \\
+    -H 'Authorization: Bearer ${facts.token}' -H 'Content-Type: application/json' \\
+    -d '{"order_id": "order-1", "amount": 1250, "currency": "EUR"}'
+
+The same facts are in ${dataDir}/connection.json. Ctrl-C stops everything.`;

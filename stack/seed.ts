@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { createApplications } from '../postgres/applications.ts';
+import { connect, type Sql } from '../postgres/connection.ts';
+import { createGateways } from '../postgres/gateways.ts';
+import { migrate } from '../postgres/migrate.ts';
+import { createSecretBox, type KeyRing } from '../postgres/secret-box.ts';
+import { createTokens } from '../postgres/tokens.ts';
+import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
+import { SetupError } from '../process.ts';
+
+/** What the demo application knows; both live in the connection file alone. */
+export interface Credentials {
+  token: string;
+  webhook_secret: string;
+}
+
+export interface SeedOptions {
+  shopUrl: string;
+  keyRing: KeyRing;
+  /** Of an earlier start. */
+  known: Credentials | undefined;
+}
+
+export const application = 'demo-shop';
+const gateway = 'sandbox';
+
+/**
+ * Brings the schema up to date and makes the demo application with its gateway. Can be repeated, and
+ * be cut anywhere: credentials that never reached the connection file are replaced by new ones.
+ */
+export const prepareDatabase = async (url: string, options: SeedOptions): Promise<Credentials> => {
+  const sql = connect(url, { name: 'payments-stack', max: 2 });
+  try {
+    await migrate(sql);
+    return await seed(sql, options);
+  } finally {
+    await sql.end();
+  }
+};
+
+const seed = async (sql: Sql, { shopUrl, keyRing, known }: SeedOptions): Promise<Credentials> => {
+  await createGateways(sql).insert({
+    slug: gateway,
+    driver: 'sandbox',
+    kind: 'sandbox',
+    credentials: null,
+  });
+  const applications = createApplications(sql);
+  const urls = { callbackUrls: [`${shopUrl}/return`], webhookUrl: `${shopUrl}/webhook` };
+  await applications.insert({ slug: application, defaultGateway: gateway, ...urls });
+  // The ports may be others than last time.
+  await applications.setUrls(application, urls);
+  const tokens = createTokens(sql);
+  const caller = known && (await tokens.authenticate(known.token));
+  if (known && caller?.application === application) return known;
+  const secrets = createWebhookSecrets(sql, createSecretBox(keyRing));
+  return {
+    webhook_secret: await secrets.issue(application),
+    token: await tokens.issue({ application, mode: 'test', name: 'demo' }),
+  };
+};
+
+/** @throws SetupError when the database that DATABASE_URL names cannot be used */
+export const reachDatabase = async (url: string): Promise<void> => {
+  const sql = connect(url, { name: 'payments-stack', max: 1 });
+  try {
+    await sql`select 1`;
+  } catch (error) {
+    // Host and database only: the URL holds a password.
+    const { host, pathname } = new URL(url);
+    const reason = error instanceof Error ? error.message.replace(/[\s.]+$/, '') : String(error);
+    throw new SetupError(
+      `DATABASE_URL: cannot use the database ${pathname.slice(1)} at ${host} (${reason}): start or create it, correct the URL, or unset it to use the embedded one.`,
+      { cause: error },
+    );
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+};
+
+/** What of the credentials an earlier start has left. */
+export const readCredentials = (path: string): Credentials | undefined => {
+  try {
+    const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof read !== 'object' || read === null) return undefined;
+    if (!('token' in read && 'webhook_secret' in read)) return undefined;
+    const { token, webhook_secret } = read;
+    return typeof token === 'string' && typeof webhook_secret === 'string'
+      ? { token, webhook_secret }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { launch, withinMs } from '../launch.ts';
+import { takeLock } from '../lock.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface GetOptions {
+  /** The file to make. */
+  target: string;
+  env: Record<string, string>;
+  terminal: Terminal;
+  signal?: AbortSignal;
+}
+
+export const neededGo = '1.26.8';
+
+const timeoutMs = 45 * 60_000;
+const module = new URL('./go.mod', import.meta.url);
+const packagePath = 'github.com/temporalio/cli/cmd/temporal';
+
+/** The version of the Go at this path itself, not of the one it would fetch for a module. */
+export const goAt = async (
+  go: string,
+  env: Record<string, string>,
+): Promise<string | undefined> => {
+  const answer = await promisify(execFile)(go, ['version'], {
+    env,
+    cwd: '/',
+    timeout: 15_000,
+  }).catch(() => undefined);
+  return /go(\d[\d.]*)/.exec(answer?.stdout ?? '')?.[1];
+};
+
+/**
+ * Compiles the Temporal CLI from the public Go modules that go.mod names.
+ * Of several that start at once one compiles and the others wait for it.
+ * @returns undefined when the program is there, otherwise what went wrong
+ */
+export const build = async (options: GetOptions & { go: string }): Promise<string | undefined> => {
+  const lockPath = `${options.target}.lock`;
+  let done: (() => void) | undefined;
+  try {
+    for (;;) {
+      const lock = takeLock(lockPath);
+      if (typeof lock !== 'number') {
+        done?.();
+        try {
+          return existsSync(options.target) ? undefined : await compile(options);
+        } finally {
+          lock.release();
+        }
+      }
+      done ??= options.terminal.progress(
+        `Waiting for Temporal: process ${lock} is compiling it (this happens once).`,
+      );
+      await sleep(200, undefined, options.signal && { signal: options.signal });
+    }
+  } finally {
+    done?.();
+  }
+};
+
+const compile = async ({ go, target, env, terminal, signal }: GetOptions & { go: string }) => {
+  const version = / (?:github\.com\/temporalio\/cli) v(\S+)/.exec(
+    readFileSync(module, 'utf8').replaceAll('\t', ' '),
+  )?.[1];
+  const temporary = `${target}.${process.pid}`;
+  const flags = `-s -w -X github.com/temporalio/cli/internal/temporalcli.Version=${version}`;
+  const lines: string[] = [];
+  const done = terminal.progress(
+    'Compiling Temporal: there is no ready-made program here, so its server is built from source, which takes 5 to 10 minutes. This happens once; the result is kept.',
+  );
+  const compiler = await launch({
+    command: go,
+    args: ['build', '-trimpath', '-ldflags', flags, '-o', temporary, packagePath],
+    cwd: fileURLToPath(new URL('.', module)),
+    env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
+    onLine: (line) => lines.push(line),
+  });
+  const stop = () => killGroup(compiler.pid);
+  signal?.addEventListener('abort', stop);
+  try {
+    const inTime = await withinMs(compiler.exited, timeoutMs);
+    if (!inTime) stop();
+    if ((await compiler.exited) !== 'ended with code 0')
+      return inTime ? (lines.at(-1) ?? 'Go gave no reason') : 'it took longer than 45 minutes';
+    renameSync(temporary, target);
+    return undefined;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    done();
+    rmSync(temporary, { force: true });
+  }
+};
+
+/** With the compilers and linkers that `go` has started. */
+const killGroup = (pid: number) => {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+};
