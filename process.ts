@@ -44,4 +44,5 @@ export const runProcess = async (start: () => Promise<() => Promise<void>>): Pro
 };
 
 const isExpected = (error: unknown): error is Error =>
-  error instanceof SetupError || (error instanceof Error && error.constructor.name === 'ConfigError');
+  error instanceof SetupError ||
+  (error instanceof Error && error.constructor.name === 'ConfigError');

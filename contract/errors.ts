@@ -39,7 +39,11 @@ export class PaymentError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails | undefined;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { details?: ErrorDetails }) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: ErrorOptions & { details?: ErrorDetails },
+  ) {
     super(message, options);
     this.name = 'PaymentError';
     this.code = code;

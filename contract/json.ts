@@ -57,8 +57,10 @@ export const scanJson = (text: string): JsonNode => {
       at = start;
       return fail('Invalid string');
     }
-    if (value.includes('\0')) fail('A string holds the NUL character, which is not accepted, before');
-    if (!value.isWellFormed()) fail('A string holds a lone surrogate, which is not accepted, before');
+    if (value.includes('\0'))
+      fail('A string holds the NUL character, which is not accepted, before');
+    if (!value.isWellFormed())
+      fail('A string holds a lone surrogate, which is not accepted, before');
     return { kind: 'string', text: written, value };
   };
 

@@ -28,6 +28,16 @@ export interface Payment {
   updatedAt: Date;
 }
 
+/** What starting a payment's workflow takes. */
+export type StartFacts = Pick<
+  Payment,
+  'id' | 'application' | 'orderId' | 'amount' | 'currency' | 'gateway' | 'expiresAt'
+>;
+
+/** Where the gateway wants the payer's browser: a link, or a form that submits itself. */
+export type Redirect =
+  { method: 'GET'; url: string } | { method: 'POST'; url: string; fields: Record<string, string> };
+
 /** Where a payer begins; null once the payment has ended. */
 export const checkoutUrlOf = (payment: Payment, publicBaseUrl: string): string | null =>
   isTerminal(payment.status) ? null : `${publicBaseUrl}/api/v1/payments/${payment.id}/checkout`;

@@ -1,0 +1,134 @@
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { Dispatcher } from 'undici';
+import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
+import type { Logger } from '../process.ts';
+import { post } from './webhook-request.ts';
+import { attemptsPerRound, delaysMs, nextStep } from './webhook-schedule.ts';
+import { signatureOf } from './webhook-signature.ts';
+
+export interface Deps {
+  deliveries: Deliveries;
+  secretBox: Pick<SecretBox, 'open'>;
+  dispatcher: Dispatcher;
+  /** Whether a webhook may be sent to this URL at all. */
+  isAllowedTarget: (url: string) => boolean;
+  now: () => Date;
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+const failure = (errorClass: string, error: string): AttemptResult => ({
+  durationMs: 0,
+  responseStatus: null,
+  errorClass,
+  error,
+  responseBody: null,
+  responseTruncated: false,
+});
+
+export const createDeliveryActivities = (deps: Deps) => {
+  const { deliveries, secretBox, dispatcher, isAllowedTarget, now, logger } = deps;
+
+  const find = async (id: string): Promise<Delivery> => {
+    const delivery = await deliveries.get(id);
+    if (delivery) return delivery;
+    throw ApplicationFailure.nonRetryable(`${id} has not ended, it has no event`, 'NO_EVENT');
+  };
+
+  const send = async (delivery: Delivery, number: number): Promise<AttemptResult> => {
+    const { webhookUrl: url, event, application } = delivery;
+    if (url === null) return failure('no_url', 'The application has no webhook URL any more');
+    if (!isAllowedTarget(url)) return failure('blocked', 'The webhook URL is not allowed');
+    const timestamp = Math.floor(now().getTime() / 1000);
+    const secrets = delivery.secrets.map((sealed) => secretBox.open(sealed, application));
+    return post({
+      url,
+      body: event.body,
+      dispatcher,
+      signal: cancellationSignal(),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Service-Webhook/1.0',
+        'x-service-event': event.kind,
+        'x-service-event-id': event.id,
+        'x-service-timestamp': String(timestamp),
+        'x-service-delivery-attempt': String(number),
+        'x-service-signature': signatureOf(event.body, secrets, timestamp),
+      },
+    });
+  };
+
+  const consequenceOf = ({ errorClass }: AttemptResult, indexInRound: number): Consequence => {
+    if (errorClass === null) return { status: 'delivered' };
+    const delayMs = delaysMs[indexInRound - 1];
+    if (delayMs === undefined) return { status: 'exhausted', run: runId() };
+    return { status: 'pending', nextAttemptAt: new Date(now().getTime() + delayMs) };
+  };
+
+  return {
+    /**
+     * One try of a delivery: at most one POST. The engine repeats it with the documented delays.
+     * @throws ApplicationFailure WebhookAttemptFailed (with the delay), WebhookExhausted (final)
+     */
+    async deliverWebhook({ id }: { id: string }): Promise<'delivered' | 'none'> {
+      const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
+      let delivery = await find(id);
+      if (delivery.status === 'exhausted') {
+        // The run that used up the round only failed to report it; another run is a re-trigger.
+        if (delivery.exhaustedByRun === runId()) throw exhausted(id);
+        await deliveries.beginRound(id, now());
+        delivery = await find(id);
+      }
+      if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
+
+      const step = nextStep(delivery, scheduledAt);
+      if (step.kind === 'exhausted') throw exhausted(id);
+      if (step.kind === 'wait')
+        throw attemptFailed('Came back before the documented delay', step.ms);
+
+      const { number, indexInRound } = step;
+      const startedAt = now();
+      await deliveries.beginAttempt(id, {
+        number,
+        round: delivery.round,
+        engineScheduledAt: scheduledAt,
+        startedAt,
+      });
+      const result = await send(delivery, number);
+      const then = consequenceOf(result, indexInRound);
+      await deliveries.completeAttempt(id, number, { result, then, completedAt: now() });
+
+      const { application } = delivery;
+      const facts = {
+        payment_id: id,
+        application,
+        attempt: number,
+        error_class: result.errorClass,
+      };
+      if (then.status === 'delivered') {
+        logger.info({ ...facts, duration_ms: result.durationMs }, 'Webhook delivered');
+        return 'delivered';
+      }
+      logger.warn({ ...facts, response_status: result.responseStatus }, 'Webhook attempt failed');
+      if (then.status === 'exhausted') throw exhausted(id);
+      throw attemptFailed(`Attempt ${number}: ${result.error}`, delaysMs[indexInRound - 1] ?? 0);
+    },
+  };
+};
+
+const runId = () => activityInfo().workflowExecution?.runId ?? '';
+
+const exhausted = (id: string) =>
+  ApplicationFailure.nonRetryable(
+    `The event of ${id} was not accepted in ${attemptsPerRound} attempts`,
+    'WebhookExhausted',
+  );
+
+const attemptFailed = (message: string, nextRetryDelay: number) =>
+  ApplicationFailure.create({
+    type: 'WebhookAttemptFailed',
+    message,
+    nextRetryDelay,
+    category: ApplicationFailureCategory.BENIGN,
+  });

@@ -1,0 +1,14 @@
+import type { Deps as DeliveryDeps } from './delivery.ts';
+import { createDeliveryActivities } from './delivery.ts';
+import type { Deps as PaymentDeps } from './payment.ts';
+import { createPaymentActivities } from './payment.ts';
+import type { Deps as SweepDeps } from './sweep.ts';
+import { createSweepActivities } from './sweep.ts';
+
+/** Everything a workflow may do to the world. */
+export const createActivities = (deps: PaymentDeps & DeliveryDeps & SweepDeps) => ({
+  ...createPaymentActivities(deps),
+  ...createDeliveryActivities(deps),
+  ...createSweepActivities(deps),
+});
+export type Activities = ReturnType<typeof createActivities>;

@@ -1,0 +1,199 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { eventOf } from '../contract/event.ts';
+import type { Payment } from '../contract/payment.ts';
+import type { Status } from '../contract/status.ts';
+import { isTerminal } from '../contract/status.ts';
+import type { Answer, OpenedPayment } from '../gateways/gateway.ts';
+import { GatewaySilence } from '../gateways/gateway.ts';
+import type { GatewayRegistry } from '../gateways/registry.ts';
+import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
+import type { Logger } from '../process.ts';
+import type { Outcome } from './outcome.ts';
+import { expired, failedWith, outcomeOf } from './outcome.ts';
+
+export interface Deps {
+  settlements: Settlements;
+  gatewayOf: GatewayRegistry;
+  publicBaseUrl: string;
+  now: () => Date;
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+/** How far a payment's life has come when a run begins. */
+export type Opened = 'open' | 'unopened' | 'delivered' | { ended: Status };
+
+/** What is known after asking a gateway; workflows/messages.ts has the same shape for callers. */
+export type Known =
+  { known: 'ended'; status: Status } | { known: 'waiting' | 'settling' | 'unknown' };
+
+type Reply = Answer | { state: 'unknown' };
+
+export const createPaymentActivities = (deps: Deps) => {
+  const { settlements, gatewayOf, publicBaseUrl, now, logger } = deps;
+
+  const find = async (id: string): Promise<PaymentFacts> => {
+    const payment = await settlements.get(id);
+    if (payment) return payment;
+    throw ApplicationFailure.nonRetryable(`There is no record of ${id}`, 'PAYMENT_NOT_FOUND');
+  };
+
+  /** Ends the payment unless it has ended already; either way says how it stands then. */
+  const end = async (
+    payment: PaymentFacts,
+    outcome: Outcome,
+    { unsent = false } = {},
+  ): Promise<Known> => {
+    const endedAt = now();
+    const { words, ...fields } = outcome;
+    const paidAt = outcome.status === 'paid' ? endedAt : null;
+    const ended: Payment = { ...payment, ...fields, paidAt, updatedAt: endedAt };
+    if (await settlements.end(ended, eventOf(ended, endedAt), { words, unsent })) {
+      if (outcome.failureCode === 'amount_mismatch')
+        logger.error(
+          { payment_id: payment.id, alert: 'amount_mismatch' },
+          'Another amount was paid',
+        );
+      return { known: 'ended', status: outcome.status };
+    }
+    const { status } = await find(payment.id);
+    return isTerminal(status) ? { known: 'ended', status } : { known: 'waiting' };
+  };
+
+  const verify = async (payment: PaymentFacts, reference: string): Promise<Reply> =>
+    orUnknown(() => gatewayOf(payment.driver).verify(toOpened(payment, reference, publicBaseUrl)));
+
+  /** Records that there is no outcome yet. */
+  const wait = async (
+    { id }: PaymentFacts,
+    known: 'waiting' | 'settling' | 'unknown',
+    processing: boolean,
+  ): Promise<Known> => {
+    await settlements.wait(id, { processing, now: now() });
+    return { known };
+  };
+
+  return {
+    /** Says what stands; opens the payment at its gateway where that is still to be done. */
+    async openPayment({ id, late }: { id: string; late: boolean }): Promise<Opened> {
+      const payment = await find(id);
+      if (isTerminal(payment.status))
+        return payment.delivery === 'delivered' || payment.delivery === 'none'
+          ? 'delivered'
+          : { ended: payment.status };
+      if (payment.reference !== null) return 'open';
+      if (late) return 'unopened';
+      const opening = await orFailure(() =>
+        gatewayOf(payment.driver).open(toGateway(payment, publicBaseUrl)),
+      );
+      if (opening.result === 'refused') {
+        const { code, message } = opening;
+        logger.error(
+          { payment_id: id, code, alert: 'merchant_configuration' },
+          'Opening was refused',
+        );
+        const stands = await end(payment, failedWith('merchant_configuration', { code, message }));
+        return stands.known === 'ended' ? { ended: stands.status } : 'open';
+      }
+      await settlements.open(id, opening);
+      return 'open';
+    },
+
+    /** One try at the gateway. `returned`: the payer came back, so an open end is `processing`. */
+    async settlePayment({ id, returned }: { id: string; returned: boolean }): Promise<Known> {
+      const payment = await find(id);
+      if (isTerminal(payment.status)) return { known: 'ended', status: payment.status };
+      if (payment.reference === null) return { known: 'waiting' };
+      const reply = await verify(payment, payment.reference);
+      if (reply.state === 'unknown') return wait(payment, 'unknown', returned);
+      const outcome = outcomeOf(payment, reply);
+      if (outcome) return end(payment, outcome);
+      const settling = reply.state === 'settling';
+      return wait(payment, settling ? 'settling' : 'waiting', settling || returned);
+    },
+
+    /**
+     * The deadline: a last inquiry, then `expired`. Without an answer there is no outcome, and money
+     * on its way is waited for while there is `grace`. `unreachable`: it could never be opened.
+     */
+    async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<Known> {
+      const payment = await find(id);
+      if (isTerminal(payment.status)) return { known: 'ended', status: payment.status };
+      if (payment.reference === null)
+        return end(payment, unreachable ? failedWith('gateway_error') : expired);
+      if (!payment.sent) {
+        const stands = await end(payment, expired, { unsent: true });
+        if (stands.known === 'ended') return stands;
+        // A payer was sent off in this very moment: the gateway is asked after all.
+      }
+      const first = await verify(payment, payment.reference);
+      const outcome = first.state === 'unknown' ? undefined : outcomeOf(payment, first);
+      if (outcome) return end(payment, outcome);
+      if (first.state === 'unknown') return silent(payment, grace);
+      if (first.state === 'settling' && grace) return wait(payment, 'settling', true);
+      return close(payment, payment.reference);
+    },
+  };
+
+  /** Makes it unpayable at the gateway, where that can be, and reads again where it refuses. */
+  async function close(payment: PaymentFacts, reference: string): Promise<Known> {
+    const gateway = gatewayOf(payment.driver);
+    const opened = toOpened(payment, reference, publicBaseUrl);
+    const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
+    if (closed === true) return end(payment, expired);
+    const again = closed === false ? await verify(payment, reference) : unknown;
+    const outcome = again.state === 'unknown' ? undefined : outcomeOf(payment, again);
+    return outcome ? end(payment, outcome) : wait(payment, 'unknown', true);
+  }
+
+  async function silent(payment: PaymentFacts, grace: boolean): Promise<Known> {
+    if (!grace)
+      logger.error(
+        { payment_id: payment.id, gateway: payment.gateway, alert: 'gateway_silent' },
+        'The gateway does not say how an expired payment ended',
+      );
+    return wait(payment, 'unknown', true);
+  }
+};
+
+export interface ExpireRequest {
+  id: string;
+  grace: boolean;
+  unreachable: boolean;
+}
+
+const unknown = { state: 'unknown' } as const;
+
+const orUnknown = async <T>(call: () => Promise<T>): Promise<T | typeof unknown> => {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof GatewaySilence) return unknown;
+    throw error;
+  }
+};
+
+/** A silent gateway while opening: the engine repeats the activity. */
+const orFailure = async <T>(call: () => Promise<T>): Promise<T> => {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof GatewaySilence)) throw error;
+    throw ApplicationFailure.retryable(error.message, 'GATEWAY_UNAVAILABLE');
+  }
+};
+
+const toGateway = (payment: Payment, publicBaseUrl: string) => ({
+  id: payment.id,
+  amount: payment.amount,
+  currency: payment.currency,
+  description: payment.description,
+  expiresAt: payment.expiresAt,
+  returnUrl: `${publicBaseUrl}/api/v1/payments/${payment.id}/return`,
+});
+
+/** A payment in the shape its gateway is asked about. */
+export const toOpened = (
+  payment: Payment,
+  reference: string,
+  publicBaseUrl: string,
+): OpenedPayment => ({ ...toGateway(payment, publicBaseUrl), reference });

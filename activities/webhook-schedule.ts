@@ -1,0 +1,44 @@
+import type { Delivery } from '../postgres/deliveries.ts';
+
+const minuteMs = 60_000;
+
+/** What an attempt waits for after the end of the one before: source document, section 6.5. */
+export const delaysMs = [
+  1 * minuteMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  120 * minuteMs,
+  720 * minuteMs,
+] as const;
+
+export const attemptsPerRound = delaysMs.length + 1;
+
+/** The engine's clock and ours tick apart by less than this within one attempt. */
+const toleranceMs = 500;
+
+export type Step =
+  | { kind: 'attempt'; number: number; indexInRound: number }
+  | { kind: 'wait'; ms: number }
+  | { kind: 'exhausted' };
+
+/**
+ * What a try of the delivery activity has to do. The ledger decides, not the engine's attempt count:
+ * a crash repeats a number and never costs one of the six.
+ * @param scheduledAt when this try was due, by the engine's clock
+ */
+export const nextStep = (
+  { attempts, highestNumber }: Pick<Delivery, 'attempts' | 'highestNumber'>,
+  scheduledAt: Date,
+): Step => {
+  const last = attempts.at(-1);
+  if (last && !last.completed)
+    return { kind: 'attempt', number: last.number, indexInRound: attempts.length };
+  if (attempts.length >= attemptsPerRound) return { kind: 'exhausted' };
+  const delayMs = delaysMs[attempts.length - 1] ?? 0;
+  if (last) {
+    const dueMs = last.engineScheduledAt.getTime() + (last.durationMs ?? 0) + delayMs;
+    const restMs = dueMs - scheduledAt.getTime();
+    if (restMs > toleranceMs) return { kind: 'wait', ms: Math.min(restMs, delayMs) };
+  }
+  return { kind: 'attempt', number: highestNumber + 1, indexInRound: attempts.length + 1 };
+};

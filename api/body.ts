@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import rawBody from 'raw-body';
+import { PaymentError } from '../contract/errors.ts';
+import type { JsonNode } from '../contract/json.ts';
+import { JsonError, scanJson } from '../contract/json.ts';
+
+const maxBytes = 64 * 1024;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
+const readText = async (req: IncomingMessage): Promise<string> => {
+  const encoding = req.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new PaymentError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed.');
+  let bytes: Buffer;
+  try {
+    bytes = await rawBody(req, { limit: maxBytes, length: req.headers['content-length'] ?? null });
+  } catch (error) {
+    if (error instanceof Error && 'type' in error && error.type === 'entity.too.large')
+      throw new PaymentError('PAYLOAD_TOO_LARGE', `The body is larger than ${maxBytes} bytes.`);
+    throw new PaymentError('MALFORMED_JSON', 'The body did not arrive as announced.', {
+      cause: error,
+    });
+  }
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new PaymentError('MALFORMED_JSON', 'The body is not valid UTF-8.');
+  }
+};
+
+const mediaTypeOf = (req: IncomingMessage): string =>
+  (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+/** @throws PaymentError */
+export const readJson = async (req: IncomingMessage): Promise<JsonNode> => {
+  const charset = /;\s*charset="?([^";\s]+)/i.exec(req.headers['content-type'] ?? '')?.[1];
+  if (mediaTypeOf(req) !== 'application/json' || (charset && charset.toLowerCase() !== 'utf-8'))
+    throw new PaymentError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json in UTF-8.');
+  const text = await readText(req);
+  try {
+    return scanJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new PaymentError('MALFORMED_JSON', `The body is not acceptable JSON: ${error.message}.`);
+  }
+};
+
+/** A browser's form; anything else reads as an empty one. @throws PaymentError PAYLOAD_TOO_LARGE */
+export const readForm = async (req: IncomingMessage): Promise<URLSearchParams> => {
+  const text = await readText(req);
+  return new URLSearchParams(
+    mediaTypeOf(req) === 'application/x-www-form-urlencoded' ? text : undefined,
+  );
+};

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { CreatePayment, fieldErrors, metadataProblems } from '../contract/create-payment.ts';
+import type { FieldError } from '../contract/errors.ts';
+import { PaymentError } from '../contract/errors.ts';
+import { newPaymentId } from '../contract/ids.ts';
+import type { JsonNode } from '../contract/json.ts';
+import { canonicalText, valueOf } from '../contract/json.ts';
+import type { Payment } from '../contract/payment.ts';
+import { presentPayment } from '../contract/payment.ts';
+import type { Gateway, Gateways } from '../postgres/gateways.ts';
+import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
+import type { IdempotencyRecord, Payments } from '../postgres/payments.ts';
+import type { Caller } from '../postgres/tokens.ts';
+import type { Backlog } from './backlog.ts';
+import type { CallerRequest, Reply } from './route.ts';
+import type { Starter } from './starter.ts';
+
+export interface Deps {
+  payments: Pick<Payments, 'insert'>;
+  idempotencyKeys: Pick<IdempotencyKeys, 'get'>;
+  gateways: Pick<Gateways, 'get' | 'slugsFor'>;
+  starter: Pick<Starter, 'start'>;
+  backlog: Pick<Backlog, 'check'>;
+  publicBaseUrl: string;
+  now: () => Date;
+}
+
+const route = 'POST /api/v1/payments';
+const keptMs = 24 * 60 * 60 * 1000;
+
+type Stored = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'location' | 'body'>;
+
+/** Parse, write, answer; the workflow is started behind the answer. */
+export const createPaymentCreation = (deps: Deps) => {
+  const { payments, idempotencyKeys, starter, backlog, publicBaseUrl, now } = deps;
+
+  const stored = (caller: Caller, key: string): Promise<Stored | undefined> =>
+    idempotencyKeys.get(ownerOf(caller), route, key);
+
+  return async (request: CallerRequest): Promise<Reply> => {
+    const { caller } = request;
+    const key = idempotencyKeyOf(request);
+    const body = await request.readJson();
+    const fingerprint = createHash('sha256').update(canonicalText(body)).digest();
+    backlog.check();
+
+    let payment: Payment;
+    try {
+      payment = await newPayment(deps, caller, body);
+    } catch (error) {
+      // What was right when the key was first used is answered again, whatever has changed since.
+      const before = key === undefined ? undefined : await stored(caller, key);
+      if (before?.fingerprint.equals(fingerprint)) return replay(before);
+      throw error;
+    }
+
+    const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
+    const answer = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
+    const expiresAt = new Date(now().getTime() + keptMs);
+    const record = key === undefined ? null : { route, key, fingerprint, expiresAt, ...answer };
+    // Twice: a key may expire between finding it taken and reading what it answered.
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      if (await payments.insert(payment, record)) {
+        starter.start(payment);
+        return { status: 201, body: answer.body, headers: { location } };
+      }
+      const before = key === undefined ? undefined : await stored(caller, key);
+      if (before && !before.fingerprint.equals(fingerprint))
+        throw new PaymentError(
+          'IDEMPOTENCY_KEY_REUSED',
+          'The Idempotency-Key was used with another body.',
+        );
+      if (before) return replay(before);
+    }
+    throw new Error('The idempotency record was neither free nor taken');
+  };
+};
+
+const ownerOf = (caller: Caller) => ({
+  application: caller.application,
+  test: caller.mode === 'test',
+});
+
+const replay = ({ status, location, body }: Stored): Reply => ({
+  status,
+  body,
+  headers: { location, 'idempotent-replayed': 'true' },
+});
+
+/** @throws PaymentError INVALID_IDEMPOTENCY_KEY */
+const idempotencyKeyOf = (request: CallerRequest): string | undefined => {
+  const key = request.header('idempotency-key');
+  if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key))
+    throw new PaymentError(
+      'INVALID_IDEMPOTENCY_KEY',
+      'The Idempotency-Key must have 1 to 255 printable ASCII characters.',
+    );
+  return key;
+};
+
+/** @throws PaymentError VALIDATION_FAILED with everything wrong at once, GATEWAY_NOT_ALLOWED */
+const newPayment = async (
+  { gateways, now }: Pick<Deps, 'gateways' | 'now'>,
+  caller: Caller,
+  body: JsonNode,
+): Promise<Payment> => {
+  const parsed = CreatePayment.safeParse(valueOf(body));
+  const members = body.kind === 'object' ? body.members : new Map<string, JsonNode>();
+  const textOf = (name: string) => {
+    const member = members.get(name);
+    return member?.kind === 'string' ? member.value : undefined;
+  };
+  const metadata = members.get('metadata');
+  const callbackUrl = textOf('callback_url') ?? caller.callbackUrls[0] ?? '';
+  const slug = textOf('gateway') ?? caller.defaultGateway.slug;
+  const gateway =
+    slug === caller.defaultGateway.slug ? caller.defaultGateway : await gateways.get(slug);
+
+  const problems: FieldError[] = [
+    ...(parsed.success ? [] : fieldErrors(parsed.error)),
+    ...(metadata ? metadataProblems(metadata) : []),
+    ...(caller.callbackUrls.includes(callbackUrl) ? [] : [unregisteredCallback]),
+    ...(gateway?.enabled
+      ? []
+      : [{ ...unusableGateway, message: `has no gateway ${JSON.stringify(slug)} in use` }]),
+  ];
+  if (!parsed.success || !gateway || problems.length > 0)
+    throw new PaymentError('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
+      details: { fields: problems },
+    });
+  await checkMode({ gateways }, caller, gateway);
+
+  const createdAt = now();
+  const wanted = parsed.data;
+  return {
+    id: newPaymentId(),
+    application: caller.application,
+    orderId: wanted.order_id,
+    status: 'pending',
+    amount: wanted.amount,
+    currency: wanted.currency,
+    gateway: gateway.slug,
+    description: wanted.description ?? null,
+    callbackUrl,
+    metadata: metadata?.text ?? '{}',
+    test: caller.mode === 'test',
+    trackingCode: null,
+    cardPanMasked: null,
+    paidAt: null,
+    failureCode: null,
+    expiresAt: new Date(createdAt.getTime() + wanted.expires_in * 1000),
+    createdAt,
+    updatedAt: createdAt,
+  };
+};
+
+const unregisteredCallback: FieldError = {
+  path: 'callback_url',
+  rule: 'registered',
+  message: 'must equal one of the registered callback URLs',
+};
+const unusableGateway = { path: 'gateway', rule: 'in_use' };
+
+/** A test token never reaches a live account. @throws PaymentError GATEWAY_NOT_ALLOWED */
+const checkMode = async (
+  { gateways }: Pick<Deps, 'gateways'>,
+  caller: Caller,
+  gateway: Gateway,
+) => {
+  if (caller.mode === 'live' || gateway.kind === 'sandbox') return;
+  const usable = await gateways.slugsFor('sandbox');
+  throw new PaymentError(
+    'GATEWAY_NOT_ALLOWED',
+    usable.length > 0
+      ? `A test token may use sandbox gateways only: pass "gateway": ${usable.map((slug) => JSON.stringify(slug)).join(' or ')}.`
+      : 'A test token may use sandbox gateways only, and there is none yet: an admin can add one.',
+  );
+};

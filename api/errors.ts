@@ -1,0 +1,61 @@
+import type { ErrorCode } from '../contract/errors.ts';
+import { errors, PaymentError } from '../contract/errors.ts';
+import { isAway } from '../postgres/connection.ts';
+import type { Logger } from '../process.ts';
+import { problemPage } from './pages.ts';
+import type { Reply, Route } from './route.ts';
+
+const retryAfterSeconds = 5;
+
+/** Codes that any route, or no route at all, may answer with. */
+const general: ReadonlySet<ErrorCode> = new Set([
+  'UNAUTHENTICATED',
+  'INVALID_TOKEN',
+  'APPLICATION_DISABLED',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'SERVICE_UNAVAILABLE',
+]);
+
+/** The one place where a failure becomes an answer: JSON for applications, a page for payers. */
+export const toErrorReply = async (
+  error: unknown,
+  facts: { requestId: string; route: Route | undefined; logger: Pick<Logger, 'error'> },
+): Promise<Reply> => {
+  const known = toPaymentError(error, facts);
+  const { status } = errors[known.code];
+  const headers: Record<string, string> =
+    status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {};
+  if (facts.route?.access === 'payer') {
+    const shown = await problemPage(
+      status,
+      'This did not work',
+      `${known.message} (${facts.requestId})`,
+    );
+    return { ...shown, headers: { ...shown.headers, ...headers } };
+  }
+  const { code, message, details } = known;
+  const body = { code, message, ...(details && { details }), request_id: facts.requestId };
+  return { status, headers, body: JSON.stringify({ error: body }) };
+};
+
+const toPaymentError = (
+  error: unknown,
+  { route, logger }: { route: Route | undefined; logger: Pick<Logger, 'error'> },
+): PaymentError => {
+  if (error instanceof PaymentError) {
+    if (error.cause !== undefined) logger.error({ err: error.cause, code: error.code }, 'Failed');
+    if (!route || general.has(error.code) || route.errors.includes(error.code)) return error;
+    logger.error(
+      { err: error, route: route.path },
+      'A route answered with a code it does not declare',
+    );
+    return new PaymentError('INTERNAL', 'Something went wrong on our side.');
+  }
+  logger.error({ err: error }, 'Failed unexpectedly');
+  return isAway(error)
+    ? new PaymentError('SERVICE_UNAVAILABLE', 'The service is not available at the moment.')
+    : new PaymentError('INTERNAL', 'Something went wrong on our side.');
+};

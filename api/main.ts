@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { readApiConfig } from '../config.ts';
+import { connect } from '../postgres/connection.ts';
+import { createLogger, runProcess, SetupError } from '../process.ts';
+import { connectClient } from './temporal.ts';
+import { createService } from './service.ts';
+
+await runProcess(async () => {
+  const config = readApiConfig();
+  const logger = createLogger('api', config.LOG_LEVEL);
+  const sql = connect(config.DATABASE_URL, { name: 'payments-api', max: 20 });
+  await sql`select from payments limit 1`.catch((error: unknown) => {
+    throw new SetupError(
+      `The database is not usable (${String(error)}): check DATABASE_URL and that it is migrated.`,
+    );
+  });
+  const client = connectClient(config.temporal);
+  const service = createService({ sql, client, logger, publicBaseUrl: config.PUBLIC_BASE_URL });
+
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, service.handler);
+  server.listen(config.API_PORT, config.API_HOST);
+  await Promise.race([
+    once(server, 'listening'),
+    once(server, 'error').then(([error]) => {
+      throw new SetupError(
+        `The API cannot listen on ${config.API_HOST}:${config.API_PORT} (${String(error)}): set API_PORT to a free port.`,
+      );
+    }),
+  ]);
+  logger.info({ port: config.API_PORT }, 'Listening');
+
+  return async () => {
+    service.beginStop();
+    const closed = once(server, 'close');
+    server.close();
+    server.closeIdleConnections();
+    const impatient = setTimeout(
+      () => server.closeAllConnections(),
+      config.SHUTDOWN_GRACE_SECONDS * 1000,
+    );
+    await closed;
+    clearTimeout(impatient);
+    await service.stop();
+    await client.connection.close();
+    await sql.end({ timeout: 5 });
+  };
+});

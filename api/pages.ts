@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { html, raw } from 'hono/html';
+import type { Redirect } from '../contract/payment.ts';
+import type { Reply } from './route.ts';
+
+/** A piece of a page, already escaped. */
+export type Html = ReturnType<typeof html>;
+
+const style = `
+  :root { color-scheme: light dark; --ink: #1c2430; --paper: #f5f6f8; --card: #fff; --line: #d8dde5;
+    --main: #1d4ed8; --soft: #5b6675 }
+  @media (prefers-color-scheme: dark) { :root { --ink: #e7ebf1; --paper: #12161c; --card: #1b212a;
+    --line: #333c49; --main: #7aa2ff; --soft: #9aa6b5 } }
+  * { box-sizing: border-box }
+  body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.25rem;
+    font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
+  main { width: 100%; max-width: 26rem; padding: 1.75rem; background: var(--card);
+    border: 1px solid var(--line); border-radius: .9rem }
+  h1 { margin: 0 0 .25rem; font-size: 1.25rem }
+  p { margin: .5rem 0 } .soft { color: var(--soft); font-size: .9rem }
+  .amount { font-size: 2rem; font-weight: 650; margin: .75rem 0 }
+  form { display: grid; gap: .6rem; margin-top: 1.25rem }
+  button, .button { font: inherit; font-weight: 600; padding: .75rem 1rem; border-radius: .6rem; cursor: pointer;
+    border: 1px solid var(--line); background: transparent; color: inherit; text-align: center; text-decoration: none }
+  button.main { background: var(--main); border-color: var(--main); color: var(--card) }
+  button:focus-visible, select:focus-visible, a:focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
+  select { font: inherit; padding: .6rem; border-radius: .6rem; border: 1px solid var(--line);
+    background: var(--card); color: inherit; width: 100% }
+  label { display: grid; gap: .25rem } hr { border: 0; border-top: 1px solid var(--line); width: 100% }`;
+
+const submitScript = 'document.forms[0].submit()';
+
+const cspHash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const styleHash = cspHash(style);
+const scriptHash = cspHash(submitScript);
+
+export interface Page {
+  status: number;
+  title: string;
+  content: Html;
+  headers?: Record<string, string>;
+  /** Origins that a form of this page may lead to, through redirects too. */
+  formTargets?: readonly string[];
+}
+
+/** A page for a payer: no script of its own, nothing from elsewhere, never cached, no referrer. */
+export const page = async ({
+  status,
+  title,
+  content,
+  headers,
+  formTargets,
+}: Page): Promise<Reply> => ({
+  status,
+  headers: {
+    'content-security-policy': [
+      `default-src 'none'`,
+      `style-src ${styleHash}`,
+      `script-src ${scriptHash}`,
+      `form-action ${formTargets?.join(' ') ?? `'none'`}`,
+      `base-uri 'none'`,
+      `frame-ancestors 'none'`,
+    ].join('; '),
+    ...headers,
+  },
+  body: String(
+    await html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="robots" content="noindex" />
+          <title>${title}</title>
+          <style>
+            ${raw(style)}
+          </style>
+        </head>
+        <body>
+          <main>
+            <h1>${title}</h1>
+            ${content}
+          </main>
+        </body>
+      </html>`,
+  ),
+});
+
+/** Shown where a page cannot do what it is for. */
+export const problemPage = (status: number, title: string, text: string): Promise<Reply> =>
+  page({ status, title, content: html`<p>${text}</p>` });
+
+/** Comes back by itself, also without JavaScript. */
+export const waitingPage = (): Promise<Reply> =>
+  page({
+    status: 503,
+    title: 'One moment, please',
+    headers: { refresh: '3', 'retry-after': '3' },
+    content: html`<p role="status">
+      Your payment is being prepared. This page tries again by itself.
+    </p>`,
+  });
+
+/** Sends the browser to the gateway: by redirect, or by a form that submits itself. */
+export const toGateway = async (redirect: Redirect): Promise<Reply> =>
+  redirect.method === 'GET'
+    ? { status: 302, headers: { location: redirect.url } }
+    : page({
+        status: 200,
+        title: 'On to the payment gateway',
+        formTargets: [new URL(redirect.url).origin],
+        content: html`<form method="post" action="${redirect.url}">
+            ${Object.entries(redirect.fields).map(
+              ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+            )}
+            <button class="main">Continue to the payment gateway</button>
+          </form>
+          <script>
+            ${raw(submitScript)};
+          </script>`,
+      });

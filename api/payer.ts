@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { paymentIdPattern } from '../contract/ids.ts';
+import type { Payment } from '../contract/payment.ts';
+import type { Status } from '../contract/status.ts';
+import { isTerminal } from '../contract/status.ts';
+import type { PayerView, Payments } from '../postgres/payments.ts';
+import type { Logger } from '../process.ts';
+import { problemPage, toGateway, waitingPage } from './pages.ts';
+import type { Reply, Route, RouteRequest } from './route.ts';
+import type { Settler } from './settler.ts';
+import type { Starter } from './starter.ts';
+
+export interface Deps {
+  payments: Pick<Payments, 'getForPayer' | 'sendToGateway'>;
+  settler: Pick<Settler, 'settle'>;
+  starter: Pick<Starter, 'startNow'>;
+  now: () => Date;
+  logger: Pick<Logger, 'warn'>;
+}
+
+const patienceMs = 10_000;
+
+/** The payer's way to the gateway and back. The payment's id in the link is the permission. */
+export const createPayerRoutes = (deps: Deps): Route[] => {
+  const back = createReturn(deps);
+  const returning = {
+    path: '/api/v1/payments/:payment_id/return',
+    access: 'payer',
+    summary: 'Come back from the gateway',
+    statuses: [303],
+    errors: ['PAYMENT_NOT_FOUND'],
+    handle: back,
+  } as const;
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/payments/:payment_id/checkout',
+      access: 'payer',
+      summary: 'Send the payer to the gateway',
+      statuses: [200, 302, 303, 503],
+      errors: ['PAYMENT_NOT_FOUND'],
+      handle: createCheckout(deps),
+    },
+    { ...returning, method: 'GET' },
+    { ...returning, method: 'POST' },
+  ];
+};
+
+/** Waits for the opening where the payer is faster than the workflow. */
+const createCheckout = ({ payments, starter, now }: Deps) => {
+  const find = finder(payments);
+  return async (request: RouteRequest): Promise<Reply> => {
+    let started = false;
+    const until = Date.now() + patienceMs;
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+      const payment = await find(request);
+      if (!payment) return unknownPayment();
+      if (payment.status !== 'pending') return toCallback(payment, payment.status);
+      const redirect = payment.redirect && (await payments.sendToGateway(payment.id, now()));
+      if (redirect) return toGateway(redirect);
+      if (Date.now() + pauseMs > until) return waitingPage();
+      if (payment.unstarted && !started) {
+        started = true;
+        await starter.startNow(payment);
+      } else await sleep(pauseMs, undefined, { signal: request.signal });
+    }
+  };
+};
+
+/** The return is a hint, never proof: the outcome is what the gateway says when it is asked. */
+const createReturn = ({ payments, settler, logger }: Deps) => {
+  const find = finder(payments);
+  return async (request: RouteRequest): Promise<Reply> => {
+    const payment = await find(request);
+    if (!payment) return unknownPayment();
+    if (isTerminal(payment.status)) return toCallback(payment, payment.status);
+    if (!payment.sent) return toCallback(payment, payment.status);
+    try {
+      const standing = await settler.settle(payment.id, { returned: true });
+      if (standing.known === 'ended') return toCallback(payment, standing.status);
+    } catch (error) {
+      // The payer goes on; the sweep or the deadline finds the outcome.
+      logger.warn({ payment_id: payment.id, err: error }, 'A return could not be settled');
+    }
+    const settled = await find(request);
+    return toCallback(
+      payment,
+      settled && isTerminal(settled.status) ? settled.status : 'processing',
+    );
+  };
+};
+
+const finder =
+  (payments: Pick<Payments, 'getForPayer'>) =>
+  async ({ params }: RouteRequest): Promise<PayerView | undefined> => {
+    const id = params['payment_id'] ?? '';
+    return paymentIdPattern.test(id) ? payments.getForPayer(id) : undefined;
+  };
+
+const unknownPayment = () =>
+  problemPage(
+    404,
+    'Payment not found',
+    'This link does not belong to a payment. Please go back to the shop.',
+  );
+
+const toCallback = (payment: Payment, status: Status): Reply => {
+  const url = new URL(payment.callbackUrl);
+  url.searchParams.set('payment_id', payment.id);
+  url.searchParams.set('order_id', payment.orderId);
+  url.searchParams.set('status', status);
+  return { status: 303, headers: { location: url.href } };
+};

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Client } from '@temporalio/client';
+import type { Sql } from '../postgres/connection.ts';
+import { createGateways } from '../postgres/gateways.ts';
+import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
+import { createPayments } from '../postgres/payments.ts';
+import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
+import { createTokens } from '../postgres/tokens.ts';
+import { createUnstarted } from '../postgres/unstarted.ts';
+import type { Logger } from '../process.ts';
+import { createApp } from './app.ts';
+import { createAuthenticate } from './authentication.ts';
+import { createBacklog } from './backlog.ts';
+import { createPayerRoutes } from './payer.ts';
+import { createPaymentRoutes } from './payments.ts';
+import { createSandboxRoutes } from './sandbox.ts';
+import { createSettler } from './settler.ts';
+import { createStarter } from './starter.ts';
+
+export interface Deps {
+  sql: Sql;
+  client: Client;
+  logger: Logger;
+  publicBaseUrl: string;
+}
+
+/** The API put together. */
+export const createService = ({ sql, client, logger, publicBaseUrl }: Deps) => {
+  const now = () => new Date();
+  const payments = createPayments(sql);
+  const gateways = createGateways(sql);
+  const idempotencyKeys = createIdempotencyKeys(sql);
+  const sandboxPayments = createSandboxPayments(sql);
+  const unstarted = createUnstarted(sql);
+  const starter = createStarter({ client, unstarted, logger });
+  const settler = createSettler({ client });
+  const backlog = createBacklog({ unstarted });
+  let stopping = false;
+
+  const routes = [
+    ...createPaymentRoutes({
+      payments,
+      idempotencyKeys,
+      gateways,
+      starter,
+      backlog,
+      settler,
+      publicBaseUrl,
+      now,
+    }),
+    ...createPayerRoutes({ payments, settler, starter, now, logger }),
+    ...createSandboxRoutes({ sandboxPayments, payments }),
+  ];
+  const app = createApp({
+    routes,
+    authenticate: createAuthenticate({ tokens: createTokens(sql), logger }),
+    logger,
+    isStopping: () => stopping,
+  });
+  const handler = app.callback();
+
+  return {
+    handler: (req: IncomingMessage, res: ServerResponse) => void handler(req, res),
+    beginStop() {
+      stopping = true;
+    },
+    async stop(): Promise<void> {
+      backlog.stop();
+      await starter.drain();
+    },
+  };
+};

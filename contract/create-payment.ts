@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { FieldError } from './errors.ts';
+import type { JsonNode } from './json.ts';
+import { depthOf } from './json.ts';
+import { amountBounds, currencyExponents } from './money.ts';
+
+/** Characters are Unicode code points, as in JSON Schema. */
+const text = ({ min, max }: { min: number; max: number }) =>
+  z
+    .string({ error: 'must be a string' })
+    .refine((value) => [...value].length >= min && [...value].length <= max, {
+      error:
+        min === 0 ? `must have at most ${max} characters` : `must have ${min} to ${max} characters`,
+      params: { rule: 'length' },
+    });
+
+const integer = ({ min, max }: { min: number; max: number }) => {
+  const error = `must be an integer from ${min} to ${max}, written without fraction or exponent`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+};
+
+export const metadataBounds = { keys: 50, keyLength: 40, bytes: 8 * 1024, depth: 5 } as const;
+export const expiresInBounds = { min: 60, max: 86_400, default: 1_800 } as const;
+
+/** The body of a create, contract section 3; unknown fields are refused. */
+export const CreatePayment = z.strictObject({
+  order_id: text({ min: 1, max: 100 }),
+  amount: integer(amountBounds),
+  currency: z.string({ error: 'must be a string' }).refine((code) => currencyExponents.has(code), {
+    error: 'must be an ISO 4217 currency code in capitals',
+    params: { rule: 'currency' },
+  }),
+  callback_url: z.string({ error: 'must be a string' }).optional(),
+  gateway: z.string({ error: 'must be a string' }).optional(),
+  description: text({ min: 0, max: 255 }).optional(),
+  metadata: z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional(),
+  expires_in: integer(expiresInBounds).default(expiresInBounds.default),
+});
+export type CreatePayment = z.infer<typeof CreatePayment>;
+
+/** What JSON Schema cannot say of metadata, whose text is kept as it was sent. */
+export const metadataProblems = (metadata: JsonNode): FieldError[] => {
+  if (metadata.kind !== 'object') return [];
+  const keys = [...metadata.members.keys()];
+  const problems: [boolean, string, string][] = [
+    [keys.length > metadataBounds.keys, 'keys', `must have at most ${metadataBounds.keys} keys`],
+    [
+      keys.some((key) => [...key].length > metadataBounds.keyLength),
+      'key_length',
+      `must have keys of at most ${metadataBounds.keyLength} characters`,
+    ],
+    [
+      new TextEncoder().encode(metadata.text).length > metadataBounds.bytes,
+      'bytes',
+      `must have at most ${metadataBounds.bytes} bytes as sent`,
+    ],
+    [
+      depthOf(metadata) > metadataBounds.depth,
+      'depth',
+      `must be nested at most ${metadataBounds.depth} levels deep`,
+    ],
+  ];
+  return problems
+    .filter(([wrong]) => wrong)
+    .map(([, rule, message]) => ({ path: 'metadata', rule, message }));
+};
+
+/** All of a schema's complaints, one for each field and rule. */
+export const fieldErrors = (error: z.ZodError): FieldError[] =>
+  error.issues.flatMap((issue): FieldError[] => {
+    const path = issue.path.join('.');
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({
+        path: path === '' ? key : `${path}.${key}`,
+        rule: 'unknown_field',
+        message: 'is not a known field',
+      }));
+    const rule: unknown = issue.code === 'custom' ? issue.params?.['rule'] : issue.code;
+    return [{ path, rule: String(rule), message: issue.message }];
+  });

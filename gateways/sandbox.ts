@@ -1,0 +1,49 @@
+import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
+import type { Answer, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import { GatewaySilence } from './gateway.ts';
+
+export interface Deps {
+  sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'getByPayment' | 'expire'>;
+  publicBaseUrl: string;
+}
+
+/** The built-in gateway: a two-step provider whose page is ours and whose money is not real. */
+export const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): GatewayAdapter => ({
+  async open({ id, amount, currency, returnUrl }) {
+    const reference = await sandboxPayments.open({ paymentId: id, amount, currency, returnUrl });
+    const url = `${publicBaseUrl}/api/v1/sandbox/${id}`;
+    return { result: 'opened', reference, redirect: { method: 'GET', url } };
+  },
+  async verify({ reference }) {
+    return toAnswer(await sandboxPayments.verify(reference));
+  },
+  async inquire({ id }: OpenedPayment) {
+    const payment = await sandboxPayments.getByPayment(id);
+    return payment?.state === 'paid' ? { state: 'settling' } : toAnswer(payment);
+  },
+  expire({ reference }) {
+    return sandboxPayments.expire(reference);
+  },
+});
+
+const toAnswer = (payment: SandboxPayment | undefined): Answer => {
+  if (!payment) throw new GatewaySilence('The sandbox gateway does not know the payment');
+  const { amount, currency, trackingCode, cardPanMasked } = payment;
+  switch (payment.state) {
+    case 'paid':
+    case 'verified':
+      return { state: 'paid', amount, currency, trackingCode, cardPanMasked };
+    case 'refused':
+      return {
+        state: 'failed',
+        failureCode: payment.refusal ?? 'unknown',
+        code: payment.refusal,
+        message: 'Refused on the sandbox page',
+      };
+    case 'open':
+      return { state: 'waiting' };
+    case 'cancelled':
+    case 'expired':
+      return { state: payment.state };
+  }
+};

@@ -1,0 +1,43 @@
+import postgres from 'postgres';
+
+export type Sql = postgres.Sql<{ bigint: number }>;
+
+export interface ConnectOptions {
+  /** Shown in pg_stat_activity. */
+  name: string;
+  /** Connections at most. */
+  max: number;
+}
+
+/** A pool that connects at the first query. Amounts and counts arrive as safe integers. */
+export const connect = (url: string, { name, max }: ConnectOptions): Sql =>
+  postgres(url, {
+    max,
+    connect_timeout: 5,
+    idle_timeout: 300,
+    onnotice: () => {},
+    connection: { application_name: name, statement_timeout: 10_000 },
+    types: {
+      bigint: {
+        to: 20,
+        from: [20],
+        serialize: (value: number) => String(value),
+        parse: (text: string) => {
+          const value = Number(text);
+          if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is not a safe integer`);
+          return value;
+        },
+      },
+    },
+  });
+
+const connectionCodes = new Set([
+  ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT'],
+  // Shutting down, crashed, starting up, too many connections.
+  ...['57P01', '57P02', '57P03', '53300'],
+]);
+
+/** Postgres is away, as opposed to having refused a statement. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && connectionCodes.has(String(error.code));

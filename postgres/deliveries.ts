@@ -1,0 +1,133 @@
+import type { EventKind } from '../contract/event.ts';
+import type { DeliveryStatus } from '../contract/status.ts';
+import type { Sql } from './connection.ts';
+
+/** One POST as the ledger has it. The engine's clock is kept apart: a test can skip it. */
+export interface LedgerRow {
+  number: number;
+  engineScheduledAt: Date;
+  completed: boolean;
+  durationMs: number | null;
+}
+
+/** All that an attempt needs, read anew each time: a corrected URL or secret holds at once. */
+export interface Delivery {
+  status: DeliveryStatus;
+  round: number;
+  exhaustedByRun: string | null;
+  application: string;
+  event: { id: string; kind: EventKind; body: Buffer };
+  webhookUrl: string | null;
+  /** Sealed, see secret-box.ts; the newer first. */
+  secrets: string[];
+  /** The attempts of this round, in order. */
+  attempts: LedgerRow[];
+  /** Over all rounds; 0 before the first attempt. */
+  highestNumber: number;
+}
+
+/** How a POST went. */
+export interface AttemptResult {
+  durationMs: number;
+  responseStatus: number | null;
+  errorClass: string | null;
+  error: string | null;
+  responseBody: string | null;
+  responseTruncated: boolean;
+}
+
+/** What follows from an attempt for its delivery. */
+export type Consequence =
+  | { status: 'delivered' }
+  | { status: 'pending'; nextAttemptAt: Date }
+  | { status: 'exhausted'; run: string };
+
+interface DeliveryRow extends Omit<Delivery, 'event' | 'attempts'> {
+  eventId: string;
+  kind: EventKind;
+  body: Buffer;
+  attempts: (Omit<LedgerRow, 'engineScheduledAt'> & { engineScheduledAt: string })[];
+}
+
+const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Delivery => ({
+  ...row,
+  event: { id: eventId, kind, body },
+  attempts: attempts.map((attempt) => ({
+    ...attempt,
+    engineScheduledAt: new Date(attempt.engineScheduledAt),
+  })),
+});
+
+export const createDeliveries = (sql: Sql) => ({
+  async get(paymentId: string): Promise<Delivery | undefined> {
+    const [row] = await sql<DeliveryRow[]>`
+      select d.status, d.round, d.exhausted_by_run as "exhaustedByRun", p.application,
+        e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
+        array(
+          select s.ciphertext from webhook_secrets s
+          where s.application = p.application and (s.retires_at is null or s.retires_at > now())
+          order by s.id desc
+        ) as secrets,
+        coalesce((
+          select json_agg(json_build_object('number', t.number,
+            'engineScheduledAt', t.engine_scheduled_at,
+            'completed', t.completed_at is not null, 'durationMs', t.duration_ms) order by t.number)
+          from attempts t where t.payment_id = d.payment_id and t.round = d.round
+        ), '[]') as attempts,
+        coalesce((
+          select max(t.number) from attempts t where t.payment_id = d.payment_id
+        ), 0) as "highestNumber"
+      from deliveries d
+      join events e on e.payment_id = d.payment_id
+      join payments p on p.id = d.payment_id
+      join applications a on a.slug = p.application
+      where d.payment_id = ${paymentId}`;
+    return row && toDelivery(row);
+  },
+
+  /** An exhausted delivery begins a new round. False when somebody else did that already. */
+  async beginRound(paymentId: string, now: Date): Promise<boolean> {
+    const { count } = await sql`
+      update deliveries set status = 'pending', round = round + 1, next_attempt_at = ${now},
+        exhausted_by_run = null
+      where payment_id = ${paymentId} and status = 'exhausted'`;
+    return count === 1;
+  },
+
+  /** Writes the row before the POST; a number that was cut short is begun again. */
+  async beginAttempt(
+    paymentId: string,
+    attempt: { number: number; round: number; engineScheduledAt: Date; startedAt: Date },
+  ): Promise<void> {
+    const trigger = attempt.round === 1 ? 'schedule' : 'admin';
+    await sql`
+      insert into attempts as t
+        (payment_id, number, round, trigger, engine_scheduled_at, started_at)
+      values (${paymentId}, ${attempt.number}, ${attempt.round}, ${trigger},
+        ${attempt.engineScheduledAt}, ${attempt.startedAt})
+      on conflict (payment_id, number) do update set
+        engine_scheduled_at = excluded.engine_scheduled_at, started_at = excluded.started_at
+      where t.completed_at is null`;
+  },
+
+  /** Completes the row after the POST, once, and moves the delivery with it. */
+  async completeAttempt(
+    paymentId: string,
+    number: number,
+    { result, then, completedAt }: { result: AttemptResult; then: Consequence; completedAt: Date },
+  ): Promise<void> {
+    await sql`
+      with attempt as (
+        update attempts set completed_at = ${completedAt}, duration_ms = ${result.durationMs},
+          response_status = ${result.responseStatus}, error_class = ${result.errorClass},
+          error = ${result.error}, response_body = ${result.responseBody},
+          response_truncated = ${result.responseTruncated}
+        where payment_id = ${paymentId} and number = ${number} and completed_at is null
+      )
+      update deliveries set status = ${then.status},
+        next_attempt_at = ${then.status === 'pending' ? then.nextAttemptAt : null},
+        exhausted_by_run = ${then.status === 'exhausted' ? then.run : null}
+      where payment_id = ${paymentId} and status = 'pending'`;
+  },
+});
+export type Deliveries = ReturnType<typeof createDeliveries>;

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from './connection.ts';
+
+interface Migration {
+  name: string;
+  text: string;
+  sha256: string;
+}
+
+const lockKey = 7_241_803;
+const lockTimeoutMs = 60_000;
+
+const readMigrations = (folder: URL): Migration[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(new URL(name, folder), 'utf8');
+      return { name, text, sha256: createHash('sha256').update(text).digest('hex') };
+    });
+
+/**
+ * Brings the database to the newest schema, one transaction a file, forward only.
+ * Safe when several processes start at once.
+ * @returns the names of the files it applied
+ * @throws Error when an applied file was edited, is unknown, or a new one would go before it
+ */
+export const migrate = async (
+  sql: Sql,
+  folder = new URL('./migrations/', import.meta.url),
+): Promise<string[]> => {
+  const connection = await sql.reserve();
+  try {
+    await lock(connection);
+    await connection`
+      create table if not exists migrations (
+        name text primary key,
+        sha256 text not null,
+        applied_at timestamptz not null default now()
+      )`;
+    const applied = await connection<{ name: string; sha256: string }[]>`
+      select name, sha256 from migrations order by name`;
+    const pending = pendingOf(readMigrations(folder), applied);
+    for (const migration of pending) await apply(connection, migration);
+    return pending.map(({ name }) => name);
+  } finally {
+    await connection`select pg_advisory_unlock(${lockKey})`.catch(() => {});
+    connection.release();
+  }
+};
+
+/** Polls: waiting inside pg_advisory_lock() deadlocks with `create index concurrently`. */
+const lock = async (connection: Sql) => {
+  for (const until = Date.now() + lockTimeoutMs; ; await sleep(100)) {
+    const [row] = await connection<{ locked: boolean }[]>`
+      select pg_try_advisory_lock(${lockKey}) as locked`;
+    if (row?.locked) return;
+    if (Date.now() > until) throw new Error('Another process has been migrating for a minute');
+  }
+};
+
+const pendingOf = (
+  files: Migration[],
+  applied: readonly { name: string; sha256: string }[],
+): Migration[] => {
+  for (const { name, sha256 } of applied) {
+    const file = files.find((candidate) => candidate.name === name);
+    if (!file)
+      throw new Error(`The database has migration ${name}, which this version does not know`);
+    if (file.sha256 !== sha256)
+      throw new Error(`Migration ${name} was edited after it was applied`);
+  }
+  const newest = applied.at(-1)?.name ?? '';
+  const pending = files.filter(({ name }) => !applied.some((row) => row.name === name));
+  const early = pending.find(({ name }) => name < newest);
+  if (early) throw new Error(`Migration ${early.name} comes before ${newest}, which is applied`);
+  return pending;
+};
+
+const apply = async (connection: Sql, { name, text, sha256 }: Migration) => {
+  // A file that cannot run inside a transaction says so in its first line.
+  const transactional = !text.startsWith('-- no-transaction');
+  if (transactional) await connection`begin`;
+  try {
+    await connection.unsafe(text).simple();
+    await connection`insert into migrations (name, sha256) values (${name}, ${sha256})`;
+    if (transactional) await connection`commit`;
+  } catch (error) {
+    if (transactional) await connection`rollback`;
+    throw new Error(`Migration ${name} failed: ${String(error)}`, { cause: error });
+  }
+};

@@ -1,0 +1,149 @@
+import type { FailureCode } from '../contract/failure.ts';
+import type { Payment, Redirect } from '../contract/payment.ts';
+import type { Status } from '../contract/status.ts';
+import type { Sql } from './connection.ts';
+
+/** Kept with a create, so that the same key answers the same bytes. */
+export interface IdempotencyRecord {
+  route: string;
+  key: string;
+  /** SHA-256. */
+  fingerprint: Buffer;
+  status: number;
+  location: string;
+  body: string;
+  expiresAt: Date;
+}
+
+export interface SentPayment extends Payment {
+  /** Whether the payer was ever sent to the gateway. */
+  sent: boolean;
+}
+
+/** A payment as its payer meets it. */
+export interface PayerView extends SentPayment {
+  /** Null until the payment is opened at its gateway. */
+  redirect: Redirect | null;
+  unstarted: boolean;
+}
+
+export interface PaymentRow {
+  id: string;
+  application: string;
+  test: boolean;
+  order_id: string;
+  status: Status;
+  amount: number;
+  currency: string;
+  gateway: string;
+  description: string | null;
+  callback_url: string;
+  metadata: string;
+  tracking_code: string | null;
+  card_pan_masked: string | null;
+  paid_at: Date | null;
+  failure_code: FailureCode | null;
+  expires_at: Date;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export const paymentColumns = (sql: Sql) => sql`
+  p.id, p.application, p.test, p.order_id, p.status, p.amount, p.currency, p.gateway,
+  p.description, p.callback_url, p.metadata, p.tracking_code, p.card_pan_masked, p.paid_at,
+  p.failure_code, p.expires_at, p.created_at, p.updated_at`;
+
+export const toPayment = (row: PaymentRow): Payment => ({
+  id: row.id,
+  application: row.application,
+  orderId: row.order_id,
+  status: row.status,
+  amount: row.amount,
+  currency: row.currency,
+  gateway: row.gateway,
+  description: row.description,
+  callbackUrl: row.callback_url,
+  metadata: row.metadata,
+  test: row.test,
+  trackingCode: row.tracking_code,
+  cardPanMasked: row.card_pan_masked,
+  paidAt: row.paid_at,
+  failureCode: row.failure_code,
+  expiresAt: row.expires_at,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+/** Whose payments a caller may see: an application's, of its token's mode. */
+export interface Owner {
+  application: string;
+  test: boolean;
+}
+
+/** What the API may do to payments: write new ones, read, and note that a payer was sent off. */
+export const createPayments = (sql: Sql) => ({
+  /**
+   * Writes the payment, its idempotency record and its `unstarted` row in one statement.
+   * Twins with one key wait for each other. @returns false when the key is taken: nothing is written.
+   */
+  async insert(p: Payment, idempotency: IdempotencyRecord | null): Promise<boolean> {
+    const key = idempotency
+      ? sql`
+        insert into idempotency_keys as k
+          (application, test, route, key, fingerprint, status, location, body, expires_at)
+        values (${p.application}, ${p.test}, ${idempotency.route}, ${idempotency.key},
+          ${idempotency.fingerprint}, ${idempotency.status}, ${idempotency.location},
+          ${idempotency.body}, ${idempotency.expiresAt})
+        on conflict (application, test, route, key) do update set
+          fingerprint = excluded.fingerprint, status = excluded.status,
+          location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
+        where k.expires_at <= now()
+        returning 1`
+      : sql`select 1`;
+    const inserted = await sql`
+      with key as (${key}), payment as (
+        insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+          description, callback_url, metadata, expires_at, created_at, updated_at)
+        select ${p.id}, ${p.application}, ${p.test}, ${p.orderId}, ${p.status}, ${p.amount}::bigint,
+          ${p.currency}, ${p.gateway}, ${p.description}, ${p.callbackUrl}, ${p.metadata},
+          ${p.expiresAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.updatedAt}::timestamptz
+        from key
+        returning id, created_at
+      )
+      insert into unstarted (payment_id, created_at) select id, created_at from payment
+      returning payment_id`;
+    return inserted.count === 1;
+  },
+
+  async get(id: string, { application, test }: Owner): Promise<SentPayment | undefined> {
+    const [row] = await sql<(PaymentRow & { sent: boolean })[]>`
+      select ${paymentColumns(sql)}, p.checkout_at is not null as sent from payments p
+      where p.id = ${id} and p.application = ${application} and p.test = ${test}`;
+    return row && { ...toPayment(row), sent: row.sent };
+  },
+
+  /** For a payer's page: whoever knows the unguessable id may ask. */
+  async getForPayer(id: string): Promise<PayerView | undefined> {
+    const [row] = await sql<
+      (PaymentRow & { redirect: Redirect | null; sent: boolean; unstarted: boolean })[]
+    >`
+      select ${paymentColumns(sql)}, p.gateway_redirect as redirect,
+        p.checkout_at is not null as sent,
+        exists (select from unstarted u where u.payment_id = p.id) as unstarted
+      from payments p where p.id = ${id}`;
+    return (
+      row && { ...toPayment(row), redirect: row.redirect, sent: row.sent, unstarted: row.unstarted }
+    );
+  },
+
+  /** Notes that the payer goes to the gateway. @returns where, or undefined when that is over. */
+  async sendToGateway(id: string, now: Date): Promise<Redirect | undefined> {
+    const [row] = await sql<{ gateway_redirect: Redirect }[]>`
+      update payments set checkout_at = ${now}
+      where id = ${id} and status = 'pending' and gateway_redirect is not null
+        and expires_at > ${now}
+      returning gateway_redirect`;
+    return row?.gateway_redirect;
+  },
+});
+export type Payments = ReturnType<typeof createPayments>;

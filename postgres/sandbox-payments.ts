@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import type { FailureCode } from '../contract/failure.ts';
+import type { Sql } from './connection.ts';
+
+/** `open` → the payer's choice → `verified` when we confirm a paid one. */
+export type SandboxState = 'open' | 'paid' | 'verified' | 'refused' | 'cancelled' | 'expired';
+
+/** A payment in the sandbox gateway's own books. */
+export interface SandboxPayment {
+  reference: string;
+  paymentId: string;
+  amount: number;
+  currency: string;
+  returnUrl: string;
+  state: SandboxState;
+  refusal: FailureCode | null;
+  trackingCode: string | null;
+  cardPanMasked: string | null;
+}
+
+export const createSandboxPayments = (sql: Sql) => {
+  const columns = sql`
+    reference, payment_id as "paymentId", amount, currency, return_url as "returnUrl", state,
+    refusal, tracking_code as "trackingCode", card_pan_masked as "cardPanMasked"`;
+  return {
+    /** Opening twice gives the same reference. */
+    async open(
+      payment: Pick<SandboxPayment, 'paymentId' | 'amount' | 'currency' | 'returnUrl'>,
+    ): Promise<string> {
+      const [row] = await sql<{ reference: string }[]>`
+        insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state)
+        values (${`SBX${randomBytes(12).toString('hex')}`}, ${payment.paymentId}, ${payment.amount},
+          ${payment.currency}, ${payment.returnUrl}, 'open')
+        on conflict (payment_id) do update set return_url = excluded.return_url
+        returning reference`;
+      if (!row) throw new Error('The sandbox gateway opened nothing');
+      return row.reference;
+    },
+
+    async getByPayment(paymentId: string): Promise<SandboxPayment | undefined> {
+      const [row] = await sql<SandboxPayment[]>`
+        select ${columns} from sandbox_payments where payment_id = ${paymentId}`;
+      return row;
+    },
+
+    /** The payer's choice on the page. False when the payment is not open any more. */
+    async choose(
+      paymentId: string,
+      choice: { state: 'paid' | 'refused' | 'cancelled'; refusal: FailureCode | null },
+    ): Promise<boolean> {
+      const paid = choice.state === 'paid';
+      const { count } = await sql`
+        update sandbox_payments set state = ${choice.state}, refusal = ${choice.refusal},
+          tracking_code = ${paid ? String(randomBytes(6).readUIntBE(0, 6)).padStart(12, '0') : null},
+          card_pan_masked = ${paid ? '502229******1234' : null}
+        where payment_id = ${paymentId} and state = 'open'`;
+      return count === 1;
+    },
+
+    /** Confirms a paid payment, as two-step gateways want it. @returns it as it stands now. */
+    async verify(reference: string): Promise<SandboxPayment | undefined> {
+      const [row] = await sql<SandboxPayment[]>`
+        update sandbox_payments set state = case when state = 'paid' then 'verified' else state end
+        where reference = ${reference}
+        returning ${columns}`;
+      return row;
+    },
+
+    /** Makes an open payment unpayable. False where the gateway refuses: it is not open any more. */
+    async expire(reference: string): Promise<boolean> {
+      const { count } = await sql`
+        update sandbox_payments set state = 'expired' where reference = ${reference} and state = 'open'`;
+      return count === 1;
+    },
+  };
+};
+export type SandboxPayments = ReturnType<typeof createSandboxPayments>;

@@ -1,0 +1,54 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+export interface KeyRing {
+  /** The key that encrypts; all of them decrypt. */
+  currentId: string;
+  /** 32 bytes each. */
+  keys: ReadonlyMap<string, Buffer>;
+}
+
+/**
+ * Secrets at rest: AES-256-GCM, written `v1.<key id>.<base64url of iv, tag, ciphertext>`.
+ * The owner is bound in as associated data, so a row copied to another owner does not open.
+ */
+export const createSecretBox = ({ currentId, keys }: KeyRing) => {
+  const keyOf = (id: string): Buffer => {
+    const key = keys.get(id);
+    if (!key) throw new Error(`SECRETS_KEY holds no key named ${id}`);
+    return key;
+  };
+  return {
+    seal(secret: string, owner: string): string {
+      const iv = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', keyOf(currentId), iv);
+      cipher.setAAD(Buffer.from(owner));
+      const sealed = [cipher.update(secret, 'utf8'), cipher.final()];
+      const bytes = Buffer.concat([iv, cipher.getAuthTag(), ...sealed]);
+      return `v1.${currentId}.${bytes.toString('base64url')}`;
+    },
+    /** @throws Error without the text, when it was sealed for another owner, altered, or the key is gone. */
+    open(sealed: string, owner: string): string {
+      const [version, keyId = '', encoded = ''] = sealed.split('.');
+      if (version !== 'v1') throw new Error('A sealed secret has an unknown version');
+      const bytes = Buffer.from(encoded, 'base64url');
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(keyId), bytes.subarray(0, 12));
+      decipher.setAAD(Buffer.from(owner));
+      decipher.setAuthTag(bytes.subarray(12, 28));
+      const opened = [decipher.update(bytes.subarray(28)), decipher.final()];
+      return Buffer.concat(opened).toString('utf8');
+    },
+  };
+};
+export type SecretBox = ReturnType<typeof createSecretBox>;
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** 43 base62 characters: 256 bits. */
+export const randomSecret = (): string => {
+  let text = '';
+  while (text.length < 43)
+    for (const byte of randomBytes(64))
+      // 248 = 4 × 62: beyond it the first characters would be likelier.
+      if (byte < 248 && text.length < 43) text += alphabet[byte % 62];
+  return text;
+};

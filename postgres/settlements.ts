@@ -1,0 +1,98 @@
+import type { Event } from '../contract/event.ts';
+import type { Payment, Redirect } from '../contract/payment.ts';
+import type { DeliveryStatus } from '../contract/status.ts';
+import type { Sql } from './connection.ts';
+import type { GatewayKind } from './gateways.ts';
+import type { PaymentRow } from './payments.ts';
+import { paymentColumns, toPayment } from './payments.ts';
+
+/** A payment with what its gateway needs, and how far its life has come. */
+export interface PaymentFacts extends Payment {
+  driver: string;
+  gatewayKind: GatewayKind;
+  /** The gateway's own name for the payment; null until it is opened there. */
+  reference: string | null;
+  /** Whether the payer was ever sent to the gateway. */
+  sent: boolean;
+  /** Null until the payment has ended. */
+  delivery: DeliveryStatus | null;
+}
+
+/** The gateway's own words, for admins only. */
+export interface GatewayWords {
+  code: string | null;
+  message: string | null;
+}
+
+/** What the workflow's activities write: nothing else changes a payment after its creation. */
+export const createSettlements = (sql: Sql) => ({
+  async get(id: string): Promise<PaymentFacts | undefined> {
+    const [row] = await sql<
+      (PaymentRow &
+        Pick<PaymentFacts, 'driver' | 'gatewayKind' | 'reference' | 'sent' | 'delivery'>)[]
+    >`
+      select ${paymentColumns(sql)}, g.driver, g.kind as "gatewayKind",
+        p.gateway_reference as reference, p.checkout_at is not null as sent, d.status as delivery
+      from payments p
+      join gateways g on g.slug = p.gateway
+      left join deliveries d on d.payment_id = p.id
+      where p.id = ${id}`;
+    if (!row) return undefined;
+    const { driver, gatewayKind, reference, sent, delivery } = row;
+    return { ...toPayment(row), driver, gatewayKind, reference, sent, delivery };
+  },
+
+  /** False when the payment has ended or was opened meanwhile. */
+  async open(id: string, opened: { reference: string; redirect: Redirect }): Promise<boolean> {
+    const { count } = await sql`
+      update payments set gateway_reference = ${opened.reference},
+        gateway_redirect = ${sql.json({ ...opened.redirect })}
+      where id = ${id} and status = 'pending' and gateway_reference is null`;
+    return count === 1;
+  },
+
+  /** Notes that the gateway was asked in vain; `processing` also moves a pending payment there. */
+  async wait(id: string, { processing, now }: { processing: boolean; now: Date }): Promise<void> {
+    await sql`
+      update payments set asked_at = ${now},
+        status = case when ${processing} then 'processing' else status end,
+        updated_at = case when ${processing} and status = 'pending' then ${now} else updated_at end
+      where id = ${id} and status in ('pending', 'processing')`;
+  },
+
+  /**
+   * Ends a payment: the outcome, the event with its frozen body and the delivery, in one transaction.
+   * @param ended the payment as it is to stand
+   * @param options.unsent only while no payer was sent to the gateway
+   * @returns false when it had ended already (or a payer was sent): nothing changes
+   */
+  async end(
+    ended: Payment,
+    event: Event,
+    { words, unsent = false }: { words: GatewayWords; unsent?: boolean },
+  ): Promise<boolean> {
+    const { count } = await sql`
+      with ended as (
+        update payments set status = ${ended.status}, tracking_code = ${ended.trackingCode},
+          card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
+          failure_code = ${ended.failureCode}, updated_at = ${event.createdAt},
+          gateway_code = ${words.code}, gateway_message = ${words.message}
+        where id = ${ended.id} and status in ('pending', 'processing')
+          and (not ${unsent} or checkout_at is null)
+        returning id, application
+      ), event as (
+        insert into events (payment_id, id, kind, body, created_at)
+        select id, ${event.id}::uuid, ${event.kind}, ${Buffer.from(event.body)}::bytea,
+          ${event.createdAt}::timestamptz
+        from ended
+        returning payment_id, created_at
+      )
+      insert into deliveries (payment_id, status, next_attempt_at)
+      select ended.id, case when a.webhook_url is null then 'none' else 'pending' end,
+        case when a.webhook_url is not null then event.created_at end
+      from ended join event on event.payment_id = ended.id
+      join applications a on a.slug = ended.application`;
+    return count === 1;
+  },
+});
+export type Settlements = ReturnType<typeof createSettlements>;

@@ -1,0 +1,70 @@
+import type { StartFacts } from '../contract/payment.ts';
+import type { Sql } from './connection.ts';
+
+/** What the sweep asks the database: payments that something should have happened to. */
+export const createSweepQueries = (sql: Sql) => {
+  const startFacts = sql`
+    p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
+    p.expires_at as "expiresAt"`;
+  return {
+    /** Gateways that have payers on their way. */
+    async gatewaysInUse(): Promise<string[]> {
+      const rows = await sql<{ slug: string }[]>`
+        select g.slug from gateways g where exists (
+          select from payments p
+          where p.gateway = g.slug and p.checkout_at is not null
+            and p.status in ('pending', 'processing'))`;
+      return rows.map(({ slug }) => slug);
+    },
+
+    /**
+     * Payments whose payer was sent to the gateway and has not been heard of: every 2 minutes for
+     * 30 minutes, then every 8. Marks them as asked now, so that the next sweep takes others.
+     */
+    async takeOnTheirWay(gateway: string, limit: number): Promise<string[]> {
+      const rows = await sql<{ id: string }[]>`
+        update payments set asked_at = now() where id in (
+          select p.id from payments p
+          where p.gateway = ${gateway} and p.checkout_at is not null
+            and p.status in ('pending', 'processing') and p.expires_at > now()
+            and coalesce(p.asked_at, p.checkout_at) < now() - interval '2 minutes'
+            and (p.checkout_at > now() - interval '30 minutes'
+              or coalesce(p.asked_at, p.checkout_at) < now() - interval '8 minutes')
+          order by coalesce(p.asked_at, p.checkout_at)
+          limit ${limit}
+          for update skip locked)
+        returning id`;
+      return rows.map(({ id }) => id);
+    },
+
+    /** Payments that should have ended 20 minutes ago; each is given out again after 20 minutes. */
+    async takeNotEnded(limit: number): Promise<StartFacts[]> {
+      return sql<StartFacts[]>`
+        update payments p set healed_at = now() where p.id in (
+          select id from payments
+          where status in ('pending', 'processing') and expires_at < now() - interval '20 minutes'
+            and (healed_at is null or healed_at < now() - interval '20 minutes')
+          order by expires_at
+          limit ${limit}
+          for update skip locked)
+        returning ${startFacts}`;
+    },
+
+    /** Deliveries 5 minutes overdue; each is given out again after 5 minutes. */
+    async takeOverdueDeliveries(limit: number): Promise<StartFacts[]> {
+      return sql<StartFacts[]>`
+        with overdue as (
+          update deliveries set healed_at = now() where payment_id in (
+            select payment_id from deliveries
+            where status = 'pending' and next_attempt_at < now() - interval '5 minutes'
+              and (healed_at is null or healed_at < now() - interval '5 minutes')
+            order by next_attempt_at
+            limit ${limit}
+            for update skip locked)
+          returning payment_id
+        )
+        select ${startFacts} from overdue join payments p on p.id = overdue.payment_id`;
+    },
+  };
+};
+export type SweepQueries = ReturnType<typeof createSweepQueries>;

@@ -1,0 +1,26 @@
+import type { StartFacts } from '../contract/payment.ts';
+import type { Sql } from './connection.ts';
+
+export const createUnstarted = (sql: Sql) => ({
+  async delete(paymentIds: readonly string[]): Promise<void> {
+    await sql`delete from unstarted where payment_id = any(${[...paymentIds]})`;
+  },
+
+  /** Counts no further than `limit`. */
+  async count(limit: number): Promise<number> {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*) from (select from unstarted limit ${limit}) as some`;
+    return row?.count ?? 0;
+  },
+
+  /** Oldest first; `age` leaves alone those whose API process is starting them right now. */
+  async list({ limit, age }: { limit: number; age: string }): Promise<StartFacts[]> {
+    return sql<StartFacts[]>`
+      select p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
+        p.expires_at as "expiresAt"
+      from unstarted u join payments p on p.id = u.payment_id
+      where u.created_at < now() - ${age}::interval
+      order by u.created_at limit ${limit}`;
+  },
+});
+export type Unstarted = ReturnType<typeof createUnstarted>;

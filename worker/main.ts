@@ -1,0 +1,84 @@
+import { Client } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { Agent } from 'undici';
+import { createActivities } from '../activities/index.ts';
+import { createTargetRule } from '../activities/webhook-target.ts';
+import { readWorkerConfig } from '../config.ts';
+import { createGatewayRegistry } from '../gateways/registry.ts';
+import { connect } from '../postgres/connection.ts';
+import { createDeliveries } from '../postgres/deliveries.ts';
+import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
+import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
+import { createSecretBox } from '../postgres/secret-box.ts';
+import { createSettlements } from '../postgres/settlements.ts';
+import { createSweepQueries } from '../postgres/sweep.ts';
+import { createUnstarted } from '../postgres/unstarted.ts';
+import { createLogger, runProcess, SetupError } from '../process.ts';
+import { prepareNamespace } from './namespace.ts';
+import { createPaymentWorkflows } from './payment-workflows.ts';
+import { createWorkers } from './workers.ts';
+
+await runProcess(async () => {
+  const config = readWorkerConfig();
+  const logger = createLogger('worker', config.LOG_LEVEL);
+  // The process owns its signals: the runtime would stop workers behind its back.
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
+      logger[level === 'ERROR' ? 'error' : 'warn']({ ...meta }, message),
+    ),
+  });
+  const { connectionOptions, namespace } = config.temporal;
+  const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
+    throw new SetupError(
+      `Temporal cannot be reached (${String(error)}): start it, or set TEMPORAL_ADDRESS.`,
+    );
+  });
+  const client = new Client({ connection, namespace });
+  await prepareNamespace(client);
+
+  const sql = connect(config.DATABASE_URL, { name: 'payments-worker', max: 20 });
+  const dispatcher = new Agent({ connections: 100, keepAliveTimeout: 4_000 });
+  const publicBaseUrl = config.PUBLIC_BASE_URL;
+  const activities = createActivities({
+    settlements: createSettlements(sql),
+    deliveries: createDeliveries(sql),
+    sweepQueries: createSweepQueries(sql),
+    unstarted: createUnstarted(sql),
+    idempotencyKeys: createIdempotencyKeys(sql),
+    gatewayOf: createGatewayRegistry({
+      sandboxPayments: createSandboxPayments(sql),
+      publicBaseUrl,
+    }),
+    secretBox: createSecretBox(config.SECRETS_KEY),
+    isAllowedTarget: createTargetRule({ allowLoopback: config.ALLOW_LOOPBACK_TARGETS }),
+    workflows: createPaymentWorkflows(client),
+    dispatcher,
+    publicBaseUrl,
+    now: () => new Date(),
+    logger,
+  });
+  const workers = await createWorkers({
+    connection,
+    namespace,
+    activities,
+    bundlePath: config.WORKFLOW_BUNDLE,
+    graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
+  });
+  const runs = workers.map((worker) => worker.run());
+  // A worker that ends by itself has failed: the process goes, whoever runs it starts it again.
+  for (const run of runs)
+    run.catch((error: unknown) => {
+      logger.fatal({ err: error }, 'A worker failed');
+      process.exit(1);
+    });
+  logger.info('Working');
+
+  return async () => {
+    for (const worker of workers) worker.shutdown();
+    await Promise.allSettled(runs);
+    await dispatcher.destroy();
+    await connection.close();
+    await sql.end({ timeout: 5 });
+  };
+});

@@ -1,0 +1,34 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { PaymentWorkflows } from '../activities/sweep.ts';
+import { newsSignal, paymentWorkflow, startOf } from '../workflows/messages.ts';
+
+const deadlineMs = 5_000;
+
+/** What the sweep does to payments' workflows. */
+export const createPaymentWorkflows = (client: Client): PaymentWorkflows => ({
+  async start(facts, { again }) {
+    try {
+      await client.withDeadline(Date.now() + deadlineMs, () =>
+        client.workflow.start(paymentWorkflow, {
+          ...startOf(facts),
+          workflowIdReusePolicy: again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
+          workflowIdConflictPolicy: 'USE_EXISTING',
+        }),
+      );
+    } catch (error) {
+      // It ran and ended: nothing is lost.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  },
+  async tell(paymentId) {
+    try {
+      await client.withDeadline(Date.now() + deadlineMs, () =>
+        client.workflow.getHandle(paymentId).signal(newsSignal),
+      );
+    } catch (error) {
+      // Closed meanwhile, or lost: the sweep's healing has it.
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  },
+});

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { NativeConnection } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
+import type { Activities } from '../activities/index.ts';
+import { paymentsQueue, webhooksQueue } from '../workflows/messages.ts';
+
+export interface WorkersOptions {
+  connection: NativeConnection;
+  namespace: string;
+  activities: Activities;
+  /** A bundle built ahead; without one the worker builds its own, and keeps webpack in memory. */
+  bundlePath: string | undefined;
+  graceSeconds: number;
+}
+
+const paymentSlots = 200;
+const deliverySlots = 100;
+
+/** The two workers of the process: payments, and deliveries on a queue of their own. */
+export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> => {
+  const { connection, namespace, activities, bundlePath, graceSeconds } = options;
+  const { deliverWebhook, ...others } = activities;
+  const shared = {
+    connection,
+    namespace,
+    shutdownGraceTime: graceSeconds * 1000,
+    shutdownForceTime: (graceSeconds + 10) * 1000,
+  };
+  const workflows =
+    bundlePath === undefined
+      ? { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) }
+      : { workflowBundle: { code: readFileSync(bundlePath, 'utf8') } };
+  return Promise.all([
+    Worker.create({
+      ...shared,
+      ...workflows,
+      taskQueue: paymentsQueue,
+      activities: others,
+      reuseV8Context: true,
+      // Payments mostly sleep: a small cache costs little and memory stays flat.
+      maxCachedWorkflows: 500,
+      maxConcurrentActivityTaskExecutions: paymentSlots,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: webhooksQueue,
+      activities: { deliverWebhook },
+      maxConcurrentActivityTaskExecutions: deliverySlots,
+    }),
+  ]);
+};

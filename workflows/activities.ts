@@ -1,0 +1,33 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { webhooksQueue } from './messages.ts';
+
+/** Opening at the gateway: repeated until the payment expires, unless the gateway refuses. */
+export const opening = (untilExpiryMs: number) =>
+  proxyActivities<Activities>({
+    startToCloseTimeout: '25s',
+    scheduleToCloseTimeout: untilExpiryMs,
+    retry: { initialInterval: '1s', maximumInterval: '10s' },
+  });
+
+/** One try at the gateway and what follows in the database; repeated only for our own failures. */
+export const settling = proxyActivities<Activities>({
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', maximumInterval: '30s' },
+});
+
+/**
+ * The six attempts: the activity itself gives the documented delays. These intervals are for our own
+ * failures (a crash, Postgres away), which repeat a number and cost no attempt.
+ */
+export const delivery = proxyActivities<Activities>({
+  taskQueue: webhooksQueue,
+  startToCloseTimeout: '20s',
+  retry: { initialInterval: '10s', maximumInterval: '1m' },
+});
+
+/** The sweep's own: the next sweep is the retry. */
+export const sweeping = proxyActivities<Activities>({
+  startToCloseTimeout: '25s',
+  retry: { maximumAttempts: 1 },
+});

@@ -1,0 +1,59 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { formatMoney } from '../contract/money.ts';
+import type { StartFacts } from '../contract/payment.ts';
+import type { Status } from '../contract/status.ts';
+
+/** Names and shapes that cross the engine. They are for ever: open workflows hold them. */
+export const paymentsQueue = 'payments';
+export const webhooksQueue = 'webhooks';
+
+export const paymentWorkflow = 'payment';
+export const sweepWorkflow = 'sweep';
+export const sweepScheduleId = 'sweep';
+export const settleUpdate = 'settle';
+export const newsSignal = 'news';
+export const webhookExhausted = 'WebhookExhausted';
+
+export interface PaymentInput {
+  id: string;
+  gateway: string;
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  /** ISO 8601. */
+  expiresAt: string;
+}
+
+export interface SettleRequest {
+  /** The payer came back: where the outcome is not certain, the payment is `processing` now. */
+  returned: boolean;
+}
+
+/** What is known after asking a gateway. `unknown`: it gave no usable answer. */
+export type Standing =
+  | { known: 'ended'; status: Status }
+  | { known: 'waiting' }
+  | { known: 'settling' }
+  | { known: 'unknown' };
+
+/** For operators; set at start and never upserted, which would cost a fifth of the throughput. */
+export const searchAttributes = {
+  application: defineSearchAttributeKey('Application', SearchAttributeType.KEYWORD),
+  orderId: defineSearchAttributeKey('OrderId', SearchAttributeType.KEYWORD),
+};
+
+/** Arguments of a start that every starter shares; nothing in it is personal or secret. */
+export const startOf = ({ id, gateway, amount, currency, expiresAt, ...facts }: StartFacts) => {
+  const input: PaymentInput = { id, gateway, amount, currency, expiresAt: expiresAt.toISOString() };
+  return {
+    taskQueue: paymentsQueue,
+    workflowId: id,
+    args: [input] as [PaymentInput],
+    typedSearchAttributes: [
+      { key: searchAttributes.application, value: facts.application },
+      { key: searchAttributes.orderId, value: facts.orderId },
+    ],
+    staticSummary: `${formatMoney({ amount, currency })} for ${facts.application}`,
+    staticDetails: `Order \`${facts.orderId.replaceAll('`', "'")}\` through ${gateway}, to be paid before ${input.expiresAt}`,
+  };
+};

@@ -1,0 +1,102 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { delivery, opening } from './activities.ts';
+import type { PaymentInput, SettleRequest, Standing } from './messages.ts';
+import { newsSignal, settleUpdate, webhookExhausted } from './messages.ts';
+import { createSettling } from './settling.ts';
+
+const minuteMs = 60_000;
+const graceMs = 15 * minuteMs;
+const longestPauseMs = 60 * minuteMs;
+
+/**
+ * The life of one payment; its id is the workflow id. A run may begin at any stage.
+ * @throws ApplicationFailure of type WebhookExhausted when six attempts did not deliver its event
+ */
+export async function payment(input: PaymentInput): Promise<void> {
+  // A cancel request from the Temporal UI does not stop a payment.
+  await CancellationScope.nonCancellable(() => live(input));
+}
+
+const live = async (input: PaymentInput): Promise<void> => {
+  const settling = createSettling(input.id);
+  let news = false;
+  setHandler(defineUpdate<Standing, [SettleRequest]>(settleUpdate), (request) =>
+    settling.ask(request),
+  );
+  setHandler(defineSignal(newsSignal), () => {
+    news = true;
+  });
+
+  const opened = await open(input);
+  if (opened === 'delivered') return;
+  if (typeof opened === 'object') settling.begin(opened.ended);
+
+  const until = Date.parse(input.expiresAt);
+  const stirs = () => news || settling.ended() !== undefined || isLong();
+  while (!settling.ended() && (await before(until, stirs))) {
+    if (news) {
+      news = false;
+      await settling.ask({ returned: false });
+    } else if (isLong()) await startAfresh(input);
+  }
+
+  for (let tries = 0; !settling.ended(); tries += 1) {
+    if (isLong()) await startAfresh(input);
+    const grace = Date.now() < until + graceMs;
+    const { known } = await settling.expire({ grace, unreachable: opened === 'unreachable' });
+    const pauseMs =
+      known === 'unknown' ? Math.min(minuteMs * 2 ** tries, longestPauseMs) : minuteMs;
+    await before(Date.now() + pauseMs, () => settling.ended() !== undefined);
+  }
+
+  await deliver(input);
+  await condition(allHandlersFinished);
+};
+
+/** Where the payment stands once its gateway was told, or could not be told. */
+const open = async ({ id, expiresAt }: PaymentInput) => {
+  const leftMs = Date.parse(expiresAt) - Date.now();
+  try {
+    // Past the deadline nothing is opened any more, but what stands must be known.
+    const patienceMs = Math.max(leftMs, minuteMs);
+    return await opening(patienceMs).openPayment({ id, late: leftMs <= 0 });
+  } catch (error) {
+    if (error instanceof ActivityFailure) return 'unreachable';
+    throw error;
+  }
+};
+
+const deliver = async ({ id }: PaymentInput) => {
+  try {
+    await delivery.deliverWebhook({ id });
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : error;
+    if (!(cause instanceof ApplicationFailure && cause.type === webhookExhausted)) throw error;
+    throw ApplicationFailure.nonRetryable(cause.message, webhookExhausted);
+  }
+};
+
+/** True when `happens` came first, false when the time did. */
+const before = async (untilMs: number, happens: () => boolean): Promise<boolean> => {
+  const leftMs = untilMs - Date.now();
+  return happens() || (leftMs > 0 && (await condition(happens, leftMs)));
+};
+
+const isLong = () => workflowInfo().continueAsNewSuggested;
+
+/** A new run finds out by itself what stands, so it needs no more than the first one had. */
+const startAfresh = async (input: PaymentInput): Promise<never> => {
+  await condition(allHandlersFinished);
+  return continueAsNew<typeof payment>(input);
+};

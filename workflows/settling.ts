@@ -1,0 +1,54 @@
+import { CancellationScope } from '@temporalio/workflow';
+import type { Status } from '../contract/status.ts';
+import { settling } from './activities.ts';
+import type { Standing } from './messages.ts';
+
+/**
+ * Asking the gateway, one try at a time: who comes while a try runs gets its answer, so however
+ * many ask, one verification runs and one transition happens.
+ */
+export const createSettling = (id: string) => {
+  let ended: Status | undefined;
+  let current: { answer: Promise<Standing>; returned: boolean } | undefined;
+
+  const run = (tryOnce: () => Promise<Standing>, returned: boolean): Promise<Standing> => {
+    const answer = CancellationScope.nonCancellable(async () => {
+      try {
+        const standing = await tryOnce();
+        if (standing.known === 'ended') ended = standing.status;
+        return standing;
+      } finally {
+        current = undefined;
+      }
+    });
+    current = { answer, returned };
+    return answer;
+  };
+
+  return {
+    ended: (): Status | undefined => ended,
+
+    /** A run that begins late learns that the payment had ended. */
+    begin(status: Status) {
+      ended = status;
+    },
+
+    async ask({ returned }: { returned: boolean }): Promise<Standing> {
+      while (current) {
+        const { answer, returned: told } = current;
+        const standing = await answer;
+        // A try that did not know of the payer's return has not moved the payment to processing.
+        if (standing.known === 'ended' || told || !returned) return standing;
+      }
+      if (ended) return { known: 'ended', status: ended };
+      return run(() => settling.settlePayment({ id, returned }), returned);
+    },
+
+    /** The deadline's own try, after whatever is running. */
+    async expire(how: { grace: boolean; unreachable: boolean }): Promise<Standing> {
+      while (current) await current.answer;
+      if (ended) return { known: 'ended', status: ended };
+      return run(() => settling.expirePayment({ id, ...how }), true);
+    },
+  };
+};
