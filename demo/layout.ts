@@ -1,0 +1,72 @@
+import { html, raw } from 'hono/html';
+import { liveScript } from './live.ts';
+import { style } from './style.ts';
+
+/** Escaped HTML: what stands in a template is escaped unless it came out of a template itself. */
+export type Html = ReturnType<typeof html>;
+
+export interface Page {
+  title: string;
+  path: string;
+  nonce: string;
+  content: Html;
+  /** The page has a part that follows the orders; without scripts it reloads itself. */
+  live?: { reloads: boolean };
+}
+
+const icon =
+  'data:image/svg+xml,' +
+  encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><rect width="24" height="24" rx="6" fill="#1d5c45"/><path d="M6 9h10v6a3 3 0 0 1-3 3H9a3 3 0 0 1-3-3zm10 1.500h1.500a2 2 0 0 1 0 4H16" fill="none" stroke="#fff" stroke-width="1.600"/></svg>',
+  );
+
+export const layout = ({ title, path, nonce, content, live }: Page): Html =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} · Corner Coffee</title>
+        <link rel="icon" href="${icon}" />
+        <style nonce="${nonce}">
+          ${raw(style)}
+        </style>
+        ${live?.reloads ? html`<noscript><meta http-equiv="refresh" content="4" /></noscript>` : ''}
+      </head>
+      <body>
+        <header>
+          <a class="brand" href="/">Corner Coffee</a>
+          <nav aria-label="Shop">${link('/', 'Shop', path)} ${link('/orders', 'Orders', path)}</nav>
+        </header>
+        <main>${content}</main>
+        <footer>
+          A demo shop: an application that uses the payment service from outside, over its public
+          API and webhooks. Nothing is sold, no money moves.
+        </footer>
+        <div id="said" class="unseen" role="status"></div>
+        ${
+          live
+            ? html`<script type="module" nonce="${nonce}">
+                ${raw(liveScript)};
+              </script>`
+            : ''
+        }
+      </body>
+    </html>`;
+
+const link = (href: string, name: string, path: string): Html =>
+  href === path
+    ? html`<a href="${href}" aria-current="page">${name}</a>`
+    : html`<a href="${href}">${name}</a>`;
+
+/** 1290 EUR → "€12.90"; the amount is in minor units. */
+export const money = ({ amount, currency }: { amount: number; currency: string }): string => {
+  try {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+    const digits = format.resolvedOptions().maximumFractionDigits ?? 0;
+    return format.format(amount / 10 ** digits);
+  } catch {
+    // Not a currency code that this runtime knows the form of.
+    return `${amount} ${currency}`;
+  }
+};

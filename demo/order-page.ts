@@ -1,0 +1,126 @@
+import { html } from 'hono/html';
+import { type Html, money } from './layout.ts';
+import { isOpen, type Order, type ReceivedWebhook } from './orders.ts';
+
+interface Appearance {
+  name: string;
+  mark: string;
+  tone: 'good' | 'bad' | 'wait' | 'off';
+  /** What the payer reads on coming back. */
+  heading: string;
+}
+
+const appearances: Record<string, Appearance> = {
+  pending: { name: 'Waiting for payment', mark: '…', tone: 'wait', heading: 'One moment' },
+  processing: { name: 'Being confirmed', mark: '…', tone: 'wait', heading: 'One moment' },
+  paid: { name: 'Paid', mark: '✓', tone: 'good', heading: 'Thank you, it is paid' },
+  failed: { name: 'Failed', mark: '✕', tone: 'bad', heading: 'The payment failed' },
+  cancelled: { name: 'Cancelled', mark: '–', tone: 'off', heading: 'You cancelled the payment' },
+  expired: { name: 'Expired', mark: '–', tone: 'off', heading: 'The payment ran out of time' },
+  disputed: {
+    name: 'Amount differs',
+    mark: '!',
+    tone: 'bad',
+    heading: 'This payment needs a look',
+  },
+};
+
+/** The service may announce statuses that this shop has not heard of. */
+export const appearanceOf = ({ status }: Order): Appearance =>
+  appearances[status] ?? { name: status, mark: '?', tone: 'off', heading: 'Your order' };
+
+export const badge = (order: Order): Html => {
+  const { name, mark, tone } = appearanceOf(order);
+  return html`<span class="badge ${tone}"><span aria-hidden="true">${mark}</span>${name}</span>`;
+};
+
+export const orderPath = ({ orderId }: Pick<Order, 'orderId'>): string =>
+  `/orders/${encodeURIComponent(orderId)}`;
+
+export const timeOf = (time: Date): Html =>
+  html`<time datetime="${time.toISOString()}">${time.toISOString().slice(11, 19)} UTC</time>`;
+
+export interface OrderView {
+  order: Order;
+  version: string;
+  workflowUrl: string | null;
+  /** The status that the browser brought back; on the return page only. */
+  hint?: string | undefined;
+}
+
+/** One order with its last webhook; with a `hint`, the page a payer comes back to. */
+export const orderPage = ({ order, version, workflowUrl, hint }: OrderView): Html => {
+  const { name, heading } = appearanceOf(order);
+  return html`<div data-live="${version}" data-say="${order.item}: ${name}">
+    <h1>${hint === undefined ? order.item : heading}</h1>
+    ${hint === undefined ? '' : hintText(hint, order)}
+    <section class="card" aria-label="The order">
+      <p>${badge(order)}</p>
+      ${order.failureReason === null ? '' : html`<p>${order.failureReason}</p>`}
+      <dl class="facts">
+        <dt>Item</dt>
+        <dd>${order.item}</dd>
+        <dt>Total</dt>
+        <dd>${money(order)}</dd>
+        <dt>Order</dt>
+        <dd><code>${order.orderId}</code></dd>
+        <dt>Payment</dt>
+        <dd><code>${order.paymentId}</code></dd>
+      </dl>
+      ${actions(order, workflowUrl)}
+    </section>
+    <section class="card webhook" aria-labelledby="webhook">
+      <h2 id="webhook">The last webhook</h2>
+      ${order.webhook ? webhookPart(order.webhook) : noWebhook}
+    </section>
+  </div>`;
+};
+
+const hintText = (hint: string, order: Order): Html =>
+  html`<p class="lead">
+    Your browser came back with <strong>${hint || 'no status'}</strong>. Anybody can type that into
+    an address bar, so it is only a hint:
+    ${
+      isOpen(order)
+        ? 'the order changes here by itself when the signed webhook arrives.'
+        : 'what counts is what the service told the shop, below.'
+    }
+  </p>`;
+
+const actions = (order: Order, workflowUrl: string | null): Html =>
+  html`<p class="actions">
+    ${
+      order.checkoutUrl !== null && isOpen(order)
+        ? html`<a class="button" href="${order.checkoutUrl}">Go to payment</a>`
+        : html`<a class="button" href="/">Back to the shop</a>`
+    }
+    <a href="/orders">All orders</a>
+    ${workflowUrl === null ? '' : html`<a href="${workflowUrl}">Its workflow in Temporal</a>`}
+  </p>`;
+
+const noWebhook = html`<p class="soft last">
+  None has arrived yet. It comes once, when the payment has ended.
+</p>`;
+
+const webhookPart = ({ receivedAt, headers, rawBody, times }: ReceivedWebhook): Html =>
+  html`<p>
+      <span class="badge good"><span aria-hidden="true">✓</span>Signature verified</span>
+    </p>
+    <p class="soft">
+      Received at
+      ${timeOf(receivedAt)}${
+        times > 1
+          ? `, ${times} times in all: repeats are known by their event_id and change nothing`
+          : ''
+      }.
+    </p>
+    <h3>Headers</h3>
+    <dl class="facts">
+      ${Object.entries(headers).map(
+        ([name, value]) =>
+          html`<dt><code>${name}</code></dt>
+            <dd><code>${value}</code></dd>`,
+      )}
+    </dl>
+    <h3>Body, as it came</h3>
+    <pre>${rawBody}</pre>`;

@@ -1,0 +1,63 @@
+import { html } from 'hono/html';
+import { type Html, money } from './layout.ts';
+import { appearanceOf, badge, orderPath, timeOf } from './order-page.ts';
+import type { Order } from './orders.ts';
+import { currency, type Product, products } from './products.ts';
+
+export const shopPage = (): Html =>
+  html`<h1>Good coffee, paid for properly</h1>
+    <p class="lead">
+      Choose something. You are sent to the payment page, where you decide how it ends.
+    </p>
+    <ul class="products">
+      ${products.map(productCard)}
+    </ul>`;
+
+const productCard = ({ id, name, note, amount, drawing }: Product): Html =>
+  html`<li class="card">
+    <div class="drawing">
+      <svg viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}" /></svg>
+    </div>
+    <h2>${name}</h2>
+    <p class="soft">${note}</p>
+    <form method="post" action="/buy">
+      <input type="hidden" name="product" value="${id}" />
+      <span class="price">${money({ amount, currency })}</span>
+      <button aria-label="Buy ${name}">Buy</button>
+    </form>
+  </li>`;
+
+export const ordersPage = ({ orders, version }: { orders: Order[]; version: string }): Html =>
+  html`<h1>Orders</h1>
+    <p class="lead">Each order changes here by itself when its webhook arrives.</p>
+    <div data-live="${version}" data-say="${sayOf(orders)}">
+      ${
+        orders.length === 0
+          ? html`<p class="card">No orders yet. <a href="/">Buy something</a> first.</p>`
+          : html`<ul class="orders card">
+              ${orders.map(orderRow)}
+            </ul>`
+      }
+    </div>`;
+
+/** The newest few: a screen reader should not read two hundred orders at each change. */
+const sayOf = (orders: Order[]): string =>
+  orders
+    .slice(0, 3)
+    .map((order) => `${order.item}: ${appearanceOf(order).name}`)
+    .join(', ');
+
+const orderRow = (order: Order): Html =>
+  html`<li>
+    <span class="what">
+      <a href="${orderPath(order)}">${order.item}</a>
+      <small>${order.orderId} · ${timeOf(order.createdAt)}</small>
+    </span>
+    <span class="price">${money(order)}</span>
+    ${badge(order)}
+  </li>`;
+
+export const messagePage = ({ title, message }: { title: string; message: string }): Html =>
+  html`<h1>${title}</h1>
+    <p class="lead">${message}</p>
+    <p><a class="button" href="/">Back to the shop</a></p>`;

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Connection, DemoError } from './connection.ts';
+import { type Answer, parseJson, send } from './http.ts';
+
+const paymentSchema = z.object({
+  payment_id: z.string(),
+  order_id: z.string(),
+  status: z.string(),
+  amount: z.number(),
+  currency: z.string(),
+  checkout_url: z.string().nullable(),
+  failure_reason: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+});
+export type Payment = z.infer<typeof paymentSchema>;
+
+const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+export interface NewPayment {
+  order_id: string;
+  amount: number;
+  currency: string;
+  description?: string;
+  metadata?: Record<string, unknown>;
+}
+
+const attempts = 3;
+const isPassing = (status: number) => status >= 500;
+
+/** The two calls of the API that a shop needs. The token stays on the server. */
+export const createPaymentsClient = ({
+  apiBaseUrl,
+  token,
+}: Pick<Connection, 'apiBaseUrl' | 'token'>) => {
+  const url = `${apiBaseUrl}/api/v1/payments`;
+  const authorization = `Bearer ${token}`;
+
+  const post = (payment: NewPayment, idempotencyKey: string) =>
+    send(url, {
+      method: 'POST',
+      headers: {
+        authorization,
+        'content-type': 'application/json',
+        'idempotency-key': idempotencyKey,
+      },
+      body: JSON.stringify(payment),
+    });
+
+  return {
+    /**
+     * Tries again when no clear answer came: the same key makes sure that there is one payment.
+     * @throws DemoError with the service's own code and message
+     */
+    async create(payment: NewPayment, idempotencyKey: string): Promise<Payment> {
+      for (let attempt = 1; ; attempt += 1) {
+        const isLast = attempt === attempts;
+        try {
+          const answer = await post(payment, idempotencyKey);
+          if (isLast || !isPassing(answer.status)) return paymentOf(answer, 201);
+        } catch (error) {
+          if (isLast || !(error instanceof DemoError)) throw error;
+        }
+        await sleep(300 * attempt);
+      }
+    },
+
+    /** Undefined when the application has no such payment. */
+    async get(paymentId: string): Promise<Payment | undefined> {
+      const answer = await send(`${url}/${encodeURIComponent(paymentId)}`, {
+        headers: { authorization },
+      });
+      return answer.status === 404 ? undefined : paymentOf(answer, 200);
+    },
+  };
+};
+export type PaymentsClient = ReturnType<typeof createPaymentsClient>;
+
+/** @throws DemoError when the answer is not a payment */
+export const paymentOf = ({ status, text }: Answer, expected: number): Payment => {
+  const content = parseJson(text);
+  const refusal = errorSchema.safeParse(content);
+  if (refusal.success) {
+    const { code, message } = refusal.data.error;
+    throw new DemoError(`The service answered ${status} ${code}: ${message}`);
+  }
+  const payment = paymentSchema.safeParse(content);
+  if (status === expected && payment.success) return payment.data;
+  throw new DemoError(`The service answered ${status} with something that is not a payment.`);
+};

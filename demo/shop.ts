@@ -1,0 +1,54 @@
+import { createServer, type Server } from 'node:http';
+import { type Connection, DemoError, readConnection } from './connection.ts';
+import { createOrders } from './orders.ts';
+import { createPaymentsClient } from './payments-client.ts';
+import { createShop } from './routes.ts';
+
+const stopLimitMs = 3_000;
+
+const start = async (connection: Connection): Promise<() => Promise<void>> => {
+  const orders = createOrders();
+  const payments = createPaymentsClient(connection);
+  const { app, close } = createShop({ payments, orders, connection, log: console.error });
+  const handle = app.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  await listen(server, new URL(connection.shopUrl));
+  return async () => {
+    close();
+    // Requests in flight may end; whoever keeps a connection longer is cut off.
+    setTimeout(() => server.closeAllConnections(), stopLimitMs).unref();
+    await new Promise((resolve) => server.close(resolve));
+  };
+};
+
+/** @throws DemoError when the address is not on this machine, or taken */
+const listen = (server: Server, { hostname, port, origin }: URL) =>
+  new Promise<void>((resolve, reject) => {
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    if (!['127.0.0.1', '::1', 'localhost'].includes(host))
+      return reject(new DemoError(`The demo shop listens on this machine only, not on ${origin}.`));
+    server.once('error', (error) =>
+      reject(new DemoError(`The demo shop cannot listen on ${origin}: ${error.message}`)),
+    );
+    server.listen({ host, port: Number(port || 80) }, resolve);
+  });
+
+const run = async (connectionFile: string | undefined) => {
+  if (connectionFile === undefined) throw new DemoError('Usage: node demo/shop.ts CONNECTION_FILE');
+  let stopping: Promise<void> | undefined;
+  const stop = await start(readConnection(connectionFile));
+  const shutDown = () => {
+    stopping ??= stop().finally(() => process.exit(0));
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, shutDown);
+  // A shop whose parent is gone has nobody to stop it later.
+  if (process.send) process.on('disconnect', shutDown);
+  process.send?.('ready');
+};
+
+try {
+  await run(process.argv[2]);
+} catch (error) {
+  console.error(error instanceof DemoError ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import type { Context, Middleware } from 'koa';
+import { DemoError } from './connection.ts';
+import { layout, type Page } from './layout.ts';
+import { messagePage } from './pages.ts';
+
+/** Answers every expected failure with a page, and lets a page load nothing from elsewhere. */
+export const guard: Middleware = async (ctx, next) => {
+  const nonce = randomBytes(16).toString('base64');
+  ctx.state['nonce'] = nonce;
+  ctx.set({
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      `style-src 'nonce-${nonce}'`,
+      `script-src 'nonce-${nonce}'`,
+      "connect-src 'self'",
+      'img-src data:',
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  try {
+    await next();
+    if (ctx.status === 404 && !ctx.body) await showMessage(ctx, 404, 'There is no such page.');
+  } catch (error) {
+    if (!(error instanceof DemoError)) throw error;
+    await showMessage(ctx, 502, error.message);
+  }
+};
+
+export const show = async (ctx: Context, page: Omit<Page, 'nonce' | 'path'>): Promise<void> => {
+  const nonce = String(ctx.state['nonce']);
+  ctx.type = 'html';
+  ctx.set('Cache-Control', 'no-store');
+  ctx.body = String(await layout({ ...page, nonce, path: ctx.path }));
+};
+
+export const showMessage = (ctx: Context, status: 404 | 502, message: string): Promise<void> => {
+  ctx.status = status;
+  const title = status === 404 ? 'Not here' : 'The payment service did not help';
+  return show(ctx, { title, content: messagePage({ title, message }) });
+};
