@@ -9,7 +9,7 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
-const isLoopback = (url: string) => loopbackHosts.has(new URL(url).hostname);
+const isPublic = (url = '') => URL.canParse(url) && !loopbackHosts.has(new URL(url).hostname);
 
 const keyRing = z
   .string()
@@ -17,6 +17,10 @@ const keyRing = z
     /^[\w-]{1,32}:[A-Za-z0-9+/]{43}=(,[\w-]{1,32}:[A-Za-z0-9+/]{43}=)*$/,
     'must be id:key[,id:key…], each key 32 bytes in base64, the first one encrypts',
   )
+  .refine((text) => {
+    const ids = text.split(',').map((entry) => entry.split(':', 1)[0]);
+    return new Set(ids).size === ids.length;
+  }, 'must name every id once')
   .transform((text) => {
     const keys = text.split(',').map((entry) => {
       const [id = '', key = ''] = entry.split(':');
@@ -69,11 +73,12 @@ const withFiles = (env: Environment, names: string[], problems: string[]): Envir
   Object.fromEntries(
     names.map((name) => {
       const path = env[`${name}_FILE`];
-      if (env[name] !== undefined || path === undefined) return [name, env[name] || undefined];
+      if (env[name] || !path) return [name, env[name] || undefined];
       try {
-        return [name, readFileSync(path, 'utf8').trim()];
+        return [name, readFileSync(path, 'utf8').trim() || undefined];
       } catch {
-        problems.push(`${name}_FILE: cannot read ${path}`);
+        // Without the path: it may be the secret itself, given under the wrong name.
+        problems.push(`${name}_FILE: is not the path of a file that can be read`);
         return [name, undefined];
       }
     }),
@@ -90,7 +95,7 @@ const read = <S extends z.ZodRawShape>(shape: S, env: Environment) => {
     if (!unreadable.has(name))
       problems.push(`${name}: ${values[name] === undefined ? 'is missing' : message}`);
   }
-  return { values: parsed.data, problems };
+  return { values: parsed.data, texts: values, problems };
 };
 
 const orThrow = <T extends object>(values: T | undefined, problems: string[]): Readonly<T> => {
@@ -98,12 +103,24 @@ const orThrow = <T extends object>(values: T | undefined, problems: string[]): R
   throw new ConfigError(`The configuration is not usable:\n  ${problems.join('\n  ')}`);
 };
 
-/** Address, namespace, TLS and API key of Temporal, from the SDK's own TEMPORAL_* variables. */
-const temporalConfig = (env: Environment) => {
-  const { connectionOptions, namespace } = loadClientConnectConfig({
-    overrideEnvVars: definedOnly(env),
-  });
-  return { connectionOptions, namespace: namespace ?? 'default' };
+/**
+ * Address, namespace, TLS and API key of Temporal, from the SDK's own TEMPORAL_* variables. Its
+ * settings file counts only where TEMPORAL_CONFIG_FILE names one: one that lies in the home by
+ * chance would send the embedded stack's processes elsewhere.
+ */
+const temporalConfig = (env: Environment, problems: string[]) => {
+  const secrets = withFiles(env, ['TEMPORAL_API_KEY'], problems);
+  try {
+    const { connectionOptions, namespace } = loadClientConnectConfig({
+      overrideEnvVars: definedOnly({ ...env, ...secrets }),
+      disableFile: !env['TEMPORAL_CONFIG_FILE'],
+    });
+    return { connectionOptions, namespace: namespace ?? 'default' };
+  } catch (error) {
+    // The first line only: what follows may quote the settings file.
+    problems.push(`TEMPORAL_*: ${String(error).split('\n', 1)[0]}`);
+    return undefined;
+  }
 };
 
 const definedOnly = (env: Environment): Record<string, string> =>
@@ -114,15 +131,17 @@ const definedOnly = (env: Environment): Record<string, string> =>
 /** @throws ConfigError */
 export const readApiConfig = (env: Environment = process.env) => {
   const { values, problems } = read(apiShape, env);
-  return { ...orThrow(values, problems), temporal: temporalConfig(env) };
+  const temporal = temporalConfig(env, problems);
+  return orThrow(values && temporal && { ...values, temporal }, problems);
 };
 
 /** @throws ConfigError */
 export const readWorkerConfig = (env: Environment = process.env) => {
-  const { values, problems } = read(workerShape, env);
-  if (values?.ALLOW_LOOPBACK_TARGETS && !isLoopback(values.PUBLIC_BASE_URL))
+  const { values, texts, problems } = read(workerShape, env);
+  const temporal = temporalConfig(env, problems);
+  if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
     problems.push('ALLOW_LOOPBACK_TARGETS: is refused together with a public PUBLIC_BASE_URL');
-  return { ...orThrow(values, problems), temporal: temporalConfig(env) };
+  return orThrow(values && temporal && { ...values, temporal }, problems);
 };
 
 /** What the programs that the stack starts need of the surroundings, and no more: Go, proxies, CAs. */
@@ -135,17 +154,15 @@ const only = (env: Environment, names: RegExp): Record<string, string> =>
 /** @throws ConfigError */
 export const readStackConfig = (env: Environment = process.env) => {
   const { values, problems } = read(stackShape, env);
-  const config = orThrow(values, problems);
+  const external = values?.TEMPORAL_ADDRESS ? temporalConfig(env, problems) : undefined;
   return {
-    ...config,
+    ...orThrow(values, problems),
     inherited: only(env, inherited),
     /** Undefined: the embedded one. `variables` are for those who connect to it as well. */
-    externalTemporal: config.TEMPORAL_ADDRESS
-      ? {
-          ...temporalConfig(env),
-          variables: only(env, /^TEMPORAL_(?!CLI_PATH|DOWNLOAD|PORT|UI_PORT)/),
-        }
-      : undefined,
+    externalTemporal: external && {
+      ...external,
+      variables: only(env, /^TEMPORAL_(?!CLI_PATH|DOWNLOAD|PORT|UI_PORT)/),
+    },
   };
 };
 export type StackConfig = ReturnType<typeof readStackConfig>;
