@@ -1,4 +1,3 @@
-import { devNull } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseKeyRing, type StackConfig } from '../config.ts';
 import { bundleWorkflows } from './bundle.ts';
@@ -99,8 +98,6 @@ export const bringUpTemporal = async (
   const variables = {
     TEMPORAL_ADDRESS: address,
     TEMPORAL_NAMESPACE: namespace,
-    // The user's own profile is for another server.
-    TEMPORAL_CONFIG_FILE: devNull,
   };
   return { address, namespace, uiUrl, variables };
 };
