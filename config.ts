@@ -174,5 +174,3 @@ export const parseKeyRing = (text: string): KeyRing => {
   throw new ConfigError(`The secrets key is not usable: ${error.issues[0]?.message}`);
 };
 export type KeyRing = z.infer<typeof keyRing>;
-export type ApiConfig = ReturnType<typeof readApiConfig>;
-export type WorkerConfig = ReturnType<typeof readWorkerConfig>;

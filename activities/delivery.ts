@@ -96,8 +96,8 @@ export const createDeliveryActivities = (deps: Deps) => {
         startedAt,
       });
       const result = await send(delivery, number);
-      const then = consequenceOf(result, indexInRound);
-      await deliveries.completeAttempt(id, number, { result, then, completedAt: now() });
+      const consequence = consequenceOf(result, indexInRound);
+      await deliveries.completeAttempt(id, number, { result, consequence, completedAt: now() });
 
       const { application } = delivery;
       const facts = {
@@ -106,12 +106,12 @@ export const createDeliveryActivities = (deps: Deps) => {
         attempt: number,
         error_class: result.errorClass,
       };
-      if (then.status === 'delivered') {
+      if (consequence.status === 'delivered') {
         logger.info({ ...facts, duration_ms: result.durationMs }, 'Webhook delivered');
         return 'delivered';
       }
       logger.warn({ ...facts, response_status: result.responseStatus }, 'Webhook attempt failed');
-      if (then.status === 'exhausted') throw exhausted(id);
+      if (consequence.status === 'exhausted') throw exhausted(id);
       throw attemptFailed(`Attempt ${number}: ${result.error}`, delaysMs[indexInRound - 1] ?? 0);
     },
   };

@@ -114,7 +114,11 @@ export const createDeliveries = (sql: Sql) => ({
   async completeAttempt(
     paymentId: string,
     number: number,
-    { result, then, completedAt }: { result: AttemptResult; then: Consequence; completedAt: Date },
+    {
+      result,
+      consequence,
+      completedAt,
+    }: { result: AttemptResult; consequence: Consequence; completedAt: Date },
   ): Promise<void> {
     await sql`
       with attempt as (
@@ -124,9 +128,9 @@ export const createDeliveries = (sql: Sql) => ({
           response_truncated = ${result.responseTruncated}
         where payment_id = ${paymentId} and number = ${number} and completed_at is null
       )
-      update deliveries set status = ${then.status},
-        next_attempt_at = ${then.status === 'pending' ? then.nextAttemptAt : null},
-        exhausted_by_run = ${then.status === 'exhausted' ? then.run : null}
+      update deliveries set status = ${consequence.status},
+        next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
+        exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null}
       where payment_id = ${paymentId} and status = 'pending'`;
   },
 });

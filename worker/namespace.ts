@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import type { sweep } from '../workflows/sweep.ts';
 import {
   paymentsQueue,
   searchAttributes,
@@ -41,7 +40,7 @@ const createSweepSchedule = async (client: Client) => {
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
       action: {
         type: 'startWorkflow',
-        workflowType: sweepWorkflow as unknown as typeof sweep,
+        workflowType: sweepWorkflow,
         workflowId: 'sweep',
         taskQueue: paymentsQueue,
         args: [],

@@ -1,40 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonNode } from '../../contract/json.ts';
-import {
-  canonicalText,
-  depthOf,
-  JsonError,
-  objectText,
-  scanJson,
-  valueOf,
-} from '../../contract/json.ts';
+import { depthOf, JsonError, objectText, scanJson, valueOf } from '../../contract/json.ts';
+import { document, randomness, written } from '../support/json.ts';
 
 const wholeText = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0'));
-const document = fc.jsonValue({ maxDepth: 5, stringUnit: fc.constantFrom(...'aé"\\/ \n\u2028😀') });
 const padding = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
-
-/** JSON text of a value, keys in random order and white space wherever it may be. */
-const written = (value: unknown, random: () => number): string => {
-  const space = () => ['', ' ', '\n\t', '\r '][Math.floor(random() * 4)] ?? '';
-  const write = (inner: unknown): string => {
-    if (Array.isArray(inner))
-      return `[${space()}${inner.map(write).join(`${space()},${space()}`)}]`;
-    if (typeof inner !== 'object' || inner === null) return JSON.stringify(inner);
-    const members = Object.entries(inner)
-      .map((entry) => ({ entry, at: random() }))
-      .toSorted((one, other) => one.at - other.at)
-      .map(
-        ({ entry: [key, member] }) => `${JSON.stringify(key)}${space()}:${space()}${write(member)}`,
-      );
-    return `{${space()}${members.join(`${space()},`)}${space()}}`;
-  };
-  return `${space()}${write(value)}${space()}`;
-};
-const randomness = fc
-  .infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true }))
-  .map((stream) => () => Number(stream.next().value));
 
 /** The value as JSON.parse sees it: number literals become numbers. */
 const parsed = (node: JsonNode): unknown => {
@@ -49,8 +20,6 @@ const nodesOf = (node: JsonNode): JsonNode[] => [
   ...(node.kind === 'object' ? [...node.members.values()] : []).flatMap(nodesOf),
   ...(node.kind === 'array' ? node.items : []).flatMap(nodesOf),
 ];
-
-const canonical = (text: string) => canonicalText(scanJson(text));
 
 /** The message of the refusal; what is accepted, or thrown as anything else, fails the test. */
 const refusalOf = (text: string): string => {
@@ -257,47 +226,6 @@ describe('valueOf', () => {
     const value = valueOf(scanJson('{"__proto__":{"admin":true}}'));
     expect(Object.keys(Object(value) as object)).toEqual(['__proto__']);
     expect(value).not.toHaveProperty('admin');
-  });
-});
-
-describe('canonicalText', () => {
-  it('is one for all orders of keys and all white space', () => {
-    fc.assert(
-      fc.property(document, randomness, randomness, (value, one, other) => {
-        expect(canonical(written(value, one))).toBe(canonical(written(value, other)));
-      }),
-    );
-  });
-
-  it('is one for all ways to escape a string', () => {
-    expect(canonical('{"\\u0061":"\\u00e9\\/"}')).toBe(canonical('{"a":"é/"}'));
-  });
-
-  it('differs where a value differs', () => {
-    const small = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom(...'a"\\,:') });
-    fc.assert(
-      fc.property(small, small, (one, other) => {
-        const [first, second] = [JSON.stringify(one), JSON.stringify(other)];
-        const same = isDeepStrictEqual(JSON.parse(first), JSON.parse(second));
-        expect(canonical(first) === canonical(second)).toBe(same);
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  it.each([
-    ['1', '1.0'],
-    ['100', '1e2'],
-    ['1', '"1"'],
-    ['0', '-0'],
-    ['[1,2]', '[2,1]'],
-    ['[[1],2]', '[1,[2]]'],
-    ['{"a":null}', '{}'],
-    ['{"a":"b\\",\\"c\\":\\"d"}', '{"a":"b","c":"d"}'],
-    ['[]', '{}'],
-    ['"true"', 'true'],
-  ])('tells %s from %s', (one, other) => {
-    expect(canonical(one)).not.toBe(canonical(other));
   });
 });
 
