@@ -1,0 +1,45 @@
+import { DemoError } from './connection.ts';
+import { journey } from './journey.ts';
+import { findStack, startStack, type UsedStack } from './stack.ts';
+import { terminal } from './terminal.ts';
+
+/** `npm run demo [-- CONNECTION_FILE]`: one payment, step by step, without a browser. */
+const run = async (connectionFile: string, signal: AbortSignal): Promise<void> => {
+  const stack = (await findRunning(connectionFile)) ?? (await startOne(connectionFile, signal));
+  try {
+    await Promise.race([journey(stack.connection, terminal), rejectOnAbort(signal)]);
+  } finally {
+    await stack.stop();
+  }
+};
+
+const findRunning = async (connectionFile: string): Promise<UsedStack | undefined> => {
+  const stack = await findStack(connectionFile);
+  if (stack) console.log(`Using the stack that ${connectionFile} describes.`);
+  return stack;
+};
+
+const startOne = (connectionFile: string, signal: AbortSignal): Promise<UsedStack> => {
+  console.log('No stack is running: starting one, and stopping it at the end.\n');
+  return startStack(connectionFile, signal);
+};
+
+const rejectOnAbort = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new DemoError('Interrupted.')), { once: true });
+  });
+
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => interruption.abort(new DemoError('Interrupted.')));
+
+try {
+  await run(process.argv[2] ?? '.data/connection.json', interruption.signal);
+  terminal.end('Paid, and told so by a signed webhook.');
+  process.exit(0);
+} catch (error) {
+  if (error instanceof DemoError) terminal.bad(error.message);
+  else if (interruption.signal.aborted) terminal.bad('Interrupted.');
+  else console.error(error);
+  process.exit(1);
+}

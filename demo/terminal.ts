@@ -1,0 +1,25 @@
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+const paint = (style: Style, text: string): string =>
+  process.stdout.isTTY ? styleText(style, text) : text;
+
+let step = 0;
+
+/** What `npm run demo` says: numbered steps, what went out and what came back below each. */
+export const terminal = {
+  step: (title: string): void => {
+    step += 1;
+    console.log(`\n${paint('bold', `${step}. ${title}`)}`);
+  },
+  line: (text: string): void => console.log(`   ${text}`),
+  sent: (text: string): void => console.log(`   ${paint('cyan', '→')} ${text}`),
+  received: (text: string): void => console.log(`   ${paint('cyan', '←')} ${text}`),
+  /** Several lines as they are, set apart. */
+  block: (text: string): void => console.log(paint('dim', text.replaceAll(/^/gm, '     '))),
+  good: (text: string): void => console.log(`   ${paint('green', `✓ ${text}`)}`),
+  end: (text: string): void => console.log(`\n${paint(['bold', 'green'], text)}`),
+  bad: (text: string): void => console.error(`\n${paint(['bold', 'red'], text)}`),
+};
+export type Terminal = typeof terminal;
