@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../process.ts';
-import { launch } from './launch.ts';
+import { launch, onAbort } from './launch.ts';
 import type { Log } from './logs.ts';
 
 export interface BundleOptions {
@@ -42,9 +42,9 @@ export const bundleWorkflows = async (options: BundleOptions): Promise<string> =
     },
   });
   const stop = () => void bundler.end([['SIGKILL', 1000]]);
-  signal.addEventListener('abort', stop);
+  const forget = onAbort(signal, stop);
   const how = await bundler.exited;
-  signal.removeEventListener('abort', stop);
+  forget();
   if (how !== 'ended with code 0')
     throw new SetupError(
       `The workflows could not be bundled, the bundler ${how}${last && `: ${last}`}. Its log is ${log.path}.`,

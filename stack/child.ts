@@ -1,5 +1,5 @@
 import { SetupError } from '../process.ts';
-import { launch, type Running } from './launch.ts';
+import { launch, onAbort, type Running } from './launch.ts';
 import type { Log } from './logs.ts';
 
 export interface ChildOptions {
@@ -51,9 +51,8 @@ export const startChild = async (options: ChildOptions): Promise<Running> => {
     startTimeoutMs,
   );
   const giveUp = () => ready.reject(problem('was stopped while it started'));
-  signal.addEventListener('abort', giveUp);
+  const forget = onAbort(signal, giveUp);
   try {
-    signal.throwIfAborted();
     await ready.promise;
     return { pid, exited, stop };
   } catch (error) {
@@ -61,6 +60,6 @@ export const startChild = async (options: ChildOptions): Promise<Running> => {
     throw error;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', giveUp);
+    forget();
   }
 };

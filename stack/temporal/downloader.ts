@@ -1,18 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
 
 /**
  * Leaves the Temporal CLI in the folder it is given. The SDK downloads only to start a server, so
  * one is started, in memory, and stopped.
  */
+const leave = () => process.exit(1);
+process.on('disconnect', leave);
+if (!process.connected) leave();
+
+const goMod = readFileSync(new URL('./go.mod', import.meta.url), 'utf8');
+const [, version = 'default'] = /temporalio\/cli (v\S+)/.exec(goMod) ?? [];
 const [, , downloadDir = '.'] = process.argv;
-const version = /temporalio\/cli (v\S+)/.exec(
-  readFileSync(new URL('./go.mod', import.meta.url), 'utf8'),
-)?.[1];
-process.on('disconnect', () => process.exit(1));
 try {
+  // Loaded only now: it takes a while, and who started this may have gone meanwhile.
+  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
   const environment = await TestWorkflowEnvironment.createLocal({
-    server: { executable: { type: 'cached-download', downloadDir, version: version ?? 'default' } },
+    server: { executable: { type: 'cached-download', downloadDir, version } },
   });
   await environment.teardown();
   process.exit(0);

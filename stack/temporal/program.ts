@@ -64,12 +64,14 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
     ...(options.signal && { signal: options.signal }),
   };
   const problems: string[] = [];
+  options.signal?.throwIfAborted();
   if (options.TEMPORAL_DOWNLOAD) {
     mkdirSync(join(cached, '..'), { recursive: true });
     const problem = await download(get);
     const found = await usable(cached);
     if (found) return found;
     problems.push(`the download failed (${problem ?? 'what came is not usable'})`);
+    options.signal?.throwIfAborted();
   }
   const [go] = onPath('go', inherited['PATH']);
   const goVersion = go && (await goAt(go, inherited));

@@ -11,7 +11,9 @@ const portOf = (path: string): number =>
 /** Stands in for the API, the worker and the shop: answers with its own environment. */
 await runProcess(async () => {
   const { env } = process;
-  const server = createServer((_request, response) => response.end(JSON.stringify(env)));
+  const server = createServer((_request, response) =>
+    response.end(JSON.stringify({ ...env, PID: process.pid })),
+  );
   const port = connectionFile ? portOf(connectionFile) : Number(env['API_PORT'] ?? 0);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../stack/ports.ts';
+import {
+  aFolder,
+  findTemporalProgram,
+  findTimeoutMs,
+  runStack,
+  type StackSettings,
+} from './support.ts';
+
+/** A start that must fail: with one sentence, exit code 1 and nothing left running. */
+const failureOf = async (settings: Partial<StackSettings>) => {
+  const stack = runStack({ dataDir: aFolder(), ...settings });
+  expect(await stack.exited).toBe(1);
+  expect(stack.survivors()).toEqual([]);
+  const lines = stack.output().trim().split('\n');
+  return lines.filter((line) => !line.startsWith('Starting '));
+};
+
+const aTakenPort = async (): Promise<string> => {
+  const port = await freePort();
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return String(port);
+};
+
+/** Runs before everything else in the new process, which then takes itself for something else. */
+const pretend = (code: string) => ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+
+beforeAll(findTemporalProgram, findTimeoutMs);
+
+describe('npm start in bad surroundings', () => {
+  it.each(['API_PORT', 'SHOP_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'])(
+    'says that the port of %s is taken',
+    async (name) => {
+      const port = await aTakenPort();
+
+      expect(await failureOf({ env: { [name]: port } })).toEqual([
+        expect.stringMatching(new RegExp(`^Port ${port} .* set ${name} to a free port`)),
+      ]);
+    },
+  );
+
+  it('says that the database of DATABASE_URL cannot be reached, without its password', async () => {
+    const port = await freePort();
+    const env = { DATABASE_URL: `postgres://shop:hidden@127.0.0.1:${port}/shop` };
+
+    const lines = await failureOf({ env });
+
+    expect(lines).toEqual([
+      expect.stringMatching(
+        new RegExp(`^DATABASE_URL: .* shop at 127\\.0\\.0\\.1:${port} .*start`),
+      ),
+    ]);
+    expect(lines[0]).not.toContain('hidden');
+  });
+
+  it('says that nobody answers at TEMPORAL_ADDRESS', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+
+    expect(await failureOf({ env: { TEMPORAL_ADDRESS: address } })).toEqual([
+      expect.stringMatching(new RegExp(`^TEMPORAL_ADDRESS: .*${address}: start it`)),
+    ]);
+  });
+
+  it('says all that is wrong with the configuration', async () => {
+    const lines = await failureOf({ env: { API_PORT: 'many', DATABASE_URL: 'mysql://here' } });
+
+    expect(lines.join('\n')).toMatch(/DATABASE_URL: must be a postgres.*\n.*API_PORT: /);
+  });
+
+  it('names the four ways when there is no Temporal', async () => {
+    const env = { PATH: aFolder(), CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };
+
+    expect(await failureOf({ env })).toEqual([
+      expect.stringMatching(/TEMPORAL_CLI_PATH.*on PATH.*download.*Go /),
+    ]);
+  });
+
+  it('says what to do where there is no embedded Postgres', async () => {
+    const nodeArgs = pretend('Object.defineProperty(process, "arch", { value: "mips" })');
+
+    expect(await failureOf({ nodeArgs })).toEqual([
+      expect.stringMatching(/^There is no embedded Postgres for \w+ on mips .*set DATABASE_URL/),
+    ]);
+  });
+
+  it('says that Node is too old before it reads any TypeScript', () => {
+    const old = pretend(
+      'Object.defineProperty(process, "versions", { value: { node: "20.1.0" } })',
+    );
+    const { status, stderr, stdout } = spawnSync(
+      process.execPath,
+      [...old, '--import', './stack/node-version.mjs', 'stack/main.ts'],
+      { encoding: 'utf8', env: { DATA_DIR: join(aFolder(), 'data') } },
+    );
+
+    expect(status).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr.trim()).toMatch(/^Node 20\.1\.0 is too old, this needs 24 or newer: .*install/);
+  });
+
+  it('leaves nothing that stops the next start', async () => {
+    const dataDir = aFolder();
+    const port = await aTakenPort();
+    await failureOf({ dataDir, env: { API_PORT: port } });
+
+    await expect(runStack({ dataDir }).ready()).resolves.toMatchObject({
+      application: 'demo-shop',
+    });
+    expect(readdirSync(dataDir).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+});

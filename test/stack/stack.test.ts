@@ -1,0 +1,186 @@
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createTokens } from '../../postgres/tokens.ts';
+import { connect } from '../../postgres/connection.ts';
+import type { ConnectionFacts } from '../../stack/connection-file.ts';
+import { type Identity, isAlive, readIdentities } from '../../stack/identity.ts';
+import { aFolder, findTemporalProgram, findTimeoutMs, runStack, until } from './support.ts';
+
+beforeAll(findTemporalProgram, findTimeoutMs);
+
+const callbackUrlsOf = async ({ database_url, token }: ConnectionFacts) => {
+  const sql = connect(database_url, { name: 'test', max: 1 });
+  const caller = await createTokens(sql).authenticate(token);
+  await sql.end();
+  return caller?.callbackUrls;
+};
+
+const answers = (url: string) =>
+  fetch(url).then(
+    (response) => response.ok,
+    () => false,
+  );
+
+const environmentOf = async (url: string) =>
+  (await (await fetch(url)).json()) as Record<string, string>;
+
+const portsOf = (facts: ConnectionFacts) => ({
+  API_PORT: new URL(facts.api_base_url).port,
+  SHOP_PORT: new URL(facts.shop_url).port,
+  POSTGRES_PORT: new URL(facts.database_url).port,
+  TEMPORAL_PORT: facts.temporal_address.split(':')[1] ?? '',
+  TEMPORAL_UI_PORT: new URL(facts.temporal_ui_url ?? '').port,
+});
+
+const processesIn = (dataDir: string): Identity[] =>
+  (readIdentities(join(dataDir, 'processes.json')) ?? []).filter(isAlive);
+
+describe('npm start', () => {
+  it('brings everything up, says where, and keeps its secrets to the user', async () => {
+    const dataDir = aFolder();
+    const stack = runStack({ dataDir });
+    const facts = await stack.ready();
+
+    expect(await answers(facts.api_base_url)).toBe(true);
+    expect(await answers(facts.shop_url)).toBe(true);
+    expect(await answers(facts.temporal_ui_url ?? '')).toBe(true);
+    expect(await callbackUrlsOf(facts)).toEqual([`${facts.shop_url}/return`]);
+    expect(facts).toMatchObject({ application: 'demo-shop', pid: stack.pid });
+    expect(stack.output()).toContain(facts.token);
+    for (const name of ['connection.json', 'secrets-key'])
+      expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('hands its programs what they need, and nothing of another Temporal', async () => {
+    const dataDir = aFolder();
+    const env = { TEMPORAL_API_KEY: 'of another server', API_TOKEN: 'not ours' };
+    const facts = await runStack({ dataDir, env }).ready();
+
+    const environment = await environmentOf(facts.api_base_url);
+
+    expect(environment).toMatchObject({
+      DATABASE_URL: facts.database_url,
+      TEMPORAL_ADDRESS: facts.temporal_address,
+      PUBLIC_BASE_URL: facts.api_base_url,
+      SECRETS_KEY_FILE: join(dataDir, 'secrets-key'),
+    });
+    expect(environment).not.toHaveProperty('TEMPORAL_API_KEY');
+    expect(environment).not.toHaveProperty('API_TOKEN');
+  });
+
+  it('stops everything on Ctrl-C and comes up again with the same data', async () => {
+    const dataDir = aFolder();
+    const first = runStack({ dataDir });
+    const before = await first.ready();
+    const stoppedAt = Date.now();
+    process.kill(first.pid, 'SIGINT');
+    expect(await first.exited).toBe(0);
+    expect(Date.now() - stoppedAt).toBeLessThan(10_000);
+    expect(first.survivors()).toEqual([]);
+
+    const after = await runStack({ dataDir }).ready();
+
+    expect(after.token).toBe(before.token);
+    expect(after.webhook_secret).toBe(before.webhook_secret);
+    // The ports are others, and the demo application knows.
+    expect(after.shop_url).not.toBe(before.shop_url);
+    expect(await callbackUrlsOf(after)).toEqual([`${after.shop_url}/return`]);
+  });
+
+  it('refuses to run twice on the same data', async () => {
+    const dataDir = aFolder();
+    const first = runStack({ dataDir });
+    await first.ready();
+
+    const second = runStack({ dataDir });
+
+    expect(await second.exited).toBe(1);
+    expect(second.output().trim()).toMatch(/^A stack is already running on .+\.$/);
+    expect(await answers(first.facts().api_base_url)).toBe(true);
+  });
+
+  it('comes up on the same ports after a kill -9, ending what was left', async () => {
+    const dataDir = aFolder();
+    const killed = runStack({ dataDir });
+    const before = await killed.ready();
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.exited;
+    const orphans = processesIn(dataDir);
+    expect(orphans).not.toEqual([]);
+
+    const after = await runStack({ dataDir, env: portsOf(before) }).ready();
+
+    expect(orphans.filter(isAlive)).toEqual([]);
+    expect(after).toEqual({ ...before, pid: after.pid });
+  });
+
+  it('gives new credentials where a killed first start never wrote them down', async () => {
+    const dataDir = aFolder();
+    const first = runStack({ dataDir });
+    const before = await first.ready();
+    process.kill(first.pid, 'SIGTERM');
+    await first.exited;
+    rmSync(join(dataDir, 'connection.json'));
+
+    const after = await runStack({ dataDir }).ready();
+
+    expect(after.token).not.toBe(before.token);
+    expect(await callbackUrlsOf(after)).toEqual([`${after.shop_url}/return`]);
+  });
+
+  it('heals by itself when any of its processes is killed', async () => {
+    const dataDir = aFolder();
+    const stack = runStack({ dataDir });
+    const facts = await stack.ready();
+    const victims = processesIn(dataDir);
+    expect(victims).toHaveLength(5);
+
+    for (const { pid } of victims) process.kill(pid, 'SIGKILL');
+
+    for (const name of ['api', 'worker', 'shop', 'postgres', 'temporal'])
+      await until(`${name} is back`, () => stack.output().includes(`${name} is up again`));
+    expect(await answers(facts.api_base_url)).toBe(true);
+    expect(await answers(facts.temporal_ui_url ?? '')).toBe(true);
+    expect(await callbackUrlsOf(facts)).toEqual([`${facts.shop_url}/return`]);
+  });
+
+  it('stops with one sentence when something dies again and again', async () => {
+    const dataDir = aFolder();
+    const stack = runStack({ dataDir });
+    const facts = await stack.ready();
+    const pidOfShop = async () => Number((await environmentOf(facts.shop_url))['PID']);
+    for (let death = 0; death < 6; death += 1) {
+      await until('the shop is up', () => answers(facts.shop_url));
+      process.kill(await pidOfShop(), 'SIGKILL');
+      await until('the shop is down', async () => !(await answers(facts.shop_url)));
+    }
+
+    expect(await stack.exited).toBe(1);
+    expect(stack.output()).toMatch(/shop ended 6 times within a minute/);
+    expect(stack.survivors()).toEqual([]);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'leaves nothing when %s comes during the start',
+    async (signal) => {
+      const dataDir = aFolder();
+      const stack = runStack({ dataDir });
+      await until('something runs', () => processesIn(dataDir).length > 0);
+      process.kill(stack.pid, signal);
+
+      expect(await stack.exited).toBe(0);
+      expect(stack.survivors()).toEqual([]);
+      expect(stack.output()).not.toMatch(/Error|Ready/);
+    },
+  );
+
+  it('writes a log for each of its processes', async () => {
+    const dataDir = aFolder();
+    await runStack({ dataDir }).ready();
+
+    const log = readFileSync(join(dataDir, 'logs', 'postgres.log'), 'utf8');
+
+    expect(log).toContain('ready to accept connections');
+  });
+});

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { readStackConfig } from '../../config.ts';
+import type { ConnectionFacts } from '../../stack/connection-file.ts';
+import { isAlive, readIdentities } from '../../stack/identity.ts';
+import { findTemporal } from '../../stack/temporal/program.ts';
+import { createTerminal } from '../../stack/terminal.ts';
+
+/** Open to others, as Postgres runs as one of them when the tests run as root; gone after the test. */
+export const aFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-test-'));
+  chmodSync(folder, 0o711);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** A fact about the world that comes about by itself, at most within the limit. */
+export const until = async (
+  what: string,
+  isTrue: () => boolean | Promise<boolean>,
+  limitMs = 30_000,
+): Promise<void> => {
+  for (const end = Date.now() + limitMs; !(await isTrue()); await sleep(25))
+    if (Date.now() > end) throw new Error(`Waited ${limitMs} ms in vain: ${what}`);
+};
+
+/** An executable of a few shell lines. */
+export const writeProgram = (path: string, lines: string[]): void =>
+  writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
+
+let temporalProgram = '';
+
+/** For beforeAll: once for the machine, where none is to be had ready-made, this takes minutes. */
+export const findTemporalProgram = async (): Promise<void> => {
+  temporalProgram = (await findTemporal({ ...readStackConfig(), terminal: createTerminal() })).path;
+};
+export const findTimeoutMs = 45 * 60_000;
+
+export interface StackRun {
+  pid: number;
+  output: () => string;
+  exited: Promise<number | null>;
+  ready: () => Promise<ConnectionFacts>;
+  facts: () => ConnectionFacts;
+  /** What the stack has started and what still lives. */
+  survivors: () => number[];
+}
+
+const freePorts = {
+  API_PORT: '0',
+  SHOP_PORT: '0',
+  POSTGRES_PORT: '0',
+  TEMPORAL_PORT: '0',
+  TEMPORAL_UI_PORT: '0',
+};
+
+export interface StackSettings {
+  dataDir: string;
+  env?: Record<string, string>;
+  nodeArgs?: string[];
+  entry?: string;
+}
+
+/** Runs `npm start` with stand-ins for our own programs. What it leaves is ended after the test. */
+export const runStack = ({
+  dataDir,
+  env = {},
+  nodeArgs = [],
+  entry = 'test/stack/stand-ins/main.ts',
+}: StackSettings): StackRun => {
+  const child = spawn(process.execPath, [...nodeArgs, entry], {
+    env: {
+      ...readStackConfig().inherited,
+      // No test fetches anything by itself.
+      TEMPORAL_DOWNLOAD: 'false',
+      TEMPORAL_CLI_PATH: temporalProgram,
+      DATA_DIR: dataDir,
+      ...freePorts,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  // 'close', so that the output is complete.
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const facts = () =>
+    JSON.parse(readFileSync(join(dataDir, 'connection.json'), 'utf8')) as ConnectionFacts;
+  const ready = Promise.withResolvers<void>();
+  child.once('message', () => ready.resolve());
+  void exited.then(() => ready.reject(new Error(`The stack did not come up:\n${output}`)));
+  ready.promise.catch(() => {}); // Whoever expects it to fail does not wait for it.
+  const survivors = () =>
+    (readIdentities(join(dataDir, 'processes.json')) ?? []).filter(isAlive).map(({ pid }) => pid);
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await exited;
+    for (const pid of survivors()) process.kill(pid, 'SIGKILL');
+  });
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    exited,
+    ready: () => ready.promise.then(facts),
+    facts,
+    survivors,
+  };
+};
