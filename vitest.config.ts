@@ -4,6 +4,7 @@ import { closingLine } from './test/support/closing-line.ts';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/environment.ts',
     // The last one prints the run's closing line, so it stays the last.
     reporters: ['default', closingLine()],
     // Whole journeys on a real engine, also on a slow machine.

@@ -1,0 +1,53 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { readStackConfig } from '../../config.ts';
+import { connect } from '../../postgres/connection.ts';
+import { migrate } from '../../postgres/migrate.ts';
+import { launch } from '../../stack/launch.ts';
+import { freePort } from '../../stack/ports.ts';
+import { startPostgres } from '../../stack/postgres.ts';
+import { findTemporal } from '../../stack/temporal/program.ts';
+import { createTerminal } from '../../stack/terminal.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Of a server whose database `payments` is migrated and empty: a template for each file's own. */
+    postgresUrl: string;
+    temporalProgram: string;
+    workflowBundle: string;
+  }
+}
+
+/** Made once for the whole run: one Postgres, the Temporal program and the workflow bundle. */
+export default async ({ provide }: TestProject) => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-tests-'));
+  chmodSync(folder, 0o711);
+  const program = await findTemporal({ ...readStackConfig(), terminal: createTerminal() });
+  const postgres = await startPostgres({
+    dataDir: join(folder, 'postgres'),
+    port: await freePort(),
+    settings: { fsync: 'off', max_connections: '300' },
+  });
+  const sql = connect(postgres.url, { name: 'tests', max: 1 });
+  await migrate(sql);
+  await sql.end();
+
+  const bundle = join(folder, 'workflows.js');
+  const bundling = await launch({
+    command: process.execPath,
+    args: [join(import.meta.dirname, '../../worker/bundle.ts'), bundle],
+    env: {},
+  });
+  if ((await bundling.exited) !== 'ended with code 0')
+    throw new Error('The workflow bundle could not be built');
+
+  provide('postgresUrl', postgres.url);
+  provide('temporalProgram', program.path);
+  provide('workflowBundle', bundle);
+  return async () => {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+};

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import type { Running } from '../../stack/launch.ts';
+import { startChild } from '../../stack/child.ts';
+
+/** A process of the service that a test may kill and start again. */
+export interface TestProcess {
+  pid(): number;
+  /** Everything it has logged, over all its lives. */
+  lines: string[];
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** SIGKILL, as a power cut would be. */
+  kill(): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+}
+
+export const createProcess = (
+  name: string,
+  entry: string,
+  env: Record<string, string>,
+): TestProcess => {
+  let running: Running | undefined;
+  const lines: string[] = [];
+  const alive = () => {
+    if (!running) throw new Error(`${name} does not run`);
+    return running;
+  };
+  return {
+    lines,
+    pid: () => alive().pid,
+    async start() {
+      running = await startChild({
+        name,
+        args: [join(import.meta.dirname, '../..', entry)],
+        env,
+        stopMs: 15_000,
+        log: { path: '(in the test)', write: (line) => lines.push(line) },
+        onSpawn: () => {},
+        signal: new AbortController().signal,
+      });
+    },
+    async stop() {
+      await running?.stop();
+      running = undefined;
+    },
+    async kill() {
+      const { pid, exited } = alive();
+      process.kill(pid, 'SIGKILL');
+      await exited;
+      running = undefined;
+    },
+    signal: (signal) => process.kill(alive().pid, signal),
+  };
+};

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A webhook as it arrived. */
+export interface Received {
+  at: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  json: Record<string, unknown>;
+}
+
+/** What a receiver does with the nth POST (from 1) of a payment: a status, or whatever it likes. */
+export type Behaviour = (nth: number, res: ServerResponse) => number | Promise<number> | undefined;
+
+/** A real HTTP server on loopback that records every POST; it answers 204 unless told otherwise. */
+export const startReceiver = async () => {
+  const received: Received[] = [];
+  let behave: Behaviour = () => 204;
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const json = JSON.parse(body.toString()) as Record<string, unknown>;
+      received.push({ at: Date.now(), headers: req.headers, body, json });
+      const nth = received.filter((one) => one.json['payment_id'] === json['payment_id']).length;
+      void Promise.resolve(behave(nth, res)).then((status) => {
+        if (status !== undefined) res.writeHead(status).end();
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
+    all: received,
+    of: (paymentId: string): Received[] =>
+      received.filter(({ json }) => json['payment_id'] === paymentId),
+    behave(behaviour: Behaviour) {
+      behave = behaviour;
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;

@@ -1,0 +1,115 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { inject } from 'vitest';
+import { createApplications } from '../../postgres/applications.ts';
+import { createGateways } from '../../postgres/gateways.ts';
+import { createSecretBox } from '../../postgres/secret-box.ts';
+import { createTokens, type TokenMode } from '../../postgres/tokens.ts';
+import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
+import { choosePorts } from '../../stack/ports.ts';
+import type { RunningTemporal } from '../../stack/temporal/server.ts';
+import { startTemporal } from '../../stack/temporal/server.ts';
+import { aDatabase } from './database.ts';
+import { createProcess } from './processes.ts';
+import { startReceiver } from './receiver.ts';
+
+/** The whole service of one test file: its own database, engine, API and worker processes. */
+export const startService = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-service-'));
+  const ports = await choosePorts({ api: 0, temporal: 0 });
+  const database = await aDatabase();
+  const secretsKey = randomBytes(32);
+
+  let temporal: RunningTemporal | undefined;
+  const engine = {
+    async start() {
+      temporal = await startTemporal({
+        program: inject('temporalProgram'),
+        dbFile: join(folder, 'temporal.db'),
+        port: ports.temporal,
+        extraArgs: timeSkipping,
+      });
+    },
+    async stop() {
+      await temporal?.stop();
+    },
+    /** Everything it knows is lost. */
+    forget: () => rmSync(join(folder, 'temporal.db'), { force: true }),
+  };
+  await engine.start();
+
+  const publicBaseUrl = `http://127.0.0.1:${ports.api}`;
+  const env = {
+    DATABASE_URL: database.url,
+    PUBLIC_BASE_URL: publicBaseUrl,
+    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    SHUTDOWN_GRACE_SECONDS: '5',
+    LOG_LEVEL: 'info',
+  };
+  const api = createProcess('api', 'api/main.ts', { ...env, API_PORT: String(ports.api) });
+  const worker = createProcess('worker', 'worker/main.ts', {
+    ...env,
+    SECRETS_KEY: `test:${secretsKey.toString('base64')}`,
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    WORKFLOW_BUNDLE: inject('workflowBundle'),
+  });
+  await Promise.all([api.start(), worker.start()]);
+
+  const connection = Connection.lazy({ address: env.TEMPORAL_ADDRESS });
+  const receiver = await startReceiver();
+  const keyRing = { currentId: 'test', keys: new Map([['test', secretsKey]]) };
+  const { sql } = database;
+  await createGateways(sql).insert({
+    slug: 'sandbox',
+    driver: 'sandbox',
+    kind: 'sandbox',
+    credentials: null,
+  });
+
+  return {
+    sql,
+    url: publicBaseUrl,
+    client: new Client({ connection }),
+    engine,
+    api,
+    worker,
+    receiver,
+
+    /** An application of its own, with one token and one webhook secret. */
+    async anApplication({ mode = 'test', webhookUrl = receiver.url }: ApplicationOptions = {}) {
+      const application = `app-${randomUUID().slice(0, 8)}`;
+      await createApplications(sql).insert({
+        slug: application,
+        defaultGateway: 'sandbox',
+        callbackUrls: ['http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'],
+        webhookUrl,
+      });
+      const token = await createTokens(sql).issue({ application, mode, name: 'test' });
+      const secret = await createWebhookSecrets(sql, createSecretBox(keyRing)).issue(application);
+      return { application, token, secret };
+    },
+
+    async stop() {
+      await Promise.all([api.stop(), worker.stop()]);
+      await receiver.stop();
+      await connection.close();
+      await engine.stop();
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+export type Service = Awaited<ReturnType<typeof startService>>;
+
+export interface ApplicationOptions {
+  mode?: TokenMode;
+  webhookUrl?: string | null;
+}
+
+const timeSkipping = [
+  'frontend.WorkflowTimeSkippingEnabled',
+  'system.workflowTimeSkippingEnabled',
+].flatMap((key) => ['--dynamic-config-value', `${key}=true`]);
