@@ -70,7 +70,10 @@ export const orderPage = ({ order, version, workflowUrl, hint }: OrderView): Htm
       ${actions(order, workflowUrl)}
     </section>
     <section class="card webhook" aria-labelledby="webhook">
-      <h2 id="webhook">The last webhook</h2>
+      <div class="titled">
+        <h2 id="webhook">The last webhook</h2>
+        ${order.webhook ? verified : ''}
+      </div>
       ${order.webhook ? webhookPart(order.webhook) : noWebhook}
     </section>
   </div>`;
@@ -98,15 +101,16 @@ const actions = (order: Order, workflowUrl: string | null): Html =>
     ${workflowUrl === null ? '' : html`<a href="${workflowUrl}">Its workflow in Temporal</a>`}
   </p>`;
 
+const verified = html`<span class="badge good"
+  ><span aria-hidden="true">✓</span>Signature verified</span
+>`;
+
 const noWebhook = html`<p class="soft last">
   None has arrived yet. It comes once, when the payment has ended.
 </p>`;
 
 const webhookPart = ({ receivedAt, headers, rawBody, times }: ReceivedWebhook): Html =>
-  html`<p>
-      <span class="badge good"><span aria-hidden="true">✓</span>Signature verified</span>
-    </p>
-    <p class="soft">
+  html`<p class="soft">
       Received at
       ${timeOf(receivedAt)}${
         times > 1

@@ -1,23 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { DemoError } from './connection.ts';
-import { layout, type Page } from './layout.ts';
+import { contentSecurityPolicy, layout, type Page } from './layout.ts';
 import { messagePage } from './pages.ts';
 
 /** Answers every expected failure with a page, and lets a page load nothing from elsewhere. */
 export const guard: Middleware = async (ctx, next) => {
-  const nonce = randomBytes(16).toString('base64');
-  ctx.state['nonce'] = nonce;
   ctx.set({
-    'Content-Security-Policy': [
-      "default-src 'none'",
-      `style-src 'nonce-${nonce}'`,
-      `script-src 'nonce-${nonce}'`,
-      "connect-src 'self'",
-      'img-src data:',
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
+    'Content-Security-Policy': contentSecurityPolicy,
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
   });
@@ -30,11 +19,10 @@ export const guard: Middleware = async (ctx, next) => {
   }
 };
 
-export const show = async (ctx: Context, page: Omit<Page, 'nonce' | 'path'>): Promise<void> => {
-  const nonce = String(ctx.state['nonce']);
+export const show = async (ctx: Context, page: Omit<Page, 'path'>): Promise<void> => {
   ctx.type = 'html';
   ctx.set('Cache-Control', 'no-store');
-  ctx.body = String(await layout({ ...page, nonce, path: ctx.path }));
+  ctx.body = String(await layout({ ...page, path: ctx.path }));
 };
 
 export const showMessage = (ctx: Context, status: 404 | 502, message: string): Promise<void> => {

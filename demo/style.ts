@@ -19,13 +19,13 @@ header { display: flex; flex-wrap: wrap; align-items: center; justify-content: s
 header nav { display: flex; gap: .25rem; margin-right: -.75rem; }
 header nav a { padding: .6rem .75rem; border-radius: .6rem; color: var(--ink); text-decoration: none; }
 header nav a:hover { background: var(--tint); }
-header nav a[aria-current] { font-weight: 650; box-shadow: inset 0 -2px var(--accent);
-  border-radius: 0; }
+header nav a[aria-current] { font-weight: 650; text-decoration: 2px underline var(--accent);
+  text-underline-offset: .45em; }
 .brand { font: 650 1.25rem/1.2 ui-serif, Georgia, serif; color: var(--ink); text-decoration: none; }
 h1 { font: 600 clamp(1.7rem, 1.3rem + 2vw, 2.5rem)/1.15 ui-serif, Georgia, serif;
   margin: 1.4rem 0 .6rem; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { font-size: 1.1rem; margin: 0 0 .35rem; }
-p { margin: 0 0 1rem; max-width: 40rem; }
+p { margin: 0 0 1rem; max-width: 42rem; text-wrap: pretty; }
 a { color: var(--accent); text-underline-offset: .2em; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .3rem; }
 .lead, .soft { color: var(--soft); }
@@ -59,18 +59,24 @@ button:hover, .button:hover { filter: brightness(1.1); }
 .facts code { font-size: .85rem; }
 @media (max-width: 34rem) { .webhook .facts { grid-template-columns: 1fr; gap: 0; }
   .webhook .facts dd { margin-bottom: .5rem; } }
-.orders { list-style: none; margin: 0; padding: 0; }
-.orders li { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem 1rem;
-  padding: .95rem 0; border-top: 1px solid var(--line); }
-.orders li:first-child { border-top: 0; padding-top: 0; }
-.orders li:last-child { padding-bottom: 0; }
-.orders .what { flex: 1 1 12rem; min-width: 0; overflow-wrap: anywhere; }
+.orders { list-style: none; padding: .35rem 1.25rem; }
+.orders li { display: grid; grid-template-columns: 1fr auto 12rem; align-items: center;
+  gap: .35rem 1.25rem; padding: .9rem 0; }
+.orders li + li { border-top: 1px solid var(--line); }
+.orders .what { min-width: 0; overflow-wrap: anywhere; }
 .orders .what small { display: block; color: var(--soft); }
+.orders .price { font-size: 1.05rem; text-align: right; }
+.orders .badge { justify-self: end; }
+@media (max-width: 40rem) { .orders li { grid-template-columns: 1fr auto; }
+  .orders .what { grid-row: span 2; } }
 code, pre { font: .85rem/1.5 ui-monospace, "Cascadia Mono", Menlo, monospace; }
 pre { background: var(--code); border-radius: .7rem; padding: .9rem 1rem; margin: .5rem 0 0;
-  white-space: pre-wrap; overflow-wrap: anywhere; }
+  white-space: pre-wrap; word-break: break-all; }
+.titled { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between;
+  gap: .35rem 1rem; margin-bottom: .75rem; }
+.titled h2 { margin: 0; }
 h3 { font-size: .95rem; margin: 1.25rem 0 .5rem; color: var(--soft); font-weight: 600; }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: .75rem 1.25rem; margin: 1.1rem 0 0; }
-footer { padding-block: 1.5rem 2.5rem; color: var(--soft); font-size: .9rem; }
+footer { padding-block: 1.75rem 2.5rem; color: var(--soft); font-size: .9rem; text-wrap: balance; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 `;

@@ -17,7 +17,7 @@ export const terminal = {
   sent: (text: string): void => console.log(`   ${paint('cyan', '→')} ${text}`),
   received: (text: string): void => console.log(`   ${paint('cyan', '←')} ${text}`),
   /** Several lines as they are, set apart. */
-  block: (text: string): void => console.log(paint('dim', text.replaceAll(/^/gm, '     '))),
+  block: (text: string): void => console.log(paint('dim', text.replaceAll(/^(?=.)/gm, '     '))),
   good: (text: string): void => console.log(`   ${paint('green', `✓ ${text}`)}`),
   end: (text: string): void => console.log(`\n${paint(['bold', 'green'], text)}`),
   bad: (text: string): void => console.error(`\n${paint(['bold', 'red'], text)}`),
