@@ -27,14 +27,27 @@ const gateway = 'sandbox';
 /**
  * Brings the schema up to date and makes the demo application with its gateway. Can be repeated, and
  * be cut anywhere: credentials that never reached the connection file are replaced by new ones.
+ * @throws SetupError
  */
 export const prepareDatabase = async (url: string, options: SeedOptions): Promise<Credentials> => {
   const sql = connect(url, { name: 'payments-stack', max: 2 });
   try {
-    await migrate(sql);
+    await migrateOrThrow(sql);
     return await seed(sql, options);
   } finally {
     await sql.end();
+  }
+};
+
+const migrateOrThrow = async (sql: Sql) => {
+  try {
+    await migrate(sql);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SetupError(
+      `The database cannot be brought to this version's schema (${reason}): use the version that made the data, or another database; data in DATA_DIR that nobody needs can be removed with it.`,
+      { cause: error },
+    );
   }
 };
 

@@ -4,8 +4,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createTokens } from '../../postgres/tokens.ts';
 import { connect } from '../../postgres/connection.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
-import { type Identity, isAlive, readIdentities } from '../../stack/identity.ts';
-import { aFolder, findTemporalProgram, findTimeoutMs, runStack, until } from './support.ts';
+import { isAlive } from '../../stack/identity.ts';
+import {
+  aFolder,
+  findTemporalProgram,
+  findTimeoutMs,
+  portsOf,
+  processesIn,
+  runStack,
+  until,
+} from './support.ts';
 
 beforeAll(findTemporalProgram, findTimeoutMs);
 
@@ -24,17 +32,6 @@ const answers = (url: string) =>
 
 const environmentOf = async (url: string) =>
   (await (await fetch(url)).json()) as Record<string, string>;
-
-const portsOf = (facts: ConnectionFacts) => ({
-  API_PORT: new URL(facts.api_base_url).port,
-  SHOP_PORT: new URL(facts.shop_url).port,
-  POSTGRES_PORT: new URL(facts.database_url).port,
-  TEMPORAL_PORT: facts.temporal_address.split(':')[1] ?? '',
-  TEMPORAL_UI_PORT: new URL(facts.temporal_ui_url ?? '').port,
-});
-
-const processesIn = (dataDir: string): Identity[] =>
-  (readIdentities(join(dataDir, 'processes.json')) ?? []).filter(isAlive);
 
 describe('npm start', () => {
   it('brings everything up, says where, and keeps its secrets to the user', async () => {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { readStackConfig } from '../../config.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
-import { isAlive, readIdentities } from '../../stack/identity.ts';
+import { type Identity, isAlive, readIdentities } from '../../stack/identity.ts';
 import { findTemporal } from '../../stack/temporal/program.ts';
 import { createTerminal } from '../../stack/terminal.ts';
 
@@ -47,7 +47,7 @@ export interface StackRun {
   exited: Promise<number | null>;
   ready: () => Promise<ConnectionFacts>;
   facts: () => ConnectionFacts;
-  /** What the stack has started and what still lives. */
+  /** Of what it has started. */
   survivors: () => number[];
 }
 
@@ -96,8 +96,7 @@ export const runStack = ({
   child.once('message', () => ready.resolve());
   void exited.then(() => ready.reject(new Error(`The stack did not come up:\n${output}`)));
   ready.promise.catch(() => {}); // Whoever expects it to fail does not wait for it.
-  const survivors = () =>
-    (readIdentities(join(dataDir, 'processes.json')) ?? []).filter(isAlive).map(({ pid }) => pid);
+  const survivors = () => processesIn(dataDir).map(({ pid }) => pid);
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await exited;
@@ -112,3 +111,16 @@ export const runStack = ({
     survivors,
   };
 };
+
+/** The same ports again. */
+export const portsOf = (facts: ConnectionFacts) => ({
+  API_PORT: new URL(facts.api_base_url).port,
+  SHOP_PORT: new URL(facts.shop_url).port,
+  POSTGRES_PORT: new URL(facts.database_url).port,
+  TEMPORAL_PORT: facts.temporal_address.split(':')[1] ?? '',
+  TEMPORAL_UI_PORT: new URL(facts.temporal_ui_url ?? '').port,
+});
+
+/** What the stack has started and what still lives. */
+export const processesIn = (dataDir: string): Identity[] =>
+  (readIdentities(join(dataDir, 'processes.json')) ?? []).filter(isAlive);

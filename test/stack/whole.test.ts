@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readStackConfig } from '../../config.ts';
+import type { ConnectionFacts } from '../../stack/connection-file.ts';
+import {
+  aFolder,
+  findTemporalProgram,
+  findTimeoutMs,
+  portsOf,
+  processesIn,
+  runStack,
+  until,
+} from './support.ts';
+
+beforeAll(findTemporalProgram, findTimeoutMs);
+
+const entry = 'stack/main.ts';
+const readyWithinMs = 10_000;
+
+/** Fails when the payment does not become paid, or its signed webhook does not arrive. */
+const buy = (dataDir: string) =>
+  promisify(execFile)(process.execPath, ['demo/main.ts', join(dataDir, 'connection.json')], {
+    env: readStackConfig().inherited,
+    timeout: 60_000,
+  });
+
+const create = async ({ api_base_url, token }: ConnectionFacts): Promise<string> => {
+  const response = await fetch(`${api_base_url}/api/v1/payments`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ order_id: 'order-1', amount: 1250, currency: 'EUR' }),
+  });
+  return ((await response.json()) as { payment_id: string }).payment_id;
+};
+
+const statusOf = async ({ api_base_url, token }: ConnectionFacts, id: string) => {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${api_base_url}/api/v1/payments/${id}`, { headers });
+  return ((await response.json()) as { status: string }).status;
+};
+
+describe('npm start with the real programs', () => {
+  it('serves a whole purchase, heals, and goes on after a kill -9 of everything', async () => {
+    const dataDir = aFolder();
+    const first = runStack({ dataDir, entry });
+    const facts = await first.ready();
+    await buy(dataDir);
+
+    for (const { pid } of processesIn(dataDir)) process.kill(pid, 'SIGKILL');
+    for (const name of ['api', 'worker', 'shop', 'postgres', 'temporal'])
+      await until(`${name} is back`, () => first.output().includes(`${name} is up again`));
+    await buy(dataDir);
+
+    const id = await create(facts);
+    for (const pid of [first.pid, ...first.survivors()]) process.kill(pid, 'SIGKILL');
+    await first.exited;
+    const startedAt = Date.now();
+    const second = runStack({ dataDir, entry, env: portsOf(facts) });
+    expect(await second.ready()).toEqual({ ...facts, pid: second.pid });
+    expect(Date.now() - startedAt).toBeLessThan(readyWithinMs);
+    expect(await statusOf(facts, id)).toBe('pending');
+    await buy(dataDir);
+
+    const stoppedAt = Date.now();
+    process.kill(second.pid, 'SIGINT');
+    expect(await second.exited).toBe(0);
+    expect(Date.now() - stoppedAt).toBeLessThan(10_000);
+    expect(second.survivors()).toEqual([]);
+  });
+});
