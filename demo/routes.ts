@@ -28,6 +28,10 @@ export const createShop = (deps: Deps) => {
   const app = new Koa().use(guard);
   for (const router of [buying, orders, service])
     app.use(router.routes()).use(router.allowedMethods());
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    // A browser that leaves a page breaks its live stream off, which is no news.
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') deps.log(error.stack ?? error.message);
+  });
   return { app, close: streams.close };
 };
 

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const programs = ['chromium', 'chromium-browser', 'google-chrome'].map(
+  (name) => `/usr/bin/${name}`,
+);
+const installLimitMs = 8 * 60_000;
+/** For the hook that launches it: where Chromium is missing, it is installed first. */
+export const launchLimitMs = installLimitMs + 60_000;
+
+/** Everything that would make Chromium talk to anyone but the pages it is given. */
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({ executablePath: findProgram() ?? install(), args });
+
+const findProgram = () => programs.find((path) => existsSync(path));
+
+const install = (): string => {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot && existsSync('/etc/debian_version'))
+    try {
+      console.log('Installing the package chromium, once …');
+      const options = { timeout: installLimitMs, stdio: 'pipe' } as const;
+      execFileSync('apt-get', ['update'], options);
+      execFileSync('apt-get', ['install', '-y', 'chromium'], options);
+    } catch (error) {
+      throw new Error('Chromium is missing and "apt-get install chromium" failed.', {
+        cause: error,
+      });
+    }
+  const program = findProgram();
+  if (program) return program;
+  throw new Error(
+    'Chromium is missing: install it (on Debian the package is "chromium") as one of ' +
+      `${programs.join(', ')}.`,
+  );
+};

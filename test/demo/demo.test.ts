@@ -1,0 +1,79 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { onTestFinished, describe, expect, it } from 'vitest';
+import { aSurrounding, runCommand, startStack } from './stack.ts';
+
+const demo = (connectionFile: string, env: Record<string, string>) =>
+  runCommand(['run', 'demo', '--', connectionFile], env);
+
+const expectStory = (output: string) => {
+  expect(output).toMatch(/POST http\S+\/api\/v1\/payments\n/);
+  expect(output).toMatch(/302 → http\S+\/api\/v1\/sandbox\/PAY_/);
+  expect(output).toContain('✓ The payment is paid.');
+  expect(output).toMatch(/x-service-signature: t=\d+,v1=[0-9a-f]{64}/);
+  expect(output).toContain('{"event":"payment.paid"');
+  expect(output).toContain('✓ The signature is valid');
+  // No colours where nobody sees them.
+  expect(output).not.toContain('\u001B[');
+};
+
+describe('npm run demo', () => {
+  it('uses the running stack: paid, and told so by a verified webhook', async () => {
+    const stack = await startStack();
+    onTestFinished(stack.stop);
+    const command = demo(stack.connectionFile, stack.env);
+    expect(await command.exited, command.output()).toBe(0);
+    expect(command.output()).toContain('Using the stack');
+    expect(command.output()).not.toContain(stack.facts.token);
+    expectStory(command.output());
+  });
+
+  it('starts a stack where none runs, and stops it at the end', async () => {
+    const { connectionFile, env, remove } = aSurrounding();
+    onTestFinished(remove);
+    const command = demo(connectionFile, env);
+    expect(await command.exited, command.output()).toBe(0);
+    expect(command.output()).toContain('Ready after');
+    expectStory(command.output());
+    const [, shop = ''] = /Demo shop +(\S+)/.exec(command.output()) ?? [];
+    await expect(fetch(shop)).rejects.toThrow('fetch failed');
+  });
+
+  it('says in one sentence what failed, with exit code 1', async () => {
+    const { connectionFile, env, remove } = aSurrounding();
+    onTestFinished(remove);
+    const service = await aServiceThatRefuses();
+    writeFileSync(
+      connectionFile,
+      JSON.stringify({
+        api_base_url: service,
+        shop_url: service,
+        token: 'svc_test_none',
+        webhook_secret: 'whsec_none',
+      }),
+    );
+    const command = demo(connectionFile, env);
+    expect(await command.exited).toBe(1);
+    expect(command.output()).toContain(
+      'The service answered 503 SERVICE_UNAVAILABLE: Too many unstarted payments.\n',
+    );
+  });
+});
+
+/** Looks like a running stack, and creates nothing. */
+const aServiceThatRefuses = async (): Promise<string> => {
+  const server = createServer((request, response) => {
+    const code = request.method === 'POST' ? 'SERVICE_UNAVAILABLE' : 'PAYMENT_NOT_FOUND';
+    const status = request.url === '/' ? 200 : request.method === 'POST' ? 503 : 404;
+    response.statusCode = status;
+    response.end(JSON.stringify({ error: { code, message: 'Too many unstarted payments.' } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  return `http://127.0.0.1:${port}`;
+};

@@ -1,0 +1,238 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished, describe, expect, it } from 'vitest';
+import Stripe from 'stripe';
+import { DemoError } from '../../demo/connection.ts';
+import { createOrders } from '../../demo/orders.ts';
+import type { Payment, PaymentsClient } from '../../demo/payments-client.ts';
+import { createShop } from '../../demo/routes.ts';
+
+const webhookSecret = `whsec_${'s'.repeat(43)}`;
+
+const aPayment = (changes: Partial<Payment> = {}): Payment => ({
+  payment_id: 'PAY_1',
+  order_id: 'C-1',
+  status: 'pending',
+  amount: 1290,
+  currency: 'EUR',
+  checkout_url: 'http://127.0.0.1:9/checkout',
+  failure_reason: null,
+  metadata: { item: 'Morning beans' },
+  ...changes,
+});
+
+const anEvent = (changes: object = {}) => ({
+  event: 'payment.paid',
+  event_id: 'e-1',
+  ...aPayment({ status: 'paid' }),
+  ...changes,
+});
+
+/** The shop behind real HTTP; only the payment service is played. */
+const aShop = async (payments: Partial<PaymentsClient> = {}) => {
+  const orders = createOrders();
+  const log: string[] = [];
+  const { app, close } = createShop({
+    payments: {
+      create: async (order) => aPayment({ ...order, metadata: order.metadata ?? {} }),
+      get: async () => undefined,
+      ...payments,
+    },
+    orders,
+    connection: { webhookSecret, workflowUrlOf: () => null },
+    log: (line) => log.push(line),
+  });
+  const handle = app.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    orders,
+    log,
+    page: async (path: string) => (await fetch(url + path)).text(),
+    buy: (product: string) =>
+      fetch(`${url}/buy`, {
+        method: 'POST',
+        body: new URLSearchParams({ product }),
+        redirect: 'manual',
+      }),
+    webhook: (event: object, { secret = webhookSecret, timestamp = Date.now() / 1000 } = {}) => {
+      const payload = JSON.stringify(event);
+      const header = new Stripe('sk_test_none').webhooks.generateTestHeaderString({
+        payload,
+        secret,
+        timestamp: Math.floor(timestamp),
+      });
+      return fetch(`${url}/webhook`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-service-signature': header },
+        body: payload,
+      });
+    },
+  };
+};
+
+describe('POST /buy', () => {
+  it('303: creates one payment with a key of its own and sends the payer to its checkout', async () => {
+    const keys: string[] = [];
+    const shop = await aShop({
+      create: async (order, key) => {
+        keys.push(key);
+        return aPayment({ ...order, payment_id: `PAY_${keys.length}`, metadata: {} });
+      },
+    });
+    const answers = [await shop.buy('beans'), await shop.buy('mug')];
+    for (const answer of answers) {
+      expect(answer.status).toBe(303);
+      expect(answer.headers.get('location')).toBe('http://127.0.0.1:9/checkout');
+    }
+    expect(new Set(keys).size).toBe(2);
+    expect(shop.orders.list().map((order) => order.amount)).toEqual([1800, 1290]);
+  });
+
+  it('404: sells nothing it does not have', async () => {
+    const shop = await aShop();
+    expect((await shop.buy('yacht')).status).toBe(404);
+    expect(shop.orders.list()).toEqual([]);
+  });
+
+  it('502: says what the service said', async () => {
+    const shop = await aShop({
+      create: async () => {
+        throw new DemoError('The service answered 503 SERVICE_UNAVAILABLE: Later <b>please</b>.');
+      },
+    });
+    const answer = await shop.buy('beans');
+    expect(answer.status).toBe(502);
+    expect(await answer.text()).toContain('Later &lt;b&gt;please&lt;/b&gt;.');
+  });
+});
+
+describe('POST /webhook', () => {
+  it('204: updates the order and shows the headers and the body', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    expect((await shop.webhook(anEvent())).status).toBe(204);
+    expect(shop.orders.find('C-1')?.status).toBe('paid');
+    const page = await shop.page('/orders/C-1');
+    expect(page).toContain('Signature verified');
+    expect(page).toContain('x-service-signature');
+    expect(page).toContain('&quot;event_id&quot;:&quot;e-1&quot;');
+  });
+
+  it.each([
+    ['another secret', { secret: `whsec_${'z'.repeat(43)}` }],
+    ['an old timestamp', { timestamp: Date.now() / 1000 - 400 }],
+    ['a timestamp ahead', { timestamp: Date.now() / 1000 + 400 }],
+  ])('400: %s changes nothing', async (_, signing) => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    const before = shop.orders.version();
+    expect((await shop.webhook(anEvent(), signing)).status).toBe(400);
+    expect(shop.orders.version()).toBe(before);
+    expect(shop.orders.find('C-1')).toMatchObject({ status: 'pending', webhook: undefined });
+    expect(shop.log).toHaveLength(1);
+  });
+
+  it('400: a signed body that is no event', async () => {
+    const shop = await aShop();
+    expect((await shop.webhook({ hello: 'world' })).status).toBe(400);
+  });
+
+  it('204: acts once on an event that comes again', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    await shop.webhook(anEvent());
+    const again = await shop.webhook(anEvent({ status: 'failed' }));
+    expect(again.status).toBe(204);
+    expect(shop.orders.find('C-1')).toMatchObject({ status: 'paid', webhook: { times: 2 } });
+  });
+
+  it('204: learns an order that a restart forgot', async () => {
+    const shop = await aShop();
+    expect((await shop.webhook(anEvent())).status).toBe(204);
+    const answer = await fetch(`${shop.url}/orders/C-1.json`);
+    expect(await answer.json()).toMatchObject({
+      payment_id: 'PAY_1',
+      status: 'paid',
+      webhook: { verified: true, body: JSON.stringify(anEvent()) },
+    });
+  });
+
+  it('does not take an order for paid when another amount was paid', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment({ amount: 4250 }));
+    await shop.webhook(anEvent());
+    expect(shop.orders.find('C-1')?.status).toBe('disputed');
+  });
+});
+
+describe('GET /return', () => {
+  it('shows the order’s own state, whatever the query claims', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    const page = await shop.page('/return?payment_id=PAY_1&order_id=C-1&status=paid');
+    expect(page).toContain('Waiting for payment');
+    expect(page).toContain('only a hint');
+    expect(page).not.toContain('Thank you');
+  });
+
+  it('asks the service for an order that a restart forgot', async () => {
+    const shop = await aShop({ get: async () => aPayment({ status: 'paid', checkout_url: null }) });
+    expect(await shop.page('/return?payment_id=PAY_1&order_id=C-1&status=paid')).toContain(
+      'Thank you',
+    );
+  });
+
+  it.each([
+    '/return',
+    '/return?payment_id=PAY_2&order_id=C-1&status=paid',
+    '/return?payment_id=PAY_1&order_id=C-2&status=paid',
+    '/return?payment_id=PAY_1&payment_id=PAY_1&order_id=C-1',
+    '/orders/C-2',
+    '/orders/C-2.json',
+  ])('404: %s', async (path) => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    expect((await fetch(shop.url + path)).status).toBe(404);
+  });
+});
+
+it('escapes what comes from outside, on every page', async () => {
+  const shop = await aShop();
+  const item = '<script>alert(1)</script>';
+  shop.orders.add(aPayment({ order_id: item, metadata: { item }, failure_reason: item }));
+  await shop.webhook(anEvent({ order_id: item, failure_reason: item, metadata: { item } }));
+  const query = new URLSearchParams({ payment_id: 'PAY_1', order_id: item, status: item });
+  const order = encodeURIComponent(item);
+  for (const path of ['/orders', `/orders/${order}`, `/return?${String(query)}`]) {
+    const page = await shop.page(path);
+    expect(page).not.toContain('<script>alert');
+    expect(page).toContain('&lt;script&gt;alert');
+  }
+});
+
+it('tells open pages of every change, at once', async () => {
+  const shop = await aShop();
+  const stream = await fetch(`${shop.url}/events`);
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
+  shop.orders.add(aPayment());
+  expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
+});
+
+it('keeps the last 200 orders and no more', () => {
+  const orders = createOrders();
+  for (let number = 1; number <= 250; number += 1)
+    orders.add(aPayment({ payment_id: `PAY_${number}`, order_id: `C-${number}` }));
+  expect(orders.list()).toHaveLength(200);
+  expect(orders.list()[0]?.orderId).toBe('C-250');
+  expect(orders.find('C-50')).toBeUndefined();
+});
