@@ -60,7 +60,8 @@ export const createSandboxPayments = (sql: Sql) => {
     /** Confirms a paid payment, as two-step gateways want it. @returns it as it stands now. */
     async verify(reference: string): Promise<SandboxPayment | undefined> {
       const [row] = await sql<SandboxPayment[]>`
-        update sandbox_payments set state = case when state = 'paid' then 'verified' else state end
+        update sandbox_payments set verifications = verifications + 1,
+          state = case when state = 'paid' then 'verified' else state end
         where reference = ${reference}
         returning ${columns}`;
       return row;

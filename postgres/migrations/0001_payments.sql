@@ -154,5 +154,7 @@ create table sandbox_payments (
   refusal text,
   tracking_code text,
   card_pan_masked text,
+  -- How often it was asked to confirm the payment.
+  verifications int not null default 0,
   created_at timestamptz not null default now()
 );

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJourney } from '../support/journey.ts';
+import type { Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** What would take 20 minutes: the record says that its deadline is long past. */
+const letItBeOverdue = (id: string) => service.sql`
+  update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
+
+const sweepNow = () => service.client.schedule.getHandle('sweep').trigger();
+
+describe('the sweep', () => {
+  it('is one Schedule, every 30 seconds, never two at once', async () => {
+    const { spec, policies } = await service.client.schedule.getHandle('sweep').describe();
+    expect(spec.intervals?.map(({ every }) => every)).toEqual([30_000]);
+    expect(policies.overlap).toBe('SKIP');
+  });
+
+  it('starts what could not be started while Temporal was away, within 60 s', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const timed = async () => {
+      const began = performance.now();
+      const id = await journey.create();
+      return { id, ms: performance.now() - began };
+    };
+    const many = async (count: number) => {
+      const created: { id: string; ms: number }[] = [];
+      for (let index = 0; index < count; index += 1) created.push(await timed());
+      return created;
+    };
+    const medianOf = (created: { ms: number }[]) =>
+      created.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(created.length / 2)] ?? 0;
+
+    const usual = await many(200);
+    await service.engine.stop();
+    const away = await many(200);
+    // None waits for the engine: its deadline alone would be 5,000 ms.
+    expect(Math.max(...away.map(({ ms }) => ms))).toBeLessThan(2_000);
+    expect(medianOf(away)).toBeLessThan(medianOf(usual) * 5 + 20);
+
+    await service.engine.start();
+    await until(
+      'every payment is opened by its workflow',
+      async () => {
+        const [row] = await service.sql<{ left: number }[]>`
+          select count(*) as left from payments
+          where id = any(${away.map(({ id }) => id)}) and gateway_reference is null`;
+        return row?.left === 0;
+      },
+      60_000,
+    );
+  });
+
+  it('heals a waiting payment whose workflow was terminated', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay_and_close');
+    await service.client.workflow.getHandle(id).terminate('a test');
+    await letItBeOverdue(id);
+    await sweepNow();
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    expect((await journey.get(id)).json['status']).toBe('paid');
+  });
+
+  it('finds a payer who paid and closed the browser', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay_and_close');
+    await service.sql`
+      update payments set checkout_at = now() - interval '2 minutes 1 second' where id = ${id}`;
+    await sweepNow();
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    expect((await journey.get(id)).json['status']).toBe('paid');
+  });
+
+  it('heals everything when the engine has lost its whole database', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const waiting = await journey.atGateway();
+    const paid = await journey.atGateway();
+    await journey.choose(paid, 'pay_and_close');
+    service.receiver.behave(() => 500);
+    const undelivered = await journey.finish('cancel');
+    await until('the first attempt', () => service.receiver.of(undelivered)[0]);
+    await until('it is recorded', async () => {
+      const [row] = await service.sql`
+        select from attempts where payment_id = ${undelivered} and completed_at is not null`;
+      return row !== undefined;
+    });
+
+    await service.worker.stop();
+    await service.engine.stop();
+    service.engine.forget();
+    await service.engine.start();
+    await service.worker.start();
+    service.receiver.behave(() => 204);
+    await Promise.all([letItBeOverdue(waiting), letItBeOverdue(paid)]);
+    await service.sql`
+      update deliveries set next_attempt_at = now() - interval '6 minutes'
+      where payment_id = ${undelivered}`;
+    await service.sql`
+      update attempts set engine_scheduled_at = now() - interval '7 minutes'
+      where payment_id = ${undelivered}`;
+    await sweepNow();
+
+    await until('the delivery goes on', () => service.receiver.of(undelivered)[1]);
+    await until('the waiting one expires', () => service.receiver.of(waiting)[0]);
+    await until('the paid one is paid', () => service.receiver.of(paid)[0]);
+    expect((await journey.get(waiting)).json['status']).toBe('expired');
+    expect((await journey.get(paid)).json['status']).toBe('paid');
+    const numbers = service.receiver
+      .of(undelivered)
+      .map(({ headers }) => headers['x-service-delivery-attempt']);
+    expect(numbers).toEqual(['1', '2']);
+  });
+});
