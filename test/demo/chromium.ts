@@ -31,8 +31,8 @@ const install = (): string => {
     try {
       console.log('Installing the package chromium, once …');
       const options = { timeout: installLimitMs, stdio: 'pipe' } as const;
-      execFileSync('apt-get', ['update'], options);
-      execFileSync('apt-get', ['install', '-y', 'chromium'], options);
+      execFileSync('/usr/bin/apt-get', ['update'], options);
+      execFileSync('/usr/bin/apt-get', ['install', '-y', 'chromium'], options);
     } catch (error) {
       throw new Error('Chromium is missing and "apt-get install chromium" failed.', {
         cause: error,

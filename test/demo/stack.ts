@@ -44,7 +44,12 @@ export const runCommand = (args: string[], env: Record<string, string>) => {
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   // 'close', so that the output is complete.
   const exited = once(child, 'close').then(([code]) => code as number | null);
-  return { output: () => output, exited, hasExited: () => child.exitCode !== null };
+  return {
+    output: () => output,
+    exited,
+    hasExited: () => child.exitCode !== null,
+    signal: (signal: NodeJS.Signals) => child.kill(signal),
+  };
 };
 
 export interface StartedStack {
@@ -58,14 +63,18 @@ export interface StartedStack {
 export const startStack = async (): Promise<StartedStack> => {
   const { connectionFile, env, remove } = aSurrounding();
   const command = runCommand(['start'], env);
-  await until(
-    'the stack says that it is ready',
-    () => {
-      if (command.hasExited()) throw new Error(`npm start ended:\n${command.output()}`);
-      return command.output().includes('Ready after') && existsSync(connectionFile);
-    },
-    upLimitMs,
-  );
+  const isReady = () => {
+    if (command.hasExited()) throw new Error(`npm start ended:\n${command.output()}`);
+    return command.output().includes('Ready after') && existsSync(connectionFile);
+  };
+  try {
+    await until('the stack says that it is ready', isReady, upLimitMs);
+  } catch (error) {
+    command.signal('SIGTERM');
+    await command.exited;
+    remove();
+    throw error;
+  }
   const facts = JSON.parse(readFileSync(connectionFile, 'utf8')) as ConnectionFacts;
   return {
     facts,
