@@ -2,15 +2,19 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { PaymentError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
+import type { Caller } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
 import { logContext } from '../process.ts';
 import type { Authenticate } from './authentication.ts';
 import { readForm, readJson } from './body.ts';
 import { toErrorReply } from './errors.ts';
-import type { Reply, Route, RouteRequest } from './route.ts';
+import { readQuery } from './query.ts';
+import type { AnyRequest, Reply, Route } from './route.ts';
+import type { Handlers } from './routes/table.ts';
+import { routes } from './routes/table.ts';
 
 export interface Deps {
-  routes: readonly Route[];
+  handlers: Handlers;
   authenticate: Authenticate;
   logger: Pick<Logger, 'info' | 'error'>;
   /** True while the process stops: connections are closed after their answer. */
@@ -21,29 +25,43 @@ export interface Deps {
 export const createApp = (deps: Deps): Koa => {
   const app = new Koa();
   const router = new Router();
-  for (const route of deps.routes)
-    router.register(route.path, [route.method], async (ctx) => {
-      ctx.state['route'] = route;
-      send(ctx, await answer(deps, route, ctx));
+  for (const served of serve(deps.handlers))
+    router.register(served.route.path, [served.route.method], async (ctx) => {
+      ctx.state['route'] = served.route;
+      send(ctx, await answer(deps, served, ctx));
     });
   app.use(around(deps));
   app.use(router.routes());
   app.use(async (ctx) => {
-    throw nothingHere(ctx, deps.routes);
+    throw nothingHere(ctx);
   });
   return app;
 };
 
+interface Served {
+  route: Route;
+  handle: (request: AnyRequest) => Promise<Reply>;
+}
+
+/** The table's rows, each with its handler. */
+const serve = (handlers: Handlers): Served[] =>
+  // `Handlers` holds that the two have the same keys.
+  (Object.keys(routes) as (keyof Handlers)[]).map((name) => ({
+    route: routes[name],
+    handle: handlers[name],
+  }));
+
 const answer = async (
   { authenticate }: Pick<Deps, 'authenticate'>,
-  route: Route,
+  { route, handle }: Served,
   ctx: Koa.Context,
 ): Promise<Reply> => {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort());
   const params = ctx['params'] as Record<string, string>; // The router's, from the path.
-  const request: RouteRequest = {
+  const request: Omit<AnyRequest, 'caller' | 'query'> = {
     params,
+    refuse: (code, message, options) => new PaymentError(code, message, options),
     header: (name) => (ctx.req.headers[name] === undefined ? undefined : ctx.get(name)),
     readJson: () => readJson(ctx.req),
     readForm: () => readForm(ctx.req),
@@ -51,10 +69,14 @@ const answer = async (
   };
   const store = logContext.getStore();
   if (store && params['payment_id']) store['payment_id'] = params['payment_id'];
-  if (route.access === 'payer') return route.handle(request);
-  const caller = await authenticate(ctx.get('authorization'));
-  if (store) store['application'] = caller.application;
-  return route.handle({ ...request, caller });
+  let caller: Caller | undefined;
+  if (route.access === 'application') {
+    caller = await authenticate(ctx.get('authorization'));
+    if (store) store['application'] = caller.application;
+  }
+  const query = route.query && readQuery(route.query, ctx.querystring);
+  // Caller and query are there where the row declares them, and only there a handler can see them.
+  return handle({ ...request, caller, query } as AnyRequest);
 };
 
 /** Every answer has a request id and fixed headers; every failure becomes an answer here. */
@@ -90,17 +112,20 @@ const around =
   };
 
 const send = (ctx: Koa.Context, { status, headers, body }: Reply) => {
+  const route = ctx.state['route'] as Route | undefined;
   ctx.status = status;
+  if (body !== undefined) ctx.type = route?.access === 'payer' ? 'text/html' : 'application/json';
   if (headers) ctx.set(headers);
   ctx.body = body ?? null;
   // Koa makes 204 of an empty body; a redirect has none and keeps its status.
   ctx.status = status;
-  if (body !== undefined) ctx.type = body.startsWith('<') ? 'text/html' : 'application/json';
 };
 
-const nothingHere = (ctx: Koa.Context, routes: readonly Route[]): PaymentError => {
+const nothingHere = (ctx: Koa.Context): PaymentError => {
   const matched = new Set((ctx['matched'] as { path: string }[]).map(({ path }) => path));
-  const methods = routes.filter(({ path }) => matched.has(path)).map(({ method }) => method);
+  const methods = Object.values(routes)
+    .filter(({ path }) => matched.has(path))
+    .map(({ method }) => method);
   if (methods.length === 0) return new PaymentError('NOT_FOUND', 'There is nothing at this path.');
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   ctx.set('allow', allow.join(', '));

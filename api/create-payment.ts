@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
-import { CreatePayment, fieldErrors, metadataProblems } from '../contract/create-payment.ts';
+import {
+  CreatePayment,
+  fieldErrors,
+  IdempotencyKey,
+  metadataProblems,
+} from '../contract/create-payment.ts';
 import type { FieldError } from '../contract/errors.ts';
-import { PaymentError } from '../contract/errors.ts';
 import { newPaymentId } from '../contract/ids.ts';
 import type { JsonNode } from '../contract/json.ts';
 import { canonicalText, valueOf } from '../contract/json.ts';
@@ -12,7 +16,8 @@ import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord, Payments } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
 import type { Backlog } from './backlog.ts';
-import type { CallerRequest, Reply } from './route.ts';
+import type { Handler, RequestOf } from './route.ts';
+import type { Routes } from './routes/table.ts';
 import type { Starter } from './starter.ts';
 
 export interface Deps {
@@ -25,19 +30,21 @@ export interface Deps {
   now: () => Date;
 }
 
+type CreateRequest = RequestOf<Routes['createPayment']>;
+
 const route = 'POST /api/v1/payments';
 const keptMs = 24 * 60 * 60 * 1000;
 
 type Stored = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'location' | 'body'>;
 
 /** Parse, write, answer; the workflow is started behind the answer. */
-export const createPaymentCreation = (deps: Deps) => {
+export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment']> => {
   const { payments, idempotencyKeys, starter, backlog, publicBaseUrl, now } = deps;
 
   const stored = (caller: Caller, key: string): Promise<Stored | undefined> =>
     idempotencyKeys.get(ownerOf(caller), route, key);
 
-  return async (request: CallerRequest): Promise<Reply> => {
+  return async (request) => {
     const { caller } = request;
     const key = idempotencyKeyOf(request);
     const body = await request.readJson();
@@ -46,11 +53,11 @@ export const createPaymentCreation = (deps: Deps) => {
 
     let payment: Payment;
     try {
-      payment = await newPayment(deps, caller, body);
+      payment = await newPayment(deps, request, body);
     } catch (error) {
       // What was right when the key was first used is answered again, whatever has changed since.
       const before = key === undefined ? undefined : await stored(caller, key);
-      if (before?.fingerprint.equals(fingerprint)) return replay(before);
+      if (before) return replay(request, before, fingerprint);
       throw error;
     }
 
@@ -65,12 +72,7 @@ export const createPaymentCreation = (deps: Deps) => {
         return { status: 201, body: answer.body, headers: { location } };
       }
       const before = key === undefined ? undefined : await stored(caller, key);
-      if (before && !before.fingerprint.equals(fingerprint))
-        throw new PaymentError(
-          'IDEMPOTENCY_KEY_REUSED',
-          'The Idempotency-Key was used with another body.',
-        );
-      if (before) return replay(before);
+      if (before) return replay(request, before, fingerprint);
     }
     throw new Error('The idempotency record was neither free nor taken');
   };
@@ -81,17 +83,23 @@ const ownerOf = (caller: Caller) => ({
   test: caller.mode === 'test',
 });
 
-const replay = ({ status, location, body }: Stored): Reply => ({
-  status,
-  body,
-  headers: { location, 'idempotent-replayed': 'true' },
-});
+/** @throws PaymentError IDEMPOTENCY_KEY_REUSED */
+const replay = (request: CreateRequest, stored: Stored, fingerprint: Buffer) => {
+  if (!stored.fingerprint.equals(fingerprint))
+    throw request.refuse(
+      'IDEMPOTENCY_KEY_REUSED',
+      'The Idempotency-Key was used with another body.',
+    );
+  const { location, body } = stored;
+  // Only a 201 is ever stored.
+  return { status: 201 as const, body, headers: { location, 'idempotent-replayed': 'true' } };
+};
 
 /** @throws PaymentError INVALID_IDEMPOTENCY_KEY */
-const idempotencyKeyOf = (request: CallerRequest): string | undefined => {
+const idempotencyKeyOf = (request: CreateRequest): string | undefined => {
   const key = request.header('idempotency-key');
-  if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key))
-    throw new PaymentError(
+  if (key !== undefined && !IdempotencyKey.safeParse(key).success)
+    throw request.refuse(
       'INVALID_IDEMPOTENCY_KEY',
       'The Idempotency-Key must have 1 to 255 printable ASCII characters.',
     );
@@ -101,7 +109,7 @@ const idempotencyKeyOf = (request: CallerRequest): string | undefined => {
 /** @throws PaymentError VALIDATION_FAILED with everything wrong at once, GATEWAY_NOT_ALLOWED */
 const newPayment = async (
   { gateways, now }: Pick<Deps, 'gateways' | 'now'>,
-  caller: Caller,
+  { caller, refuse }: CreateRequest,
   body: JsonNode,
 ): Promise<Payment> => {
   const parsed = CreatePayment.safeParse(valueOf(body));
@@ -125,10 +133,10 @@ const newPayment = async (
       : [{ ...unusableGateway, message: `has no gateway ${JSON.stringify(slug)} in use` }]),
   ];
   if (!parsed.success || !gateway || problems.length > 0)
-    throw new PaymentError('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
+    throw refuse('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
       details: { fields: problems },
     });
-  await checkMode({ gateways }, caller, gateway);
+  await checkMode({ gateways }, { caller, refuse }, gateway);
 
   const createdAt = now();
   const wanted = parsed.data;
@@ -164,12 +172,12 @@ const unusableGateway = { path: 'gateway', rule: 'in_use' };
 /** A test token never reaches a live account. @throws PaymentError GATEWAY_NOT_ALLOWED */
 const checkMode = async (
   { gateways }: Pick<Deps, 'gateways'>,
-  caller: Caller,
+  { caller, refuse }: Pick<CreateRequest, 'caller' | 'refuse'>,
   gateway: Gateway,
 ) => {
   if (caller.mode === 'live' || gateway.kind === 'sandbox') return;
   const usable = await gateways.slugsFor('sandbox');
-  throw new PaymentError(
+  throw refuse(
     'GATEWAY_NOT_ALLOWED',
     usable.length > 0
       ? `A test token may use sandbox gateways only: pass "gateway": ${usable.map((slug) => JSON.stringify(slug)).join(' or ')}.`

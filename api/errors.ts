@@ -1,23 +1,11 @@
-import type { ErrorCode } from '../contract/errors.ts';
 import { errors, PaymentError } from '../contract/errors.ts';
 import { isAway } from '../postgres/connection.ts';
 import type { Logger } from '../process.ts';
 import { problemPage } from './pages.ts';
 import type { Reply, Route } from './route.ts';
+import { codesOf } from './route.ts';
 
 const retryAfterSeconds = 5;
-
-/** Codes that any route, or no route at all, may answer with. */
-const general: ReadonlySet<ErrorCode> = new Set([
-  'UNAUTHENTICATED',
-  'INVALID_TOKEN',
-  'APPLICATION_DISABLED',
-  'NOT_FOUND',
-  'METHOD_NOT_ALLOWED',
-  'RATE_LIMITED',
-  'INTERNAL',
-  'SERVICE_UNAVAILABLE',
-]);
 
 /** The one place where a failure becomes an answer: JSON for applications, a page for payers. */
 export const toErrorReply = async (
@@ -47,7 +35,7 @@ const toPaymentError = (
 ): PaymentError => {
   if (error instanceof PaymentError) {
     if (error.cause !== undefined) logger.error({ err: error.cause, code: error.code }, 'Failed');
-    if (!route || general.has(error.code) || route.errors.includes(error.code)) return error;
+    if (!route || codesOf(route).includes(error.code)) return error;
     logger.error(
       { err: error, route: route.path },
       'A route answered with a code it does not declare',

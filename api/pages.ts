@@ -34,8 +34,8 @@ const cspHash = (text: string) => `'sha256-${createHash('sha256').update(text).d
 const styleHash = cspHash(style);
 const scriptHash = cspHash(submitScript);
 
-export interface Page {
-  status: number;
+export interface Page<Status extends number> {
+  status: Status;
   title: string;
   content: Html;
   headers?: Record<string, string>;
@@ -44,13 +44,13 @@ export interface Page {
 }
 
 /** A page for a payer: no script of its own, nothing from elsewhere, never cached, no referrer. */
-export const page = async ({
+export const page = async <const Status extends number>({
   status,
   title,
   content,
   headers,
   formTargets,
-}: Page): Promise<Reply> => ({
+}: Page<Status>): Promise<Reply<Status>> => ({
   status,
   headers: {
     'content-security-policy': [
@@ -86,11 +86,14 @@ export const page = async ({
 });
 
 /** Shown where a page cannot do what it is for. */
-export const problemPage = (status: number, title: string, text: string): Promise<Reply> =>
-  page({ status, title, content: html`<p>${text}</p>` });
+export const problemPage = <const Status extends number>(
+  status: Status,
+  title: string,
+  text: string,
+): Promise<Reply<Status>> => page({ status, title, content: html`<p>${text}</p>` });
 
 /** Comes back by itself, also without JavaScript. */
-export const waitingPage = (): Promise<Reply> =>
+export const waitingPage = (): Promise<Reply<503>> =>
   page({
     status: 503,
     title: 'One moment, please',
@@ -101,7 +104,7 @@ export const waitingPage = (): Promise<Reply> =>
   });
 
 /** Sends the browser to the gateway: by redirect, or by a form that submits itself. */
-export const toGateway = async (redirect: Redirect): Promise<Reply> =>
+export const toGateway = async (redirect: Redirect): Promise<Reply<200 | 302>> =>
   redirect.method === 'GET'
     ? { status: 302, headers: { location: redirect.url } }
     : page({

@@ -6,7 +6,8 @@ import { isTerminal } from '../contract/status.ts';
 import type { PayerView, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
 import { problemPage, toGateway, waitingPage } from './pages.ts';
-import type { Reply, Route, RouteRequest } from './route.ts';
+import type { RouteRequest } from './route.ts';
+import type { Handlers } from './routes/table.ts';
 import type { Settler } from './settler.ts';
 import type { Starter } from './starter.ts';
 
@@ -21,35 +22,21 @@ export interface Deps {
 const patienceMs = 10_000;
 
 /** The payer's way to the gateway and back. The payment's id in the link is the permission. */
-export const createPayerRoutes = (deps: Deps): Route[] => {
+type PayerHandlers = Pick<Handlers, 'checkout' | 'returnFromGateway' | 'returnFromGatewayByPost'>;
+
+export const createPayerHandlers = (deps: Deps): PayerHandlers => {
   const back = createReturn(deps);
-  const returning = {
-    path: '/api/v1/payments/:payment_id/return',
-    access: 'payer',
-    summary: 'Come back from the gateway',
-    statuses: [303],
-    errors: ['PAYMENT_NOT_FOUND'],
-    handle: back,
-  } as const;
-  return [
-    {
-      method: 'GET',
-      path: '/api/v1/payments/:payment_id/checkout',
-      access: 'payer',
-      summary: 'Send the payer to the gateway',
-      statuses: [200, 302, 303, 503],
-      errors: ['PAYMENT_NOT_FOUND'],
-      handle: createCheckout(deps),
-    },
-    { ...returning, method: 'GET' },
-    { ...returning, method: 'POST' },
-  ];
+  return {
+    checkout: createCheckout(deps),
+    returnFromGateway: back,
+    returnFromGatewayByPost: (request) => back(request),
+  };
 };
 
 /** Waits for the opening where the payer is faster than the workflow. */
-const createCheckout = ({ payments, starter, now }: Deps) => {
+const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checkout'] => {
   const find = finder(payments);
-  return async (request: RouteRequest): Promise<Reply> => {
+  return async (request) => {
     let started = false;
     const until = Date.now() + patienceMs;
     for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 500)) {
@@ -68,9 +55,9 @@ const createCheckout = ({ payments, starter, now }: Deps) => {
 };
 
 /** The return is a hint, never proof: the outcome is what the gateway says when it is asked. */
-const createReturn = ({ payments, settler, logger }: Deps) => {
+const createReturn = ({ payments, settler, logger }: Deps): PayerHandlers['returnFromGateway'] => {
   const find = finder(payments);
-  return async (request: RouteRequest): Promise<Reply> => {
+  return async (request) => {
     const payment = await find(request);
     if (!payment) return unknownPayment();
     if (isTerminal(payment.status)) return toCallback(payment, payment.status);
@@ -92,7 +79,7 @@ const createReturn = ({ payments, settler, logger }: Deps) => {
 
 const finder =
   (payments: Pick<Payments, 'getForPayer'>) =>
-  async ({ params }: RouteRequest): Promise<PayerView | undefined> => {
+  async ({ params }: Pick<RouteRequest, 'params'>): Promise<PayerView | undefined> => {
     const id = params['payment_id'] ?? '';
     return paymentIdPattern.test(id) ? payments.getForPayer(id) : undefined;
   };
@@ -104,10 +91,10 @@ const unknownPayment = () =>
     'This link does not belong to a payment. Please go back to the shop.',
   );
 
-const toCallback = (payment: Payment, status: Status): Reply => {
+const toCallback = (payment: Payment, status: Status) => {
   const url = new URL(payment.callbackUrl);
   url.searchParams.set('payment_id', payment.id);
   url.searchParams.set('order_id', payment.orderId);
   url.searchParams.set('status', status);
-  return { status: 303, headers: { location: url.href } };
+  return { status: 303 as const, headers: { location: url.href } };
 };

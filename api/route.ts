@@ -1,50 +1,125 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '../contract/errors.ts';
+import type { ErrorCode, ErrorDetails, PaymentError } from '../contract/errors.ts';
+import type { errors } from '../contract/errors.ts';
 import type { JsonNode } from '../contract/json.ts';
 import type { Caller } from '../postgres/tokens.ts';
+import type { HeaderName } from './headers.ts';
 
-/** What a handler sees of a request. */
-export interface RouteRequest {
-  params: Readonly<Record<string, string>>;
-  /** The value of a header; undefined when it is absent. */
-  header(name: string): string | undefined;
-  /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
-  readJson(): Promise<JsonNode>;
-  /** @throws PaymentError PAYLOAD_TOO_LARGE */
-  readForm(): Promise<URLSearchParams>;
-  /** Aborts when the client has hung up. */
-  signal: AbortSignal;
-}
-export interface CallerRequest extends RouteRequest {
-  caller: Caller;
-}
+/** The media types of answers; a `page` is for a payer's browser. */
+export type Content = z.ZodType | 'page' | 'asset';
 
-export interface Reply {
-  status: number;
-  headers?: Record<string, string>;
-  /** JSON text, or an HTML page for a payer's route. */
-  body?: string;
-}
-
-interface Spec {
-  method: 'GET' | 'POST';
-  /** From the root, with `:name` for parameters. */
-  path: string;
-  summary: string;
-  /** The JSON body it takes, where it takes one. */
-  body?: z.ZodType;
-  /** What it answers when all is well. */
-  statuses: readonly number[];
-  /** What it can be refused with, beside INTERNAL and SERVICE_UNAVAILABLE, which every route has. */
-  errors: readonly ErrorCode[];
+/** One answer of a route when all is well. */
+export interface ReplySpec {
+  description: string;
+  /** Those it always has, beside what every answer of its kind has. */
+  headers?: readonly HeaderName[];
+  /** Those it may have. */
+  optionalHeaders?: readonly HeaderName[];
+  content?: Content;
+  examples?: Readonly<Record<string, unknown>>;
+  /** What can be done next with the payment of this answer, by the names of routes. */
+  links?: readonly string[];
 }
 
 /**
- * One row of the table of routes. `access`: an application with its bearer token, answered in JSON,
- * or whoever holds a payment's link in a browser, answered with pages and redirects.
+ * One row of the table of routes: all that is known of a route but what it does. The router, the
+ * validation, the OpenAPI document and the tests read it, so nothing about a route is said twice.
  */
-export type Route = Spec &
-  (
-    | { access: 'application'; handle: (request: CallerRequest) => Promise<Reply> }
-    | { access: 'payer'; handle: (request: RouteRequest) => Promise<Reply> }
-  );
+export interface Route {
+  method: 'GET' | 'POST';
+  /** From the root, with `:name` for parameters. */
+  path: string;
+  /**
+   * `application`: with its bearer token, answered in JSON. `payer`: whoever holds a payment's link
+   * in a browser, answered with pages and redirects. `anyone`: the contract itself.
+   */
+  access: 'application' | 'payer' | 'anyone';
+  summary: string;
+  description: string;
+  params?: z.ZodObject;
+  /** Checked before the handler runs; unknown and repeated parameters are refused. */
+  query?: z.ZodObject;
+  /** By lower-case name. */
+  headers?: z.ZodObject;
+  body?: { json: z.ZodType; examples: Readonly<Record<string, unknown>> } | { form: z.ZodObject };
+  replies: Readonly<Record<number, ReplySpec>>;
+  /** What it can be refused with, beside what follows from the rest of the row. */
+  errors: readonly ErrorCode[];
+}
+
+const implied = {
+  always: ['METHOD_NOT_ALLOWED', 'INTERNAL', 'SERVICE_UNAVAILABLE'],
+  application: ['UNAUTHENTICATED', 'INVALID_TOKEN', 'APPLICATION_DISABLED', 'RATE_LIMITED'],
+  payer: ['RATE_LIMITED'],
+  anyone: [],
+  query: ['VALIDATION_FAILED'],
+  json: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
+  form: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+type Implied = { [Part in keyof typeof implied]: (typeof implied)[Part][number] };
+
+/** Every code a route can be refused with. */
+export const codesOf = (route: Route): ErrorCode[] => [
+  ...new Set([
+    ...route.errors,
+    ...implied[route.access],
+    ...(route.query ? implied.query : []),
+    ...(route.body ? implied['json' in route.body ? 'json' : 'form'] : []),
+    ...implied.always,
+  ]),
+];
+
+type Has<R, Part extends string, Type> = R extends Record<Part, Type> ? true : false;
+
+export type CodeOf<R extends Route> =
+  | R['errors'][number]
+  | Implied['always' | R['access']]
+  | (Has<R, 'query', z.ZodObject> extends true ? Implied['query'] : never)
+  | (Has<R, 'body', object> extends true ? Implied['json'] : never);
+
+/** What a handler may answer: declared statuses; pages say a refusal themselves. */
+export type StatusOf<R extends Route> =
+  | (keyof R['replies'] & number)
+  | (R['access'] extends 'payer' ? (typeof errors)[CodeOf<R>]['status'] : never);
+
+export interface Reply<Status extends number = number> {
+  status: Status;
+  headers?: Record<string, string>;
+  /** JSON text, or an HTML page for a payer's route. */
+  body?: string | Buffer;
+}
+
+/** A failure of this route: only a declared code compiles. To be thrown. */
+export type Refuse<Code extends ErrorCode> = (
+  code: Code,
+  message: string,
+  options?: ErrorOptions & { details?: ErrorDetails },
+) => PaymentError;
+
+/** What a handler sees of a request. */
+export interface RouteRequest<Code extends ErrorCode = never> {
+  params: Readonly<Record<string, string>>;
+  /** The value of a header; undefined when it is absent. */
+  header(name: string): string | undefined;
+  refuse: Refuse<Code>;
+  /** Aborts when the client has hung up. */
+  signal: AbortSignal;
+}
+export interface BodyReaders {
+  /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
+  readJson(): Promise<JsonNode>;
+  /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
+  readForm(): Promise<URLSearchParams>;
+}
+
+/** Of a route: its parts by what the row declares, so that nothing undeclared can be read. */
+export type RequestOf<R extends Route> = RouteRequest<CodeOf<R>> &
+  (R['access'] extends 'application' ? { caller: Caller } : unknown) &
+  (R extends { query: infer Q extends z.ZodObject } ? { query: z.output<Q> } : unknown) &
+  (R extends { body: { json: z.ZodType } } ? Pick<BodyReaders, 'readJson'> : unknown) &
+  (R extends { body: { form: z.ZodType } } ? Pick<BodyReaders, 'readForm'> : unknown);
+
+export type Handler<R extends Route> = (request: RequestOf<R>) => Promise<Reply<StatusOf<R>>>;
+
+/** What the application hands to every handler; each sees of it what its row declares. */
+export type AnyRequest = RouteRequest<ErrorCode> & BodyReaders & { caller: Caller; query: never };

@@ -5,7 +5,9 @@ import { formatMoney } from '../contract/money.ts';
 import type { Payments } from '../postgres/payments.ts';
 import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
 import { page, problemPage } from './pages.ts';
-import type { Reply, Route, RouteRequest } from './route.ts';
+import type { RouteRequest } from './route.ts';
+import { sandboxActions } from './routes/sandbox.ts';
+import type { Handlers } from './routes/table.ts';
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'getByPayment' | 'choose'>;
@@ -17,16 +19,18 @@ const choices = {
   pay_and_close: 'paid',
   refuse: 'refused',
   cancel: 'cancelled',
-} as const;
+} as const satisfies Record<(typeof sandboxActions)[number], SandboxPayment['state']>;
+
+type SandboxHandlers = Pick<Handlers, 'showSandbox' | 'chooseInSandbox'>;
 
 /** The built-in gateway's own page: what a provider would show to the payer. */
-export const createSandboxRoutes = ({ sandboxPayments, payments }: Deps): Route[] => {
-  const find = async ({ params }: RouteRequest) => {
+export const createSandboxHandlers = ({ sandboxPayments, payments }: Deps): SandboxHandlers => {
+  const find = async ({ params }: Pick<RouteRequest, 'params'>) => {
     const id = params['payment_id'] ?? '';
     return paymentIdPattern.test(id) ? sandboxPayments.getByPayment(id) : undefined;
   };
 
-  const show = async (request: RouteRequest): Promise<Reply> => {
+  const show: SandboxHandlers['showSandbox'] = async (request) => {
     const found = await find(request);
     if (!found) return unknownPayment();
     if (found.state !== 'open') return closedPage(found);
@@ -36,7 +40,7 @@ export const createSandboxRoutes = ({ sandboxPayments, payments }: Deps): Route[
     return choicePage(found, ["'self'", ...callback]);
   };
 
-  const choose = async (request: RouteRequest): Promise<Reply> => {
+  const choose: SandboxHandlers['chooseInSandbox'] = async (request) => {
     const found = await find(request);
     if (!found) return unknownPayment();
     const form = await request.readForm();
@@ -54,32 +58,13 @@ export const createSandboxRoutes = ({ sandboxPayments, payments }: Deps): Route[
     return { status: 303, headers: { location: found.returnUrl } };
   };
 
-  const route = {
-    path: '/api/v1/sandbox/:payment_id',
-    access: 'payer',
-    errors: ['PAYMENT_NOT_FOUND'],
-  } as const;
-  return [
-    {
-      ...route,
-      method: 'GET',
-      summary: "Show the sandbox gateway's page",
-      statuses: [200],
-      handle: show,
-    },
-    {
-      ...route,
-      method: 'POST',
-      summary: 'Choose on the sandbox gateway’s page',
-      statuses: [200, 303],
-      handle: choose,
-    },
-  ];
+  return { showSandbox: show, chooseInSandbox: choose };
 };
 
-const isAction = (text: string): text is keyof typeof choices => Object.hasOwn(choices, text);
+const isAction = (text: string): text is keyof typeof choices =>
+  sandboxActions.some((action) => action === text);
 
-const choicePage = (payment: SandboxPayment, formTargets: string[]): Promise<Reply> =>
+const choicePage = (payment: SandboxPayment, formTargets: string[]) =>
   page({
     status: 200,
     title: 'Sandbox gateway',
@@ -102,7 +87,7 @@ const choicePage = (payment: SandboxPayment, formTargets: string[]): Promise<Rep
       </form>`,
   });
 
-const closedPage = (payment: SandboxPayment): Promise<Reply> =>
+const closedPage = (payment: SandboxPayment) =>
   page({
     status: 200,
     title: 'Sandbox gateway',
@@ -110,7 +95,7 @@ const closedPage = (payment: SandboxPayment): Promise<Reply> =>
       <a class="button" href="${payment.returnUrl}">Back to the shop</a>`,
   });
 
-const leftPage = (): Promise<Reply> =>
+const leftPage = () =>
   page({
     status: 200,
     title: 'The browser is closed',

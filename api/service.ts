@@ -11,9 +11,9 @@ import type { Logger } from '../process.ts';
 import { createApp } from './app.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBacklog } from './backlog.ts';
-import { createPayerRoutes } from './payer.ts';
-import { createPaymentRoutes } from './payments.ts';
-import { createSandboxRoutes } from './sandbox.ts';
+import { createPayerHandlers } from './payer.ts';
+import { createPaymentHandlers } from './payments.ts';
+import { createSandboxHandlers } from './sandbox.ts';
 import { createSettler } from './settler.ts';
 import { createStarter } from './starter.ts';
 
@@ -37,8 +37,8 @@ export const createService = ({ sql, client, logger, publicBaseUrl }: Deps) => {
   const backlog = createBacklog({ unstarted });
   let stopping = false;
 
-  const routes = [
-    ...createPaymentRoutes({
+  const handlers = {
+    ...createPaymentHandlers({
       payments,
       idempotencyKeys,
       gateways,
@@ -48,11 +48,11 @@ export const createService = ({ sql, client, logger, publicBaseUrl }: Deps) => {
       publicBaseUrl,
       now,
     }),
-    ...createPayerRoutes({ payments, settler, starter, now, logger }),
-    ...createSandboxRoutes({ sandboxPayments, payments }),
-  ];
+    ...createPayerHandlers({ payments, settler, starter, now, logger }),
+    ...createSandboxHandlers({ sandboxPayments, payments }),
+  };
   const app = createApp({
-    routes,
+    handlers,
     authenticate: createAuthenticate({ tokens: createTokens(sql), logger }),
     logger,
     isStopping: () => stopping,

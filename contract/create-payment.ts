@@ -12,7 +12,8 @@ const text = ({ min, max }: { min: number; max: number }) =>
       error:
         min === 0 ? `must have at most ${max} characters` : `must have ${min} to ${max} characters`,
       params: { rule: 'length' },
-    });
+    })
+    .meta({ minLength: min, maxLength: max });
 
 const integer = ({ min, max }: { min: number; max: number }) => {
   const error = `must be an integer from ${min} to ${max}, written without fraction or exponent`;
@@ -22,19 +23,44 @@ const integer = ({ min, max }: { min: number; max: number }) => {
 export const metadataBounds = { keys: 50, keyLength: 40, bytes: 8 * 1024, depth: 5 } as const;
 export const expiresInBounds = { min: 60, max: 86_400, default: 1_800 } as const;
 
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,255}$/)
+  .meta({ description: '1 to 255 printable ASCII characters.' });
+
 /** The body of a create, contract section 3; unknown fields are refused. */
 export const CreatePayment = z.strictObject({
   order_id: text({ min: 1, max: 100 }),
   amount: integer(amountBounds),
-  currency: z.string({ error: 'must be a string' }).refine((code) => currencyExponents.has(code), {
-    error: 'must be an ISO 4217 currency code in capitals',
-    params: { rule: 'currency' },
+  currency: z
+    .string({ error: 'must be a string' })
+    .refine((code) => currencyExponents.has(code), {
+      error: 'must be an ISO 4217 currency code in capitals',
+      params: { rule: 'currency' },
+    })
+    .meta({ enum: [...currencyExponents.keys()] }),
+  callback_url: z.string({ error: 'must be a string' }).optional().meta({
+    description:
+      'Where the payer comes back to: equal to one of the registered callback URLs, the first by default.',
   }),
-  callback_url: z.string({ error: 'must be a string' }).optional(),
-  gateway: z.string({ error: 'must be a string' }).optional(),
+  gateway: z.string({ error: 'must be a string' }).optional().meta({
+    description:
+      "Slug of an enabled gateway, by default the application's. A test token may use sandbox gateways only.",
+  }),
   description: text({ min: 0, max: 255 }).optional(),
-  metadata: z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional(),
-  expires_in: integer(expiresInBounds).default(expiresInBounds.default),
+  metadata: z
+    .record(z.string(), z.unknown(), { error: 'must be an object' })
+    .optional()
+    .meta({
+      maxProperties: metadataBounds.keys,
+      propertyNames: { maxLength: metadataBounds.keyLength },
+      description:
+        `Kept and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
+        `nested at most ${metadataBounds.depth} levels deep.`,
+    }),
+  expires_in: integer(expiresInBounds).default(expiresInBounds.default).meta({
+    description: 'Seconds until the payer can not pay any more.',
+  }),
 });
 export type CreatePayment = z.infer<typeof CreatePayment>;
 

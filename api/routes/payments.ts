@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { PaymentAnswer, PaymentId } from '../../contract/answers.ts';
+import { CreatePayment, IdempotencyKey } from '../../contract/create-payment.ts';
+import type { Route } from '../route.ts';
+import { createExamples, paymentExamples } from './examples.ts';
+
+export const paymentParams = z.object({ payment_id: PaymentId });
+
+export const paymentRoutes = {
+  createPayment: {
+    method: 'POST',
+    path: '/api/v1/payments',
+    access: 'application',
+    summary: 'Create a payment',
+    description:
+      'The answer is durable before it is sent and waits for no gateway. Send the payer to ' +
+      '`checkout_url`. With an `Idempotency-Key` the request can be repeated without making a ' +
+      'second payment: the same key with the same body (the order of its keys does not matter) ' +
+      'answers the first status and bytes again, for at least 24 hours, per application and token ' +
+      'mode; failures are not kept. The body has at most 64 KB. A duplicate key, NUL or a lone ' +
+      'surrogate in a string and nesting over 32 levels are refused.',
+    headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
+    body: { json: CreatePayment, examples: createExamples },
+    replies: {
+      201: {
+        description: 'The payment, `pending`.',
+        headers: ['location'],
+        optionalHeaders: ['idempotent-replayed'],
+        content: PaymentAnswer,
+        examples: { pending: paymentExamples.pending },
+        links: ['getPayment', 'verifyPayment'],
+      },
+    },
+    errors: ['INVALID_IDEMPOTENCY_KEY', 'GATEWAY_NOT_ALLOWED', 'IDEMPOTENCY_KEY_REUSED'],
+  },
+  getPayment: {
+    method: 'GET',
+    path: '/api/v1/payments/:payment_id',
+    access: 'application',
+    summary: 'Get one payment',
+    description:
+      "Another application's payment, and one of the other token mode, is not found either.",
+    params: paymentParams,
+    replies: {
+      200: {
+        description: 'The payment as it stands.',
+        content: PaymentAnswer,
+        examples: paymentExamples,
+      },
+    },
+    errors: ['PAYMENT_NOT_FOUND'],
+  },
+  verifyPayment: {
+    method: 'POST',
+    path: '/api/v1/payments/:payment_id/verify',
+    access: 'application',
+    summary: 'Verify a payment with its gateway',
+    description:
+      'Asks the gateway and answers the payment, ended or not. Idempotent: however often it is ' +
+      'asked, one outcome and one event come of it. Answers from the record when the payment has ' +
+      'ended, when its payer was never sent to the gateway, and within 3 seconds of the last answer.',
+    params: paymentParams,
+    replies: {
+      200: {
+        description: 'The payment as the gateway says it stands.',
+        content: PaymentAnswer,
+        examples: { paid: paymentExamples.paid },
+      },
+    },
+    errors: ['PAYMENT_NOT_FOUND', 'GATEWAY_UNAVAILABLE'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { CreatePayment } from './create-payment.ts';
+import type { ErrorCode } from './errors.ts';
+import { errors } from './errors.ts';
+import { paymentIdPattern } from './ids.ts';
+import { amountBounds, currencyExponents } from './money.ts';
+import { statuses } from './status.ts';
+
+/** ISO 8601 with offset and milliseconds, always UTC and written `+00:00`. */
+const time = () =>
+  z.iso
+    .datetime({ offset: true, precision: 3 })
+    .refine((text) => text.endsWith('+00:00'))
+    .meta({ description: 'ISO 8601 in UTC with milliseconds, written `+00:00`.' });
+
+export const PaymentId = z
+  .string()
+  .regex(paymentIdPattern)
+  .meta({ description: 'The id of a payment.', examples: ['PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'] });
+
+/** A payment as it is answered, contract section 3; `presentPayment` writes it. */
+export const PaymentAnswer = z
+  .strictObject({
+    payment_id: PaymentId,
+    application: z.string().meta({ description: 'Slug of the owning application.' }),
+    order_id: CreatePayment.shape.order_id.meta({
+      description: "The application's own order reference.",
+    }),
+    status: z.enum(statuses).meta({
+      description:
+        '`paid`, `failed`, `cancelled` and `expired` are final. New statuses are announced in advance.',
+    }),
+    amount: z.int().min(amountBounds.min).max(amountBounds.max).meta({
+      description: 'In minor units of the currency, e.g. cents; IRR in whole rials.',
+    }),
+    currency: z.enum([...currencyExponents.keys()]).meta({ description: 'ISO 4217 code.' }),
+    gateway: z.string().meta({ description: 'Slug of the gateway that takes the payment.' }),
+    description: z.string().nullable(),
+    checkout_url: z
+      .url()
+      .nullable()
+      .meta({ description: "Where to send the payer's browser; null once the payment has ended." }),
+    callback_url: z.string().meta({ description: 'Where the payer comes back to.' }),
+    tracking_code: z
+      .string()
+      .nullable()
+      .meta({ description: 'Tracking code of the gateway, set when paid.' }),
+    card_pan_masked: z
+      .string()
+      .regex(/^\d{6}\*+\d{4}$/)
+      .nullable()
+      .meta({
+        description: 'First six and last four digits of the card, where the gateway tells them.',
+      }),
+    paid_at: time().nullable(),
+    failure_code: z
+      .string()
+      .regex(/^[a-z_]+$/)
+      .nullable()
+      .meta({
+        description: 'Null unless failed. An open set: new codes may appear.',
+      }),
+    failure_reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'One fixed English sentence for each failure code.' }),
+    test: z.boolean().meta({ description: 'True when created with a test token.' }),
+    metadata: z.record(z.string(), z.unknown()).meta({
+      description: 'As it was sent: the same keys in the same order, the same number literals.',
+    }),
+    expires_at: time(),
+    created_at: time(),
+    updated_at: time(),
+  })
+  .meta({ id: 'Payment' });
+export type PaymentAnswer = z.infer<typeof PaymentAnswer>;
+
+const details = {
+  VALIDATION_FAILED: z.strictObject({
+    fields: z
+      .array(
+        z.strictObject({
+          path: z.string().meta({ description: 'Dotted; empty for the body itself.' }),
+          rule: z.string(),
+          message: z.string(),
+        }),
+      )
+      .min(1)
+      .meta({ description: 'Everything that is wrong, at once.' }),
+  }),
+  RATE_LIMITED: z.strictObject({
+    retry_after: z.int().min(1).meta({ description: 'Seconds, as in `Retry-After`.' }),
+  }),
+} as const;
+
+/** What a failure is answered with, a schema for each code. */
+const errorAnswer = (code: ErrorCode) =>
+  z
+    .strictObject({
+      error: z.strictObject({
+        code: z.literal(code),
+        message: z.string().min(1),
+        ...(code in details && { details: details[code as keyof typeof details] }),
+        request_id: z.string().regex(/^req_[0-9A-HJKMNP-TV-Z]{26}$/),
+      }),
+    })
+    .meta({ id: `Error_${code}` });
+
+// The keys are the table's own.
+export const errorAnswers = Object.fromEntries(
+  (Object.keys(errors) as ErrorCode[]).map((code) => [code, errorAnswer(code)]),
+) as Record<ErrorCode, ReturnType<typeof errorAnswer>>;
