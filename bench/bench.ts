@@ -1,0 +1,91 @@
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { StackConfig } from '../config.ts';
+import { SetupError } from '../process.ts';
+import { openDataFolder, readSecretsKey } from '../stack/files.ts';
+import { findTemporal } from '../stack/temporal/program.ts';
+import { createTerminal } from '../stack/terminal.ts';
+import { createApplication } from './application.ts';
+import { startBare } from './bare.ts';
+import { absolute, type Figure } from './figure.ts';
+import { createHttp } from './http.ts';
+import { measure } from './measure.ts';
+import { createPayments } from './payments.ts';
+import { createCpuMeter, findPids } from './processes.ts';
+import { startReceiver } from './receiver.ts';
+import { type StackPlace, startStack, timeNpmStart } from './stack.ts';
+
+export interface BenchOptions {
+  config: StackConfig;
+  /** What takes everything down again, in reverse order, also in the middle. */
+  cleanup: AsyncDisposableStack;
+  signal: AbortSignal;
+  say: (line: string) => void;
+}
+
+/** Everything from an empty folder to the figures. @throws SetupError */
+export const runBench = async (options: BenchOptions): Promise<Figure[]> => {
+  const { config, cleanup, signal, say } = options;
+  if (process.platform !== 'linux')
+    throw new SetupError('The benchmark reads CPU and memory from /proc: run it on Linux.');
+  const folder = createFolder(cleanup);
+  const place: StackPlace = { folder: join(folder, 'stack'), config, signal };
+  // A first stack fills the caches; should Temporal be missing, this is where it is made.
+  await findTemporal({ ...config, terminal: createTerminal(), signal });
+  say('Starting a first time, then with everything cached …');
+  mkdirSync(place.folder);
+  const first = await startStack(place);
+  await first.stop();
+  const startMs = await timeNpmStart(place);
+
+  say('Starting the stack to be measured …');
+  const stack = await startStack(place);
+  cleanup.defer(stack.stop);
+  const receiver = await startReceiver();
+  cleanup.defer(receiver.stop);
+  const http = createHttp({ connections: 50 });
+  cleanup.defer(http.close);
+  const { facts } = stack;
+  const token = await createApplication({
+    databaseUrl: facts.database_url,
+    secretsKey: readSecretsKey(openDataFolder(place.folder)),
+    webhookUrl: receiver.url,
+  });
+  const bare = await startBare({
+    folder,
+    databaseUrl: facts.database_url,
+    temporal: { address: facts.temporal_address, namespace: facts.temporal_namespace },
+    http,
+    signal,
+  });
+  cleanup.defer(bare.stop);
+
+  const pids = findPids(facts.pid);
+  const figures = await measure({
+    payments: createPayments({ http, receiver, apiBaseUrl: facts.api_base_url, token }),
+    bare,
+    pids,
+    barePids: { ...pids, ...bare.pids },
+    cpu: createCpuMeter(),
+    say,
+  });
+  return [
+    ...figures,
+    absolute({ name: 'npm start to ready, cached', unit: 's' }, startMs / 1000, { atMost: 10 }),
+  ];
+};
+
+/** A folder that goes with us. Open to pass through: Postgres, below it, may run as another user. */
+const createFolder = (cleanup: AsyncDisposableStack): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
+  chmodSync(folder, 0o711);
+  cleanup.defer(() => {
+    // Where the temporary folder is closed to that user, the data lies elsewhere and this is a link.
+    const data = join(folder, 'stack/postgres');
+    if (lstatSync(data, { throwIfNoEntry: false })?.isSymbolicLink())
+      rmSync(dirname(readlinkSync(data)), { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+  return folder;
+};

@@ -1,0 +1,38 @@
+import { Agent, request } from 'undici';
+
+export interface Call {
+  method: 'GET' | 'POST';
+  url: string;
+  headers?: Record<string, string>;
+  body?: string;
+  expect: number;
+}
+
+const timeoutMs = 30_000;
+
+/** Keep-alive HTTP; every answer but the expected one ends the benchmark. */
+export const createHttp = ({ connections }: { connections: number }) => {
+  const agent = new Agent({
+    connections,
+    pipelining: 1,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  return {
+    async call({ method, url, headers = {}, body, expect }: Call): Promise<string> {
+      const answer = await request(url, {
+        method,
+        headers,
+        dispatcher: agent,
+        ...(body === undefined ? {} : { body }),
+      });
+      const text = await answer.body.text();
+      if (answer.statusCode === expect) return text;
+      throw new Error(
+        `${method} ${url} answered ${answer.statusCode} instead of ${expect}: ${text}`,
+      );
+    },
+    close: () => agent.destroy(),
+  };
+};
+export type Http = ReturnType<typeof createHttp>;

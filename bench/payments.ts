@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Http } from './http.ts';
+import type { Arrival, Receiver } from './receiver.ts';
+
+export interface Deps {
+  http: Http;
+  receiver: Pick<Receiver, 'arrival'>;
+  apiBaseUrl: string;
+  token: string;
+}
+
+const Created = z.object({ payment_id: z.string() });
+
+/** The application and its payers, as they meet the service: over HTTP alone. */
+export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
+  const payments = `${apiBaseUrl}/api/v1/payments`;
+  const authorization = `Bearer ${token}`;
+
+  const create = async (): Promise<string> => {
+    const order = randomUUID();
+    const answer = await http.call({
+      method: 'POST',
+      url: payments,
+      headers: { authorization, 'content-type': 'application/json', 'idempotency-key': order },
+      body: orderBody(order),
+      expect: 201,
+    });
+    return Created.parse(JSON.parse(answer)).payment_id;
+  };
+
+  return {
+    create,
+
+    read: (id: string) =>
+      http.call({
+        method: 'GET',
+        url: `${payments}/${id}`,
+        headers: { authorization },
+        expect: 200,
+      }),
+
+    /** A whole payment: created, paid on the sandbox page, its webhook here. */
+    async pay(): Promise<Arrival> {
+      const id = await create();
+      const arrival = receiver.arrival(id);
+      // What fails below must not leave a rejection that nobody handles.
+      arrival.catch(() => {});
+      await http.call({ method: 'GET', url: `${payments}/${id}/checkout`, expect: 302 });
+      await http.call({
+        method: 'POST',
+        url: `${apiBaseUrl}/api/v1/sandbox/${id}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: 'action=pay',
+        expect: 303,
+      });
+      await http.call({ method: 'GET', url: `${payments}/${id}/return`, expect: 303 });
+      const arrived = await arrival;
+      if (arrived.status === 'paid') return arrived;
+      throw new Error(`${id} ended ${arrived.status} instead of paid`);
+    },
+  };
+};
+export type BenchPayments = ReturnType<typeof createPayments>;
+
+/** A typical order; the bare insert route takes the same bytes. */
+export const orderBody = (order: string): string =>
+  JSON.stringify({
+    order_id: order,
+    amount: 125_000,
+    currency: 'EUR',
+    description: 'Two tickets for the evening',
+    metadata: { customer: 'c-48151', channel: 'web' },
+  });
