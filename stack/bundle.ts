@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { join } from 'node:path';
 import { SetupError } from '../process.ts';
 import { launch, onAbort } from './launch.ts';
-import type { Log } from './logs.ts';
+import { type Log, reasonOf } from './logs.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface BundleOptions {
   /** The checkout. */
@@ -13,6 +14,7 @@ export interface BundleOptions {
   entry: string;
   env: Record<string, string>;
   log: Log;
+  terminal: Terminal;
   onSpawn: (pid: number) => void;
   signal: AbortSignal;
 }
@@ -23,13 +25,14 @@ export interface BundleOptions {
  * @returns its path
  */
 export const bundleWorkflows = async (options: BundleOptions): Promise<string> => {
-  const { root, folder, log, signal } = options;
+  const { root, folder, log, terminal, signal } = options;
   mkdirSync(folder, { recursive: true });
   const name = `workflows-${hashOfSources(root)}.js`;
   const path = join(folder, name);
   if (existsSync(path)) return path;
+  const done = terminal.progress('Bundling the workflows: their code is new. This happens once.');
   const temporary = `${path}.tmp`;
-  let last = '';
+  const said: string[] = [];
   const bundler = await launch({
     command: process.execPath,
     args: [join(root, options.entry), temporary],
@@ -38,16 +41,17 @@ export const bundleWorkflows = async (options: BundleOptions): Promise<string> =
     onSpawn: options.onSpawn,
     onLine: (line, from) => {
       log.write(line, from);
-      if (from === 'stderr' && line.trim()) last = line;
+      if (from === 'stderr') said.push(line);
     },
   });
   const stop = () => void bundler.end([['SIGKILL', 1000]]);
   const forget = onAbort(signal, stop);
   const how = await bundler.exited;
   forget();
+  done();
   if (how !== 'ended with code 0')
     throw new SetupError(
-      `The workflows could not be bundled, the bundler ${how}${last && `: ${last}`}. Its log is ${log.path}.`,
+      `The workflows could not be bundled, the bundler ${how}${reasonOf(said)}. Its log is ${log.path}.`,
     );
   renameSync(temporary, path);
   for (const other of readdirSync(folder)) if (other !== name) rmSync(join(folder, other));

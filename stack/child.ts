@@ -1,6 +1,6 @@
 import { SetupError } from '../process.ts';
 import { launch, onAbort, type Running } from './launch.ts';
-import type { Log } from './logs.ts';
+import { type Log, reasonOf } from './logs.ts';
 
 export interface ChildOptions {
   name: string;
@@ -23,7 +23,8 @@ const startTimeoutMs = 60_000;
 export const startChild = async (options: ChildOptions): Promise<Running> => {
   const { name, log, signal } = options;
   const ready = Promise.withResolvers<void>();
-  let last = '';
+  let isUp = false;
+  const said: string[] = [];
   const { pid, child, exited, end } = await launch({
     command: process.execPath,
     args: options.args,
@@ -32,7 +33,7 @@ export const startChild = async (options: ChildOptions): Promise<Running> => {
     onSpawn: options.onSpawn,
     onLine: (line, from) => {
       log.write(line, from);
-      if (from === 'stderr' && line.trim()) last = line;
+      if (from === 'stderr' && !isUp) said.push(line);
     },
   });
   const stop = () =>
@@ -41,7 +42,7 @@ export const startChild = async (options: ChildOptions): Promise<Running> => {
       ['SIGKILL', 1000],
     ]);
   const problem = (what: string) =>
-    new SetupError(`${name} ${what}${last ? `: ${last}` : ''}. Its log is ${log.path}.`);
+    new SetupError(`${name} ${what}${reasonOf(said)}. Its log is ${log.path}.`);
   child.on('message', (message) => {
     if (message === 'ready') ready.resolve();
   });
@@ -54,6 +55,7 @@ export const startChild = async (options: ChildOptions): Promise<Running> => {
   const forget = onAbort(signal, giveUp);
   try {
     await ready.promise;
+    isUp = true;
     return { pid, exited, stop };
   } catch (error) {
     await stop();

@@ -36,6 +36,17 @@ export const openLog = (
   };
 };
 
+const mostReasonLength = 500;
+
+/** Of what a program of ours said on stderr before it ended: the error, or all of it if it is short. */
+export const reasonOf = (lines: string[]): string => {
+  const said = lines
+    .map((line) => line.trim())
+    .filter((line) => line && !/^(at |Node\.js v)/.test(line));
+  const reason = said.find((line) => /^\w*Error\b/.test(line)) ?? said.join(' ');
+  return reason ? `: ${reason.slice(0, mostReasonLength).replace(/\.$/, '')}` : '';
+};
+
 const warning = 40;
 
 /** Of a pino line its message; of other text on stderr what looks like the start of an error. */

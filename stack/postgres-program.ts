@@ -69,10 +69,15 @@ const linkLibraries = (root: string) => {
   }
 };
 
+const systemPath = '/usr/bin:/bin';
+
 const findUser = (): User => {
   for (const name of ['postgres', 'nobody']) {
     const [uid, gid] = ['-u', '-g'].map((flag) =>
-      Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout ?? '', 10),
+      Number.parseInt(
+        spawnSync('id', [flag, name], { encoding: 'utf8', env: { PATH: systemPath } }).stdout ?? '',
+        10,
+      ),
     );
     if (uid && gid) return { uid, gid };
   }

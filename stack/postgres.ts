@@ -101,7 +101,10 @@ const stopOrphan = async (dataDir: string) => {
   const file = join(dataDir, 'postmaster.pid');
   if (!existsSync(file)) return;
   const lines = readFileSync(file, 'utf8').split('\n');
-  const orphan = identify(Number(lines[0]));
+  const pid = Number(lines[0]);
+  // Postgres would ask the user to remove a file that a crash has left empty.
+  if (!(pid > 0)) return rmSync(file);
+  const orphan = identify(pid);
   if (!isAlive(orphan)) return;
   if (!commandLineOf(orphan.pid).includes(dataDir)) {
     // The number belongs to somebody else by now, and Postgres would not start. Not removed: the

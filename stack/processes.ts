@@ -12,6 +12,10 @@ export const createProcesses = (path: string) => {
       ours = [...ours.filter(isAlive), identify(pid)];
       writeAtomically(path, JSON.stringify(ours));
     },
+    /** Without a chance to end by themselves. */
+    kill: (): void => {
+      for (const one of ours.filter(isAlive)) send(one, 'SIGKILL');
+    },
     /** Ends what a former stack left, and nothing whose pid belongs to somebody else by now. */
     async stopOrphans(): Promise<number> {
       const orphans = (readIdentities(path) ?? []).filter(isAlive);
@@ -36,5 +40,3 @@ const send = ({ pid }: Identity, signal: NodeJS.Signals) => {
     // It ended just now, or is another user's; then its port is what stops this start.
   }
 };
-
-export type Processes = ReturnType<typeof createProcesses>;

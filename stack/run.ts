@@ -36,29 +36,38 @@ export const runStack = async (entries: Entries = ours): Promise<void> => {
 interface Life {
   begin: (stack: Stack) => void;
   isEnding: () => boolean;
-  /** Stops all and ends with code 0; asked again it ends at once. */
+  /** Stops all and ends with code 0; asked again after a while it kills all. */
   end: () => void;
   fail: (reason: string) => void;
 }
 
 const longestStopMs = 9500;
+// npm passes on a Ctrl-C that the terminal has sent us as well.
+const sameAskingMs = 1000;
 
 const createLife = (say: (line: string) => void): Life => {
   let stack: Stack | undefined;
-  let isEnding = false;
+  let endingSince: number | undefined;
+  const force = () => {
+    stack?.kill();
+    process.exit(1);
+  };
   const leave = async (code: number) => {
-    if (isEnding) return;
-    isEnding = true;
-    setTimeout(() => process.exit(code || 1), longestStopMs).unref();
+    if (endingSince !== undefined) return;
+    endingSince = Date.now();
+    setTimeout(force, longestStopMs).unref();
     await stack?.stop().catch((error: unknown) => say(sentenceOf(error)));
     process.exit(code);
   };
   return {
     begin: (started) => (stack = started),
-    isEnding: () => isEnding,
-    end: () => void leave(0),
+    isEnding: () => endingSince !== undefined,
+    end: () => {
+      if (endingSince !== undefined && Date.now() - endingSince > sameAskingMs) force();
+      void leave(0);
+    },
     fail: (reason) => {
-      if (!isEnding) console.error(reason);
+      if (endingSince === undefined) console.error(reason);
       void leave(1);
     },
   };
@@ -71,6 +80,8 @@ const listenToSignals = (life: Life, say: (line: string) => void) => {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
   if (process.send) process.on('disconnect', end);
+  // A fault of ours must not leave the children behind.
+  process.on('uncaughtException', (error) => life.fail(sentenceOf(error)));
   // A terminal that is gone must not keep the rest from being stopped.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 };

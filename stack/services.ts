@@ -133,6 +133,7 @@ export const bringUpBundle = (deps: Deps): Promise<string> =>
     entry: deps.entries.bundle,
     env: inheritedOf(deps),
     log: logOf(deps, 'bundle'),
+    terminal: deps.terminal,
     onSpawn: deps.onSpawn,
     signal: deps.signal,
   });

@@ -32,6 +32,8 @@ export interface Stack {
   start(): Promise<ConnectionFacts>;
   /** In order, within 10 s, at any stage. */
   stop(): Promise<void>;
+  /** At once; the databases recover. */
+  kill(): void;
 }
 
 export const createStack = ({ config, terminal, entries, giveUp }: StackOptions): Stack => {
@@ -69,6 +71,11 @@ export const createStack = ({ config, terminal, entries, giveUp }: StackOptions)
         bringingUp.catch(() => {}),
         1000,
       );
+      lock?.release();
+    },
+    kill() {
+      starting.abort();
+      processes.kill();
       lock?.release();
     },
   };

@@ -76,7 +76,14 @@ const watch = async (
       say(`${name} is up again`);
       how = await kept.running.exited;
     } catch (error) {
-      how = `did not start (${error instanceof Error ? error.message : String(error)})`;
+      how = howItFailed(name, error);
     }
   }
+};
+
+const howItFailed = (name: string, error: unknown): string => {
+  const message = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+  return message.startsWith(`${name} `)
+    ? message.slice(name.length + 1)
+    : `did not start: ${message}`;
 };

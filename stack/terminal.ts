@@ -5,40 +5,40 @@ export interface Terminal {
   progress: (line: string) => () => void;
 }
 
-const everyMs = { terminal: 1000, file: 15_000 };
+const everyMs = { screen: 1000, file: 15_000 };
+const clearLine = '\r\u001b[K';
 
 export const createTerminal = (output: NodeJS.WriteStream = process.stdout): Terminal => {
-  // One line at most is being rewritten; what else is said goes above it.
-  let live = '';
+  const steps = new Set<{ name: string; startedAt: number }>();
+  const describe = () =>
+    [...steps].map(({ name, startedAt }) => `${name} … ${elapsedSince(startedAt)}`).join(', ');
+  // On a screen the last line is rewritten, and what is said goes above it; a file only grows.
   const draw = () => {
-    if (output.isTTY) output.write(`\r\u001b[K${live.slice(0, output.columns - 1)}`);
+    if (output.isTTY) output.write(`${clearLine}${describe().slice(0, output.columns - 1)}`);
+    else output.write(`${describe()}\n`);
   };
   const say = (line: string) => {
-    output.write(`${output.isTTY && live ? '\r\u001b[K' : ''}${line}\n`);
-    if (live) draw();
+    output.write(`${output.isTTY && steps.size > 0 ? clearLine : ''}${line}\n`);
+    if (output.isTTY && steps.size > 0) draw();
   };
   return {
     say,
     progress(line) {
-      const startedAt = Date.now();
+      const [name = line] = line.split(':', 1);
       say(line);
-      const shown = line.split(/[:(.]/, 1)[0] ?? line;
-      const tick = () => {
-        live = `  ${shown} … ${elapsed(Date.now() - startedAt)}`;
-        if (output.isTTY) draw();
-        else output.write(`${live}\n`);
-      };
-      const timer = setInterval(tick, output.isTTY ? everyMs.terminal : everyMs.file);
+      const step = { name, startedAt: Date.now() };
+      steps.add(step);
+      const timer = setInterval(draw, output.isTTY ? everyMs.screen : everyMs.file);
       return () => {
         clearInterval(timer);
-        if (output.isTTY && live) output.write('\r\u001b[K');
-        live = '';
+        steps.delete(step);
+        if (output.isTTY) draw();
       };
     },
   };
 };
 
-const elapsed = (ms: number): string => {
-  const seconds = Math.round(ms / 1000);
+const elapsedSince = (startedAt: number): string => {
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 };

@@ -54,7 +54,7 @@ export const build = async (options: GetOptions & { go: string }): Promise<strin
         }
       }
       done ??= options.terminal.progress(
-        `Waiting for Temporal: process ${lock} is compiling it (this happens once).`,
+        `Waiting for Temporal: process ${lock} is compiling it, which happens once.`,
       );
       await sleep(200, undefined, options.signal && { signal: options.signal });
     }

@@ -17,8 +17,7 @@ const failureOf = async (settings: Partial<StackSettings>) => {
   const stack = runStack({ dataDir: aFolder(), ...settings });
   expect(await stack.exited).toBe(1);
   expect(stack.survivors()).toEqual([]);
-  const lines = stack.output().trim().split('\n');
-  return lines.filter((line) => !line.startsWith('Starting '));
+  return stack.errors().trim().split('\n');
 };
 
 const aTakenPort = async (): Promise<string> => {
@@ -103,6 +102,15 @@ describe('npm start in bad surroundings', () => {
     expect(status).toBe(1);
     expect(stdout).toBe('');
     expect(stderr.trim()).toMatch(/^Node 20\.1\.0 is too old, this needs 24 or newer: .*install/);
+  });
+
+  it('says what a program of ours said when it does not start', async () => {
+    const [line = '', ...more] = await failureOf({ entry: 'test/stack/stand-ins/broken.ts' });
+
+    expect(line).toMatch(
+      /^api ended with code 1: Error: broken by design\. Its log is .+api\.log\.$/,
+    );
+    expect(more).toEqual([]);
   });
 
   it('leaves nothing that stops the next start', async () => {

@@ -93,6 +93,19 @@ describe('startPostgres', () => {
     expect(await kept(second.url)).toEqual([{ answer: 42 }]);
   });
 
+  it('starts although a crash has left postmaster.pid empty', async () => {
+    const dataDir = join(aFolder(), 'postgres');
+    const killed = await start(dataDir);
+    await keep(killed.url);
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.exited;
+    writeFileSync(join(dataDir, 'postmaster.pid'), '');
+
+    const second = await start(dataDir);
+
+    expect(await kept(second.url)).toEqual([{ answer: 42 }]);
+  });
+
   it('begins anew where a killed start left half a data folder', async () => {
     const dataDir = join(aFolder(), 'postgres');
     mkdirSync(`${dataDir}.partial`);

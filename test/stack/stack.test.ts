@@ -1,10 +1,13 @@
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createTokens } from '../../postgres/tokens.ts';
 import { connect } from '../../postgres/connection.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
-import { isAlive } from '../../stack/identity.ts';
+import { identify, isAlive } from '../../stack/identity.ts';
+import { freePort } from '../../stack/ports.ts';
+import { startPostgres } from '../../stack/postgres.ts';
+import { startTemporal } from '../../stack/temporal/server.ts';
 import {
   aFolder,
   findTemporalProgram,
@@ -12,7 +15,9 @@ import {
   portsOf,
   processesIn,
   runStack,
+  theTemporalProgram,
   until,
+  writeProgram,
 } from './support.ts';
 
 beforeAll(findTemporalProgram, findTimeoutMs);
@@ -93,7 +98,7 @@ describe('npm start', () => {
     const second = runStack({ dataDir });
 
     expect(await second.exited).toBe(1);
-    expect(second.output().trim()).toMatch(/^A stack is already running on .+\.$/);
+    expect(second.errors().trim()).toMatch(/^A stack is already running on .+\.$/);
     expect(await answers(first.facts().api_base_url)).toBe(true);
   });
 
@@ -136,7 +141,7 @@ describe('npm start', () => {
     for (const { pid } of victims) process.kill(pid, 'SIGKILL');
 
     for (const name of ['api', 'worker', 'shop', 'postgres', 'temporal'])
-      await until(`${name} is back`, () => stack.output().includes(`${name} is up again`));
+      await stack.says(`${name} is up again`);
     expect(await answers(facts.api_base_url)).toBe(true);
     expect(await answers(facts.temporal_ui_url ?? '')).toBe(true);
     expect(await callbackUrlsOf(facts)).toEqual([`${facts.shop_url}/return`]);
@@ -171,6 +176,54 @@ describe('npm start', () => {
       expect(stack.output()).not.toMatch(/Error|Ready/);
     },
   );
+
+  it('leaves nothing when Ctrl-C comes while Temporal is being compiled', async () => {
+    const dataDir = aFolder();
+    const bin = aFolder();
+    const pidFile = join(bin, 'compiler.pid');
+    writeProgram(join(bin, 'go'), [
+      `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
+      `/bin/sleep 600 & echo $! > ${pidFile}; wait`,
+    ]);
+    const env = { PATH: bin, CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };
+    const stack = runStack({ dataDir, env });
+    await until('it compiles', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+    const compiler = identify(Number(readFileSync(pidFile, 'utf8')));
+    process.kill(stack.pid, 'SIGINT');
+
+    expect(await stack.exited).toBe(0);
+    expect(isAlive(compiler)).toBe(false);
+    expect(stack.survivors()).toEqual([]);
+    expect(readdirSync(env.CACHE_DIR, { recursive: true })).toHaveLength(1);
+  });
+
+  it('uses a Postgres and a Temporal of yours', async () => {
+    const folder = aFolder();
+    const postgres = await startPostgres({
+      dataDir: join(folder, 'postgres'),
+      port: await freePort(),
+    });
+    onTestFinished(postgres.stop);
+    const temporal = await startTemporal({
+      program: theTemporalProgram(),
+      dbFile: join(folder, 'temporal.db'),
+      port: await freePort(),
+    });
+    onTestFinished(temporal.stop);
+    const dataDir = aFolder();
+    const env = {
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: 'default',
+    };
+    const stack = runStack({ dataDir, env });
+    const facts = await stack.ready();
+
+    expect(facts).toMatchObject({ database_url: postgres.url, temporal_ui_url: null });
+    expect(processesIn(dataDir)).toHaveLength(3);
+    expect(await environmentOf(facts.api_base_url)).toMatchObject(env);
+    expect(await callbackUrlsOf(facts)).toEqual([`${facts.shop_url}/return`]);
+  });
 
   it('writes a log for each of its processes', async () => {
     const dataDir = aFolder();

@@ -39,12 +39,18 @@ let temporalProgram = '';
 export const findTemporalProgram = async (): Promise<void> => {
   temporalProgram = (await findTemporal({ ...readStackConfig(), terminal: createTerminal() })).path;
 };
+export const theTemporalProgram = (): string => temporalProgram;
 export const findTimeoutMs = 45 * 60_000;
 
 export interface StackRun {
   pid: number;
+  /** All that it says. */
   output: () => string;
+  /** What it says on stderr. */
+  errors: () => string;
   exited: Promise<number | null>;
+  /** Waits until it has said that. */
+  says: (text: string) => Promise<void>;
   ready: () => Promise<ConnectionFacts>;
   facts: () => ConnectionFacts;
   /** Of what it has started. */
@@ -86,8 +92,12 @@ export const runStack = ({
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  let errors = '';
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    errors += chunk.toString();
+  });
   // 'close', so that the output is complete.
   const exited = once(child, 'close').then(([code]) => code as number | null);
   const facts = () =>
@@ -105,7 +115,12 @@ export const runStack = ({
   return {
     pid: child.pid ?? 0,
     output: () => output,
+    errors: () => errors,
     exited,
+    says: (text) =>
+      until(`it says "${text}"`, () => output.includes(text)).catch((error: unknown) => {
+        throw new Error(`${String(error)}; it said:\n${output}`, { cause: error });
+      }),
     ready: () => ready.promise.then(facts),
     facts,
     survivors,
