@@ -24,7 +24,7 @@ export interface Deps {
 /** The HTTP application: the table of routes, and around it request ids, errors and the log. */
 export const createApp = (deps: Deps): Koa => {
   const app = new Koa();
-  const router = new Router();
+  const router = new Router({ sensitive: true, strict: true });
   for (const served of serve(deps.handlers))
     router.register(served.route.path, [served.route.method], async (ctx) => {
       ctx.state['route'] = served.route;
@@ -123,10 +123,11 @@ const send = (ctx: Koa.Context, { status, headers, body }: Reply) => {
 
 const nothingHere = (ctx: Koa.Context): PaymentError => {
   const matched = new Set((ctx['matched'] as { path: string }[]).map(({ path }) => path));
-  const methods = Object.values(routes)
-    .filter(({ path }) => matched.has(path))
-    .map(({ method }) => method);
+  const found: Route[] = Object.values(routes).filter(({ path }) => matched.has(path));
+  const methods = found.map(({ method }) => method);
   if (methods.length === 0) return new PaymentError('NOT_FOUND', 'There is nothing at this path.');
+  // Whose path it is decides between JSON and a page.
+  [ctx.state['route']] = found;
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   ctx.set('allow', allow.join(', '));
   return new PaymentError('METHOD_NOT_ALLOWED', `Use ${allow.join(' or ')}.`);

@@ -14,8 +14,10 @@ export const toErrorReply = async (
 ): Promise<Reply> => {
   const known = toPaymentError(error, facts);
   const { status } = errors[known.code];
-  const headers: Record<string, string> =
-    status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {};
+  const headers: Record<string, string> = {
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(status === 503 && { 'retry-after': String(retryAfterSeconds) }),
+  };
   if (facts.route?.access === 'payer') {
     const shown = await problemPage(
       status,

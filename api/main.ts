@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { readApiConfig } from '../config.ts';
 import { connect } from '../postgres/connection.ts';
 import { createLogger, runProcess, SetupError } from '../process.ts';
+import { createHttpServer } from './server.ts';
 import { connectClient } from './temporal.ts';
 import { createService } from './service.ts';
 
@@ -18,7 +18,7 @@ await runProcess(async () => {
   const client = connectClient(config.temporal);
   const service = createService({ sql, client, logger, publicBaseUrl: config.PUBLIC_BASE_URL });
 
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, service.handler);
+  const server = createHttpServer(service.handler);
   server.listen(config.API_PORT, config.API_HOST);
   await Promise.race([
     once(server, 'listening'),

@@ -16,7 +16,7 @@ export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
     const response = await fetch(url, { ...init, method, redirect: 'manual' });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
+    const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
     return { status: response.status, headers: response.headers, text, json };
   };
   const authorization = `Bearer ${token}`;

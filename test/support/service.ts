@@ -13,11 +13,16 @@ import { choosePorts } from '../../stack/ports.ts';
 import type { RunningTemporal } from '../../stack/temporal/server.ts';
 import { startTemporal } from '../../stack/temporal/server.ts';
 import { aDatabase } from './database.ts';
+import type { TestProcess } from './processes.ts';
 import { createProcess } from './processes.ts';
 import { startReceiver } from './receiver.ts';
+import { timeSkipping } from './skip-time.ts';
 
-/** The whole service of one test file: its own database, engine, API and worker processes. */
-export const startService = async () => {
+/**
+ * The whole service of one test file: its own database, engine, API and worker processes.
+ * `apiEnv`: settings of its API processes beside the usual ones.
+ */
+export const startService = async ({ apiEnv = {} }: { apiEnv?: Record<string, string> } = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-service-'));
   const ports = await choosePorts({ api: 0, temporal: 0 });
   const database = await aDatabase();
@@ -49,7 +54,10 @@ export const startService = async () => {
     SHUTDOWN_GRACE_SECONDS: '5',
     LOG_LEVEL: 'info',
   };
-  const api = createProcess('api', 'api/main.ts', { ...env, API_PORT: String(ports.api) });
+  const apiProcess = (port: number, own: Record<string, string> = {}) =>
+    createProcess('api', 'api/main.ts', { ...env, ...apiEnv, ...own, API_PORT: String(port) });
+  const api = apiProcess(ports.api);
+  const furtherApis: TestProcess[] = [];
   const worker = createProcess('worker', 'worker/main.ts', {
     ...env,
     SECRETS_KEY: `test:${secretsKey.toString('base64')}`,
@@ -78,6 +86,15 @@ export const startService = async () => {
     worker,
     receiver,
 
+    /** One more API process on the same database and engine. */
+    async anotherApi(own: Record<string, string> = {}) {
+      const { further } = await choosePorts({ further: 0 });
+      const process = apiProcess(further, own);
+      furtherApis.push(process);
+      await process.start();
+      return { url: `http://127.0.0.1:${further}`, process };
+    },
+
     /** An application of its own, with one token and one webhook secret. */
     async anApplication({ mode = 'test', webhookUrl = receiver.url }: ApplicationOptions = {}) {
       const application = `app-${randomUUID().slice(0, 8)}`;
@@ -93,7 +110,7 @@ export const startService = async () => {
     },
 
     async stop() {
-      await Promise.all([api.stop(), worker.stop()]);
+      await Promise.all([api, worker, ...furtherApis].map((process) => process.stop()));
       await receiver.stop();
       await connection.close();
       await engine.stop();
@@ -108,8 +125,3 @@ export interface ApplicationOptions {
   mode?: TokenMode;
   webhookUrl?: string | null;
 }
-
-const timeSkipping = [
-  'frontend.WorkflowTimeSkippingEnabled',
-  'system.workflowTimeSkippingEnabled',
-].flatMap((key) => ['--dynamic-config-value', `${key}=true`]);

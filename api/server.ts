@@ -1,0 +1,56 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorCode } from '../contract/errors.ts';
+import { errors } from '../contract/errors.ts';
+import { newRequestId } from '../contract/ids.ts';
+
+const limits = {
+  /** A sender has this long for its headers, and for the whole request. */
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  /** How often the two are looked at. */
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+/** The HTTP server: what never becomes a request of the application is answered here. */
+export const createHttpServer = (
+  handler: (req: IncomingMessage, res: ServerResponse) => void,
+): Server => {
+  const server = createServer(limits, handler);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else if (error.code === 'HPE_INVALID_METHOD') refuseMethod(socket);
+    else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') end(socket, '408 Request Timeout');
+    else if (error.code === 'HPE_HEADER_OVERFLOW')
+      end(socket, '431 Request Header Fields Too Large');
+    else end(socket, '400 Bad Request');
+  });
+  server.on('connect', (_request, socket) => refuseMethod(socket));
+  return server;
+};
+
+/** A method that HTTP itself does not know, or that only a proxy has. */
+const refuseMethod = (socket: Duplex) =>
+  end(socket, `${errors.METHOD_NOT_ALLOWED.status} Method Not Allowed`, {
+    code: 'METHOD_NOT_ALLOWED',
+    message: 'Use GET, HEAD or POST.',
+  });
+
+const end = (socket: Duplex, status: string, error?: { code: ErrorCode; message: string }) => {
+  const requestId = newRequestId();
+  const body = error ? JSON.stringify({ error: { ...error, request_id: requestId } }) : '';
+  socket.end(
+    [
+      `HTTP/1.1 ${status}`,
+      'Connection: close',
+      `X-Request-Id: ${requestId}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      ...(error ? ['Allow: GET, HEAD, POST', 'Content-Type: application/json'] : []),
+      '',
+      body,
+    ].join('\r\n'),
+    () => socket.destroy(),
+  );
+};
