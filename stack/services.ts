@@ -63,9 +63,10 @@ const keepPostgres = async (deps: Deps, port: number): Promise<string> => {
   // What a statement did wrong its client is told; a crash concerns the reader as well.
   const { write: onLine } = logOf(deps, 'postgres', (line) => line.includes('PANIC:'));
   const dataDir = join(folder.path, 'postgres');
-  const { url } = await supervisor.keep('postgres', (signal) =>
-    startPostgres({ dataDir, port, onSpawn, onLine, signal }),
-  );
+  const { url } = await supervisor.keep({
+    name: 'postgres',
+    start: (signal) => startPostgres({ dataDir, port, onSpawn, onLine, signal }),
+  });
   return url;
 };
 
@@ -91,9 +92,11 @@ export const bringUpTemporal = async (
     /"level":"(FATAL|PANIC)"/i.test(line),
   );
   const dbFile = join(folder.path, `temporal-${program.cli}.db`);
-  const server = await supervisor.keep('temporal', (kept) =>
-    startTemporal({ ...ports, program: program.path, dbFile, onLine, onSpawn, signal: kept }),
-  );
+  const server = await supervisor.keep({
+    name: 'temporal',
+    start: () =>
+      startTemporal({ ...ports, program: program.path, dbFile, onLine, onSpawn, signal }),
+  });
   const { address, namespace, uiUrl } = server;
   const variables = {
     TEMPORAL_ADDRESS: address,
@@ -142,25 +145,29 @@ export interface Child {
   name: 'api' | 'worker' | 'shop';
   args?: string[];
   env?: Record<string, string>;
+  needs?: string[];
   stopMs: number;
 }
 
 export const bringUpChild = async (
   deps: Deps,
-  { name, args = [], env, stopMs }: Child,
+  { name, args = [], env, needs = [], stopMs }: Child,
 ): Promise<Running> => {
   const { config, entries, supervisor, onSpawn } = deps;
   deps.signal.throwIfAborted();
   const log = logOf(deps, name);
-  return supervisor.keep(name, (signal) =>
-    startChild({
-      name,
-      args: [resolve(root, entries[name]), ...args],
-      env: { ...inheritedOf(deps), LOG_LEVEL: config.LOG_LEVEL, ...env },
-      stopMs,
-      log,
-      onSpawn,
-      signal,
-    }),
-  );
+  return supervisor.keep({
+    name,
+    needs,
+    start: (signal) =>
+      startChild({
+        name,
+        args: [resolve(root, entries[name]), ...args],
+        env: { ...inheritedOf(deps), LOG_LEVEL: config.LOG_LEVEL, ...env },
+        stopMs,
+        log,
+        onSpawn,
+        signal,
+      }),
+  });
 };

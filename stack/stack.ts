@@ -91,6 +91,7 @@ const lockOrThrow = ({ path, lock, connection }: Deps['folder']): Lock => {
 
 // How long each may take to stop before it is forced: in all less than 10 s.
 const stopMs = { api: 2000, worker: 5500, shop: 2000 };
+const needs = ['postgres', 'temporal'];
 const grace = { api: '1', worker: '5' };
 
 const bringUp = async (deps: Deps, callOff: () => void): Promise<ConnectionFacts> => {
@@ -126,11 +127,13 @@ const bringUp = async (deps: Deps, callOff: () => void): Promise<ConnectionFacts
     bringUpChild(deps, {
       name: 'api',
       env: { ...env, API_PORT: String(ports.API_PORT), SHUTDOWN_GRACE_SECONDS: grace.api },
+      needs,
       stopMs: stopMs.api,
     }),
     bringUpChild(deps, {
       name: 'worker',
       env: { ...env, ...worker, SHUTDOWN_GRACE_SECONDS: grace.worker },
+      needs,
       stopMs: stopMs.worker,
     }),
     bringUpChild(deps, { name: 'shop', args: [folder.connection], stopMs: stopMs.shop }),

@@ -6,9 +6,16 @@ export interface Supervisor {
    * Starts it, and from then on again whenever it ends. A start ends early when the signal is
    * aborted. Rejects when the first start does.
    */
-  keep<R extends Running>(name: string, start: (signal: AbortSignal) => Promise<R>): Promise<R>;
+  keep<R extends Running>(service: Service<R>): Promise<R>;
   /** Due after the signal, also for what is just being started or was never kept. */
   stop: (name: string) => Promise<void>;
+}
+
+export interface Service<R extends Running> {
+  name: string;
+  start: (signal: AbortSignal) => Promise<R>;
+  /** Names of what must be up before it is started again: without it, it would only die once more. */
+  needs?: string[];
 }
 
 export interface SupervisorOptions {
@@ -33,13 +40,15 @@ interface Kept {
 export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   const all = new Map<string, Kept>();
   return {
-    async keep(name, start) {
-      const first = start(options.signal);
+    async keep(service) {
+      const { name, needs = [] } = service;
+      const first = service.start(options.signal);
       const kept: Kept = { started: Promise.allSettled([first]) };
       all.set(name, kept);
       const running = await first;
       kept.running = running;
-      kept.watch = watch(name, kept, start, options);
+      const isReady = () => needs.every((other) => all.get(other)?.running ?? !all.has(other));
+      kept.watch = watch({ ...service, kept, isReady }, options);
       return running;
     },
     async stop(name) {
@@ -51,15 +60,19 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   };
 };
 
+interface Watched extends Service<Running> {
+  kept: Kept;
+  isReady: () => boolean;
+}
+
 const watch = async (
-  name: string,
-  kept: Kept,
-  start: (signal: AbortSignal) => Promise<Running>,
+  { name, start, kept, isReady }: Watched,
   { say, giveUp, signal }: SupervisorOptions,
 ) => {
   let recent: number[] = [];
   let how = await kept.running?.exited;
   while (!signal.aborted) {
+    delete kept.running;
     recent = [...recent.filter((at) => Date.now() - at < deaths.withinMs), Date.now()];
     if (recent.length > deaths.most) {
       giveUp(`${name} ended ${recent.length} times within a minute; the last time it ${how}.`);
@@ -68,8 +81,8 @@ const watch = async (
     const delayMs = Math.min(delaysMs.first * 2 ** (recent.length - 1), delaysMs.longest);
     say(`${name} ${how}; starting it again in ${delayMs / 1000} s`);
     await sleep(delayMs, undefined, { signal }).catch(() => {});
+    while (!signal.aborted && !isReady()) await sleep(50);
     if (signal.aborted) return;
-    delete kept.running;
     try {
       kept.running = await start(signal);
       if (signal.aborted) return await kept.running.stop();

@@ -23,7 +23,7 @@ export const aFolder = (): string => {
 export const until = async (
   what: string,
   isTrue: () => boolean | Promise<boolean>,
-  limitMs = 30_000,
+  limitMs = 60_000,
 ): Promise<void> => {
   for (const end = Date.now() + limitMs; !(await isTrue()); await sleep(25))
     if (Date.now() > end) throw new Error(`Waited ${limitMs} ms in vain: ${what}`);

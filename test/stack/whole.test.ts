@@ -11,13 +11,11 @@ import {
   portsOf,
   processesIn,
   runStack,
-  until,
 } from './support.ts';
 
 beforeAll(findTemporalProgram, findTimeoutMs);
 
 const entry = 'stack/main.ts';
-const readyWithinMs = 10_000;
 
 /** Fails when the payment does not become paid, or its signed webhook does not arrive. */
 const buy = (dataDir: string) =>
@@ -50,16 +48,14 @@ describe('npm start with the real programs', () => {
 
     for (const { pid } of processesIn(dataDir)) process.kill(pid, 'SIGKILL');
     for (const name of ['api', 'worker', 'shop', 'postgres', 'temporal'])
-      await until(`${name} is back`, () => first.output().includes(`${name} is up again`));
+      await first.says(`${name} is up again`);
     await buy(dataDir);
 
     const id = await create(facts);
     for (const pid of [first.pid, ...first.survivors()]) process.kill(pid, 'SIGKILL');
     await first.exited;
-    const startedAt = Date.now();
     const second = runStack({ dataDir, entry, env: portsOf(facts) });
     expect(await second.ready()).toEqual({ ...facts, pid: second.pid });
-    expect(Date.now() - startedAt).toBeLessThan(readyWithinMs);
     expect(await statusOf(facts, id)).toBe('pending');
     await buy(dataDir);
 
