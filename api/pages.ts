@@ -33,6 +33,9 @@ const submitScript = 'document.forms[0].submit()';
 const cspHash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const styleHash = cspHash(style);
 const scriptHash = cspHash(submitScript);
+// Whole elements: a hash covers every character between the tags, line breaks too.
+const styleElement = raw(`<style>${style}</style>`);
+const scriptElement = raw(`<script>${submitScript}</script>`);
 
 export interface Page<Status extends number> {
   status: Status;
@@ -71,9 +74,7 @@ export const page = async <const Status extends number>({
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <meta name="robots" content="noindex" />
           <title>${title}</title>
-          <style>
-            ${raw(style)}
-          </style>
+          ${styleElement}
         </head>
         <body>
           <main>
@@ -117,7 +118,5 @@ export const toGateway = async (redirect: Redirect): Promise<Reply<200 | 302>> =
             )}
             <button class="main">Continue to the payment gateway</button>
           </form>
-          <script>
-            ${raw(submitScript)};
-          </script>`,
+          ${scriptElement}`,
       });

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { inject } from 'vitest';
+import type { Activities } from '../../activities/index.ts';
+import { freePort } from '../../stack/ports.ts';
+import { startTemporal } from '../../stack/temporal/server.ts';
+import type { payment } from '../../workflows/payment.ts';
+import {
+  paymentsQueue,
+  paymentWorkflow,
+  startOf,
+  webhooksQueue,
+} from '../../workflows/messages.ts';
+import { timeSkipping } from './skip-time.ts';
+
+export type Script = Partial<Activities>;
+
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+
+/** The real engine and the real workflows; only the activities are scripted, payment by payment. */
+export const startScriptedWorker = async (extraArgs: string[] = []) => {
+  const temporal = await startTemporal({
+    program: inject('temporalProgram'),
+    port: await freePort(),
+    extraArgs: [...timeSkipping, ...extraArgs],
+  });
+  const connection = await NativeConnection.connect({ address: temporal.address });
+  const client = new Client({ connection: Connection.lazy({ address: temporal.address }) });
+  const scripts = new Map<string, Script>();
+  const calls = new Map<string, { name: string; request: unknown }[]>();
+
+  const scripted =
+    (name: 'openPayment' | 'settlePayment' | 'expirePayment' | 'deliverWebhook') =>
+    async (request: { id: string }): Promise<unknown> => {
+      calls.get(request.id)?.push({ name, request });
+      const activity = scripts.get(request.id)?.[name];
+      if (!activity) throw new Error(`${name} is not in the script`);
+      return (activity as (given: { id: string }) => Promise<unknown>)(request);
+    };
+  const [openPayment, settlePayment, expirePayment, deliverWebhook] = (
+    ['openPayment', 'settlePayment', 'expirePayment', 'deliverWebhook'] as const
+  ).map(scripted);
+  const workflowBundle = { code: readFileSync(inject('workflowBundle'), 'utf8') };
+  const workers = await Promise.all([
+    Worker.create({
+      connection,
+      workflowBundle,
+      taskQueue: paymentsQueue,
+      activities: { openPayment, settlePayment, expirePayment },
+      shutdownForceTime: '5s',
+    }),
+    Worker.create({ connection, taskQueue: webhooksQueue, activities: { deliverWebhook } }),
+  ]);
+  const runs = workers.map((worker) => worker.run());
+
+  return {
+    client,
+    /** Starts a payment that lives by this script. */
+    async play(script: Script, { expiresInMs = 30 * 60_000 } = {}) {
+      const id = `PAY_${randomUUID()}`;
+      scripts.set(id, script);
+      calls.set(id, []);
+      const handle = await client.workflow.start<typeof payment>(paymentWorkflow, {
+        ...startOf({
+          id,
+          application: 'a',
+          orderId: 'o',
+          amount: 1,
+          currency: 'EUR',
+          gateway: 'g',
+          expiresAt: new Date(Date.now() + expiresInMs),
+        }),
+      });
+      const callsOf = (name?: string) =>
+        (calls.get(id) ?? []).filter((call) => name === undefined || call.name === name);
+      return { id, handle, callsOf };
+    },
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(runs);
+      await client.connection.close();
+      await connection.close();
+      await temporal.stop();
+    },
+  };
+};
+export type ScriptedWorker = Awaited<ReturnType<typeof startScriptedWorker>>;

@@ -1,0 +1,214 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Standing } from '../../workflows/messages.ts';
+import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
+import type { Script, ScriptedWorker } from '../support/scripted-worker.ts';
+import { startScriptedWorker } from '../support/scripted-worker.ts';
+import { skipAllTime } from '../support/skip-time.ts';
+import { until } from '../support/until.ts';
+
+let worker: ScriptedWorker;
+beforeAll(async () => {
+  worker = await startScriptedWorker();
+});
+afterAll(() => worker.stop());
+
+const minutes = (count: number) => count * 60_000;
+const ended = { known: 'ended', status: 'paid' } as const;
+const delivers = { deliverWebhook: async () => 'delivered' as const };
+const opens = { openPayment: async () => 'open' as const };
+
+/** Gives the answers in turn, the last one for ever. */
+const inTurn = <T>(...answers: T[]) => {
+  let next = 0;
+  return async () => answers[Math.min(next++, answers.length - 1)]!; // Never beyond the last.
+};
+
+/** When each activity of a name was scheduled, by the workflow's own clock. */
+const timesOf = async (workflowId: string, name: string): Promise<number[]> => {
+  const { events } = await worker.client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? [])
+    .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name)
+    .map(({ eventTime }) => Number(eventTime?.seconds) * 1000 + (eventTime?.nanos ?? 0) / 1e6);
+};
+const gapsOf = (times: number[]) => times.slice(1).map((time, index) => time - times[index]!);
+const roundedMinutes = (gaps: number[]) => gaps.map((gap) => Math.round(gap / 60_000));
+
+describe('at the deadline', () => {
+  it('a bank that still works is asked every minute, with 15 minutes of grace', async () => {
+    const script: Script = {
+      ...opens,
+      ...delivers,
+      expirePayment: async ({ grace }) => (grace ? { known: 'settling' } : ended),
+    };
+    const { id, handle, callsOf } = await worker.play(script);
+    await until('it waits', () => callsOf('openPayment').length > 0);
+    await skipAllTime(worker.client, id);
+    await handle.result();
+    const times = await timesOf(id, 'expirePayment');
+    expect(new Set(roundedMinutes(gapsOf(times)))).toEqual(new Set([1]));
+    expect(times).toHaveLength(16);
+  });
+
+  it('FS-07: a silent gateway is asked after 1, 2, 4 … at most 60 minutes until it answers', async () => {
+    const unknown: Standing = { known: 'unknown' };
+    const script: Script = {
+      ...opens,
+      ...delivers,
+      expirePayment: inTurn(...Array<Standing>(8).fill(unknown), ended),
+    };
+    const { id, handle, callsOf } = await worker.play(script);
+    await until('it waits', () => callsOf('openPayment').length > 0);
+    await skipAllTime(worker.client, id);
+    await handle.result();
+    const gaps = gapsOf(await timesOf(id, 'expirePayment'));
+    expect(roundedMinutes(gaps)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('a gateway that could never be reached is told apart, and not before the deadline', async () => {
+    const script: Script = {
+      ...delivers,
+      openPayment: async () => {
+        throw ApplicationFailure.retryable('away', 'GATEWAY_UNAVAILABLE');
+      },
+      expirePayment: async () => ended,
+    };
+    const { id, handle, callsOf } = await worker.play(script, { expiresInMs: minutes(2) });
+    await until('it tries', () => callsOf('openPayment').length > 0);
+    await skipAllTime(worker.client, id);
+    await handle.result();
+    expect(callsOf('openPayment').length).toBeGreaterThan(5);
+    expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: true } }]);
+    const [opening] = await timesOf(id, 'openPayment');
+    const [expiring] = await timesOf(id, 'expirePayment');
+    expect(expiring! - opening!).toBeGreaterThanOrEqual(minutes(2) - 1000);
+  });
+
+  it('a payment whose workflow starts too late is not opened any more', async () => {
+    const script: Script = {
+      ...delivers,
+      openPayment: async ({ late }) => (late ? 'unopened' : 'open'),
+      expirePayment: async () => ({ known: 'ended', status: 'expired' }),
+    };
+    const { handle, callsOf } = await worker.play(script, { expiresInMs: -1000 });
+    await handle.result();
+    expect(callsOf('openPayment')).toMatchObject([{ request: { late: true } }]);
+    expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
+  });
+});
+
+describe('a run that begins late', () => {
+  it('goes straight to the delivery when the payment had ended', async () => {
+    const { handle, callsOf } = await worker.play({
+      ...delivers,
+      openPayment: async () => ({ ended: 'failed' }),
+    });
+    await handle.result();
+    expect(callsOf().map(({ name }) => name)).toEqual(['openPayment', 'deliverWebhook']);
+  });
+
+  it('does nothing when the event was delivered', async () => {
+    const { handle, callsOf } = await worker.play({ openPayment: async () => 'delivered' });
+    await handle.result();
+    expect(callsOf().map(({ name }) => name)).toEqual(['openPayment']);
+  });
+});
+
+describe('who asks while a try runs', () => {
+  it('gets its answer; a return that the try did not know of is told to the gateway once more', async () => {
+    let answer = (_: Standing) => {};
+    const script: Script = {
+      ...opens,
+      ...delivers,
+      settlePayment: ({ returned }) =>
+        returned
+          ? Promise.resolve(ended)
+          : new Promise<Standing>((resolve) => {
+              answer = resolve;
+            }),
+    };
+    const { handle, callsOf } = await worker.play(script);
+    const ask = (returned: boolean) =>
+      handle.executeUpdate<Standing, [{ returned: boolean }]>(settleUpdate, {
+        args: [{ returned }],
+      });
+    const first = ask(false);
+    await until('the first try', () => callsOf('settlePayment').length === 1);
+    const others = [ask(false), ask(false), ask(true)];
+    await until('they are there', async () => {
+      const { events } = await handle.fetchHistory();
+      const accepted = events?.filter(
+        (event) => event.workflowExecutionUpdateAcceptedEventAttributes,
+      );
+      return accepted?.length === 4;
+    });
+    answer({ known: 'waiting' });
+    expect(await first).toEqual({ known: 'waiting' });
+    expect(await Promise.all(others)).toEqual([{ known: 'waiting' }, { known: 'waiting' }, ended]);
+    expect(callsOf('settlePayment')).toHaveLength(2);
+    await handle.result();
+  });
+
+  it('and the deadline does not ask twice', async () => {
+    let answer = (_: Standing) => {};
+    const script: Script = {
+      ...opens,
+      ...delivers,
+      settlePayment: () =>
+        new Promise<Standing>((resolve) => {
+          answer = resolve;
+        }),
+    };
+    const { handle, callsOf } = await worker.play(script, { expiresInMs: 1500 });
+    await until('it is open', () => callsOf('openPayment').length === 1);
+    const asking = handle.executeUpdate<Standing, [{ returned: boolean }]>(settleUpdate, {
+      args: [{ returned: false }],
+    });
+    await until('the try', () => callsOf('settlePayment').length === 1);
+    await until('the deadline has passed', async () => {
+      const { events } = await handle.fetchHistory();
+      return events?.some((event) => event.timerFiredEventAttributes);
+    });
+    answer(ended);
+    expect(await asking).toEqual(ended);
+    await handle.result();
+    expect(callsOf('expirePayment')).toHaveLength(0);
+  });
+
+  it('news from the sweep are a reason to ask', async () => {
+    const { handle, callsOf } = await worker.play({
+      ...opens,
+      ...delivers,
+      settlePayment: async () => ended,
+    });
+    await until('it is open', () => callsOf('openPayment').length === 1);
+    await handle.signal(newsSignal);
+    await handle.result();
+    expect(callsOf('settlePayment')).toMatchObject([{ request: { returned: false } }]);
+  });
+});
+
+describe('a long history', () => {
+  it('is continued as a new run that knows what stands, and no update is lost', async () => {
+    const soon = ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60'];
+    const shortWorker = await startScriptedWorker(soon);
+    onTestFinished(() => shortWorker.stop());
+    let tries = 0;
+    const { id, handle, callsOf } = await shortWorker.play({
+      ...opens,
+      ...delivers,
+      settlePayment: async () => ((tries += 1) < 30 ? { known: 'waiting' } : ended),
+    });
+    const first = (await handle.describe()).runId;
+    const newest = shortWorker.client.workflow.getHandle(id);
+    for (let asked = 0; asked < 30; asked += 1) {
+      const standing = await newest.executeUpdate<Standing, [{ returned: boolean }]>(settleUpdate, {
+        args: [{ returned: false }],
+      });
+      expect(standing.known).toBe(asked === 29 ? 'ended' : 'waiting');
+    }
+    await newest.result();
+    expect(callsOf('deliverWebhook')).toHaveLength(1);
+    expect((await newest.describe()).runId).not.toBe(first);
+  });
+});
