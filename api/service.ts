@@ -11,6 +11,7 @@ import type { Logger } from '../process.ts';
 import { createApp } from './app.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBacklog } from './backlog.ts';
+import { createDocumentHandlers } from './documents.ts';
 import { createPayerHandlers } from './payer.ts';
 import { createPaymentHandlers } from './payments.ts';
 import { createSandboxHandlers } from './sandbox.ts';
@@ -38,6 +39,7 @@ export const createService = ({ sql, client, logger, publicBaseUrl }: Deps) => {
   let stopping = false;
 
   const handlers = {
+    ...createDocumentHandlers({ publicBaseUrl }),
     ...createPaymentHandlers({
       payments,
       idempotencyKeys,

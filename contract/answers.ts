@@ -33,7 +33,9 @@ export const PaymentAnswer = z
     amount: z.int().min(amountBounds.min).max(amountBounds.max).meta({
       description: 'In minor units of the currency, e.g. cents; IRR in whole rials.',
     }),
-    currency: z.enum([...currencyExponents.keys()]).meta({ description: 'ISO 4217 code.' }),
+    currency: z
+      .enum([...currencyExponents.keys()])
+      .meta({ id: 'Currency', description: 'ISO 4217 code.' }),
     gateway: z.string().meta({ description: 'Slug of the gateway that takes the payment.' }),
     description: z.string().nullable(),
     checkout_url: z

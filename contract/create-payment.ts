@@ -29,39 +29,41 @@ export const IdempotencyKey = z
   .meta({ description: '1 to 255 printable ASCII characters.' });
 
 /** The body of a create, contract section 3; unknown fields are refused. */
-export const CreatePayment = z.strictObject({
-  order_id: text({ min: 1, max: 100 }),
-  amount: integer(amountBounds),
-  currency: z
-    .string({ error: 'must be a string' })
-    .refine((code) => currencyExponents.has(code), {
-      error: 'must be an ISO 4217 currency code in capitals',
-      params: { rule: 'currency' },
-    })
-    .meta({ enum: [...currencyExponents.keys()] }),
-  callback_url: z.string({ error: 'must be a string' }).optional().meta({
-    description:
-      'Where the payer comes back to: equal to one of the registered callback URLs, the first by default.',
-  }),
-  gateway: z.string({ error: 'must be a string' }).optional().meta({
-    description:
-      "Slug of an enabled gateway, by default the application's. A test token may use sandbox gateways only.",
-  }),
-  description: text({ min: 0, max: 255 }).optional(),
-  metadata: z
-    .record(z.string(), z.unknown(), { error: 'must be an object' })
-    .optional()
-    .meta({
-      maxProperties: metadataBounds.keys,
-      propertyNames: { maxLength: metadataBounds.keyLength },
+export const CreatePayment = z
+  .strictObject({
+    order_id: text({ min: 1, max: 100 }),
+    amount: integer(amountBounds),
+    currency: z
+      .string({ error: 'must be a string' })
+      .refine((code) => currencyExponents.has(code), {
+        error: 'must be an ISO 4217 currency code in capitals',
+        params: { rule: 'currency' },
+      })
+      .meta({ enum: [...currencyExponents.keys()] }),
+    callback_url: z.string({ error: 'must be a string' }).optional().meta({
       description:
-        `Kept and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
-        `nested at most ${metadataBounds.depth} levels deep.`,
+        'Where the payer comes back to: equal to one of the registered callback URLs, the first by default.',
     }),
-  expires_in: integer(expiresInBounds).default(expiresInBounds.default).meta({
-    description: 'Seconds until the payer can not pay any more.',
-  }),
-});
+    gateway: z.string({ error: 'must be a string' }).optional().meta({
+      description:
+        "Slug of an enabled gateway, by default the application's. A test token may use sandbox gateways only.",
+    }),
+    description: text({ min: 0, max: 255 }).optional(),
+    metadata: z
+      .record(z.string(), z.unknown(), { error: 'must be an object' })
+      .optional()
+      .meta({
+        maxProperties: metadataBounds.keys,
+        propertyNames: { maxLength: metadataBounds.keyLength },
+        description:
+          `Kept and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
+          `nested at most ${metadataBounds.depth} levels deep.`,
+      }),
+    expires_in: integer(expiresInBounds).default(expiresInBounds.default).meta({
+      description: 'Seconds the payer has to pay.',
+    }),
+  })
+  .meta({ id: 'CreatePayment' });
 export type CreatePayment = z.infer<typeof CreatePayment>;
 
 /** What JSON Schema cannot say of metadata, whose text is kept as it was sent. */

@@ -1,4 +1,5 @@
 import type { Handler, Route } from '../route.ts';
+import { documentRoutes } from './documents.ts';
 import { payerRoutes } from './payer.ts';
 import { paymentRoutes } from './payments.ts';
 import { sandboxRoutes } from './sandbox.ts';
@@ -8,6 +9,7 @@ export const routes = {
   ...paymentRoutes,
   ...payerRoutes,
   ...sandboxRoutes,
+  ...documentRoutes,
 } as const satisfies Record<string, Route>;
 
 export type Routes = typeof routes;

@@ -1,0 +1,92 @@
+import type { z } from 'zod';
+import { errorAnswers } from '../contract/answers.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+import { errors } from '../contract/errors.ts';
+import type { HeaderName } from './headers.ts';
+import type { Content, Route } from './route.ts';
+import { codesOf } from './route.ts';
+
+/** One way a route can answer: well, or with one code. */
+export interface Answer {
+  status: number;
+  code: ErrorCode | undefined;
+  description: string;
+  requiredHeaders: readonly HeaderName[];
+  optionalHeaders: readonly HeaderName[];
+  content: Content | undefined;
+  examples: Readonly<Record<string, unknown>>;
+  links: readonly string[];
+}
+
+const budgetHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const;
+
+/** Codes that can be answered before it is known whose budget counts. */
+const beforeBudget: ReadonlySet<ErrorCode> = new Set([
+  'UNAUTHENTICATED',
+  'INVALID_TOKEN',
+  'APPLICATION_DISABLED',
+  'METHOD_NOT_ALLOWED',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'SERVICE_UNAVAILABLE',
+]);
+
+const headersOfCode: Partial<Record<ErrorCode, readonly HeaderName[]>> = {
+  METHOD_NOT_ALLOWED: ['allow'],
+  RATE_LIMITED: ['retry-after'],
+  SERVICE_UNAVAILABLE: ['retry-after'],
+};
+
+/** Every answer a row of the table declares, with what follows from the rest of the row. */
+export const answersOf = (route: Route): Answer[] => [
+  ...Object.entries(route.replies).map(([status, reply]) => ({
+    status: Number(status),
+    code: undefined,
+    description: reply.description,
+    requiredHeaders: [
+      'x-request-id' as const,
+      ...(route.access === 'application' ? budgetHeaders : []),
+      ...(reply.headers ?? []),
+    ],
+    optionalHeaders: reply.optionalHeaders ?? [],
+    content: reply.content,
+    examples: reply.examples ?? {},
+    links: reply.links ?? [],
+  })),
+  ...codesOf(route).map((code) => refusalOf(route, code)),
+];
+
+const refusalOf = (route: Route, code: ErrorCode): Answer => {
+  const counted = route.access === 'application' && !beforeBudget.has(code);
+  const maybeCounted = route.access === 'application' && code !== 'METHOD_NOT_ALLOWED';
+  const isPage = route.access === 'payer' && code !== 'METHOD_NOT_ALLOWED';
+  return {
+    status: errors[code].status,
+    code,
+    description: `\`${code}\`: ${errors[code].meaning}`,
+    requiredHeaders: [
+      'x-request-id',
+      ...(headersOfCode[code] ?? []),
+      ...(counted ? budgetHeaders : []),
+      ...(isPage ? (['content-security-policy'] as const) : []),
+    ],
+    optionalHeaders: maybeCounted && !counted ? budgetHeaders : [],
+    content: isPage ? 'page' : errorAnswers[code],
+    examples: isPage ? {} : { [code]: exampleOf(code) },
+    links: [],
+  };
+};
+
+const exampleOf = (code: ErrorCode): z.infer<(typeof errorAnswers)[ErrorCode]> => ({
+  error: {
+    code,
+    message: errors[code].meaning,
+    ...(code === 'VALIDATION_FAILED' && {
+      details: {
+        fields: [{ path: 'amount', rule: 'too_small', message: 'must be an integer from 1' }],
+      },
+    }),
+    ...(code === 'RATE_LIMITED' && { details: { retry_after: 23 } }),
+    request_id: 'req_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+  },
+});

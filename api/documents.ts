@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createOpenApi } from './openapi.ts';
+import type { Handlers } from './routes/table.ts';
+
+const contentTypes = { css: 'text/css', js: 'text/javascript', png: 'image/png' } as const;
+
+/** The contract for people and machines; everything is made once and kept as bytes. */
+export const createDocumentHandlers = ({
+  publicBaseUrl,
+}: {
+  publicBaseUrl: string;
+}): Pick<Handlers, 'getOpenApi' | 'showDocs' | 'getDocsAsset'> => {
+  const openApi = Buffer.from(JSON.stringify(createOpenApi(publicBaseUrl)));
+  const assets = new Map<string, Buffer>([
+    ['start.js', Buffer.from(startScript)],
+    ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'].map(
+      (name) => [name, readDistFile(name)] as const,
+    ),
+  ]);
+  return {
+    getOpenApi: async () => ({ status: 200, body: openApi }),
+    showDocs: async () => ({
+      status: 200,
+      headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy },
+      body: docsPage,
+    }),
+    async getDocsAsset({ params, refuse }) {
+      const name = params['asset'] ?? '';
+      const body = assets.get(name);
+      if (!body) throw refuse('NOT_FOUND', 'There is nothing at this path.');
+      const type = contentTypes[name.slice(name.lastIndexOf('.') + 1) as keyof typeof contentTypes];
+      return {
+        status: 200,
+        headers: {
+          'content-type': type === 'image/png' ? type : `${type}; charset=utf-8`,
+          'cache-control': 'public, max-age=3600',
+        },
+        body,
+      };
+    },
+  };
+};
+
+const readDistFile = (name: string): Buffer =>
+  readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+
+/** Swagger UI writes style attributes and has its arrows as data: images. */
+const policy = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self' 'unsafe-inline'`,
+  `img-src 'self' data:`,
+  `connect-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ');
+
+const docsPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Payments API</title>
+<link rel="icon" href="docs/favicon-32x32.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<script src="docs/swagger-ui-bundle.js" defer></script>
+<script src="docs/start.js" defer></script>
+</head>
+<body>
+<main id="docs"><p>The contract is shown here by a script; as a file it is <a href="openapi.json">openapi.json</a>.</p></main>
+</body>
+</html>
+`;
+
+/** Requests are tried where the page was opened, which its policy allows, whatever name that has. */
+const startScript = `void (async () => {
+const response = await fetch('openapi.json');
+const spec = await response.json();
+const base = new URL('../..', location.href).href.replace(/\\/$/, '');
+SwaggerUIBundle({
+  spec: { ...spec, servers: [{ url: base }] },
+  dom_id: '#docs',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+});
+})();
+`;

@@ -1,0 +1,19 @@
+/** What no single operation says. */
+export const guide = `Create a payment, send the payer to its \`checkout_url\`, and learn the outcome from the signed webhook or from the verify operation. The payer's return to the callback URL carries no signature and proves nothing.
+
+**Money** is in integer minor units of the ISO 4217 currency, e.g. cents; IRR in whole rials. **Times** are ISO 8601 in UTC with milliseconds, written \`+00:00\`.
+
+**Tokens.** A live token may use any enabled gateway and sees payments with \`test\` = false, a test token uses sandbox gateways only and sees payments with \`test\` = true. Another application's payments, and those of the other mode, are not found. Revoking a token or disabling an application holds from the very next request.
+
+**Budget.** 120 requests in a clock minute for each application over all its tokens, unless an admin has set another number; \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell it. Failed authentication is throttled for each client address: 20 failures a minute. Payer pages: 60 requests a minute for each address.
+
+**Errors** are \`{"error": {code, message, details?, request_id}}\`; act on \`code\`, the message is for people. A path that does not exist answers 404 \`NOT_FOUND\`, a method the path does not have 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`. Every GET operation answers HEAD too.
+
+**Versions.** Within v1 optional fields, announced statuses and endpoints may be added: ignore what you do not know. Anything else comes as v2, with v1 served beside it for at least 12 months and \`Deprecation\` and \`Sunset\` headers.`;
+
+export const tags = {
+  Payments: 'For applications, with a bearer token.',
+  'Payer pages': "Opened by the payer's browser; whoever holds the link may open it.",
+  Contract: 'This document and the page that shows it.',
+  Webhooks: 'What the service sends to the application.',
+} as const;

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import type { CreateDocumentOptions } from 'zod-openapi';
+import { createDocument } from 'zod-openapi';
+import { EventBody, EventHeaders } from '../contract/event-body.ts';
+import type { Answer } from './answers.ts';
+import { answersOf } from './answers.ts';
+import type { HeaderName } from './headers.ts';
+import { headers } from './headers.ts';
+import { guide, tags } from './openapi-texts.ts';
+import type { Route } from './route.ts';
+import { routes } from './routes/table.ts';
+
+/** Rises with every change that an application can see. */
+export const contractVersion = '1.0.0';
+
+/** The whole contract as an OpenAPI 3.1 document, from the table of routes. */
+export const createOpenApi = (publicBaseUrl: string) => {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [name, route] of Object.entries<Route>(routes)) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(name, route);
+  }
+  return createDocument(
+    {
+      openapi: '3.1.1',
+      info: { title: 'Payments', version: contractVersion, description: guide },
+      servers: [{ url: publicBaseUrl }],
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      paths,
+      webhooks: { paymentEnded: { post: webhook } },
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'An access token of the application: `svc_live_…` or `svc_test_…`. For server-side use ' +
+              'only; a token in a query string or a body is never accepted.',
+          },
+        },
+      },
+    },
+    { override },
+  );
+};
+
+const operationOf = (name: string, route: Route) => ({
+  operationId: name,
+  tags: [tagOf[route.access]],
+  summary: route.summary,
+  description: route.description,
+  security: route.access === 'application' ? [{ bearer: [] }] : [],
+  requestParams: {
+    ...(route.params && { path: route.params }),
+    ...(route.query && { query: route.query }),
+    ...(route.headers && { header: named(route.headers) }),
+  },
+  ...(route.body && { requestBody: bodyOf(route.body) }),
+  responses: responsesOf(route),
+});
+
+const tagOf = { application: 'Payments', payer: 'Payer pages', anyone: 'Contract' } as const;
+
+/** Header names as people write them; only the first letters are told by the lower-case ones. */
+const written = (name: string) =>
+  name
+    .replace(/^x-ratelimit/, 'x-rate-limit')
+    .replaceAll(/(^|-)\w/g, (letter) => letter.toUpperCase())
+    .replace(/^X-Rate-Limit/, 'X-RateLimit');
+
+const named = (schema: z.ZodObject) =>
+  z.object(
+    Object.fromEntries(Object.entries(schema.shape).map(([name, type]) => [written(name), type])),
+  );
+
+const examplesOf = (examples: Readonly<Record<string, unknown>>) =>
+  Object.keys(examples).length > 0
+    ? {
+        examples: Object.fromEntries(
+          Object.entries(examples).map(([name, value]) => [name, { value }]),
+        ),
+      }
+    : {};
+
+const bodyOf = (body: NonNullable<Route['body']>) => ({
+  required: true,
+  content:
+    'json' in body
+      ? { 'application/json': { schema: body.json, ...examplesOf(body.examples) } }
+      : { 'application/x-www-form-urlencoded': { schema: body.form } },
+});
+
+const responsesOf = (route: Route): Record<string, object> => {
+  const byStatus = Map.groupBy(answersOf(route), ({ status }) => status);
+  return Object.fromEntries(
+    [...byStatus]
+      .toSorted(([one], [other]) => one - other)
+      .map(([status, answers]) => [String(status), responseOf(answers)]),
+  );
+};
+
+/** What several answers of one status have in common, and what each may have. */
+const responseOf = (answers: Answer[]) => {
+  const names = new Set(
+    answers.flatMap(({ requiredHeaders, optionalHeaders }) => [
+      ...requiredHeaders,
+      ...optionalHeaders,
+    ]),
+  );
+  const isAlways = (name: HeaderName) =>
+    answers.every(({ requiredHeaders }) => requiredHeaders.includes(name));
+  const links = [...new Set(answers.flatMap((answer) => answer.links))];
+  return {
+    description: answers.map(({ description }) => description).join('\n\n'),
+    headers: z.object(
+      Object.fromEntries(
+        [...names].map((name) => {
+          const { description, schema } = headers[name];
+          return isAlways(name)
+            ? [written(name), schema.meta({ description, header: { id: written(name) } })]
+            : [written(name), schema.meta({ description }).optional()];
+        }),
+      ),
+    ),
+    content: contentOf(answers),
+    ...(links.length > 0 && { links: Object.fromEntries(links.map(linkTo)) }),
+  };
+};
+
+const contentOf = (answers: Answer[]) => {
+  const schemas = answers.flatMap(({ content }) => (content instanceof z.ZodType ? [content] : []));
+  const [first, ...others] = new Set(schemas);
+  const examples = Object.assign({}, ...answers.map((answer) => answer.examples)) as object;
+  return {
+    ...(first && {
+      'application/json': {
+        schema: others.length > 0 ? z.union([first, ...others]) : first,
+        ...examplesOf({ ...examples }),
+      },
+    }),
+    ...(answers.some(({ content }) => content === 'page') && {
+      'text/html': { schema: z.string() },
+    }),
+    ...(answers.some(({ content }) => content === 'asset') && {
+      '*/*': { schema: {} },
+    }),
+  };
+};
+
+const linkTo = (name: string) =>
+  [name, { operationId: name, parameters: { payment_id: '$response.body#/payment_id' } }] as const;
+
+const webhook = {
+  operationId: 'paymentEnded',
+  tags: ['Webhooks'],
+  summary: 'A payment has ended',
+  description:
+    "Posted to the application's webhook URL, signed, once for each payment: at once, and after a " +
+    'failed attempt again after 1 minute, 5 minutes, 30 minutes, 2 hours and 12 hours. Redirects ' +
+    'are not followed.',
+  security: [],
+  requestParams: { header: EventHeaders },
+  requestBody: { required: true, content: { 'application/json': { schema: EventBody } } },
+  responses: {
+    '2XX': { description: 'Taken. Answer within 10 seconds; anything else is a failed attempt.' },
+    '4XX': { description: 'A failed attempt, as is every other status.' },
+  },
+};
+
+/** Readers must bear new fields, and a format says more than its pattern of 400 characters. */
+const override: NonNullable<CreateDocumentOptions['override']> = ({ jsonSchema, io }) => {
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (io === 'output' && jsonSchema.additionalProperties === false)
+    delete jsonSchema.additionalProperties;
+};
