@@ -28,8 +28,9 @@ export interface DataFolder {
 
 /** Makes the folder. As root, others may pass through it: Postgres, below it, runs as another user. */
 export const openDataFolder = (path: string): DataFolder => {
-  mkdirSync(join(path, 'logs'), { recursive: true });
+  mkdirSync(path, { recursive: true });
   chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700);
+  mkdirSync(join(path, 'logs'), { recursive: true, mode: 0o700 });
   const inside = (name: string) => join(path, name);
   return {
     path,

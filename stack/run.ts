@@ -23,6 +23,8 @@ export const runStack = async (entries: Entries = ours): Promise<void> => {
     const config = readStackConfig();
     const stack = createStack({ config, terminal, entries, giveUp: life.fail });
     life.begin(stack);
+    // Databases and logs tell of payments; as root, others may pass through the folder they are in.
+    process.umask(0o077);
     const facts = await stack.start();
     if (life.isEnding()) return;
     terminal.say(banner(facts, { dataDir: config.DATA_DIR, tookMs: Date.now() - startedAt }));
