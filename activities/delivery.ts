@@ -1,6 +1,8 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Dispatcher } from 'undici';
+import type { TargetRule } from '../contract/webhook-address.ts';
+import { webhookUrlProblem } from '../contract/webhook-address.ts';
 import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { Logger } from '../process.ts';
@@ -12,8 +14,7 @@ export interface Deps {
   deliveries: Deliveries;
   secretBox: Pick<SecretBox, 'open'>;
   dispatcher: Dispatcher;
-  /** Whether a webhook may be sent to this URL at all. */
-  isAllowedTarget: (url: string) => boolean;
+  targetRule: TargetRule;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
@@ -28,7 +29,7 @@ const failure = (errorClass: string, error: string): AttemptResult => ({
 });
 
 export const createDeliveryActivities = (deps: Deps) => {
-  const { deliveries, secretBox, dispatcher, isAllowedTarget, now, logger } = deps;
+  const { deliveries, secretBox, dispatcher, targetRule, now, logger } = deps;
 
   const find = async (id: string): Promise<Delivery> => {
     const delivery = await deliveries.get(id);
@@ -39,7 +40,8 @@ export const createDeliveryActivities = (deps: Deps) => {
   const send = async (delivery: Delivery, number: number): Promise<AttemptResult> => {
     const { webhookUrl: url, event, application } = delivery;
     if (url === null) return failure('no_url', 'The application has no webhook URL any more');
-    if (!isAllowedTarget(url)) return failure('blocked', 'The webhook URL is not allowed');
+    const problem = webhookUrlProblem(url, targetRule);
+    if (problem) return failure('blocked', `The webhook URL ${problem}`);
     const timestamp = Math.floor(now().getTime() / 1000);
     const secrets = delivery.secrets.map((sealed) => secretBox.open(sealed, application));
     return post({

@@ -1,8 +1,11 @@
-import { type Dispatcher, errors, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import type { AttemptResult } from '../postgres/deliveries.ts';
+import { ConnectTimeout } from './webhook-connector.ts';
+import type { Failure } from './webhook-failure.ts';
+import { failureOf } from './webhook-failure.ts';
 
-/** Over the whole attempt: name resolution, connecting, TLS, headers and body. */
-export const deadlineMs = 10_000;
+/** Over the whole attempt: name resolution, connecting, TLS, headers and body. Contract, section 6. */
+export const attemptDeadlineMs = 10_000;
 const maxReadBytes = 64 * 1024;
 const maxKeptBytes = 4 * 1024;
 
@@ -13,87 +16,86 @@ export interface WebhookRequest {
   dispatcher: Dispatcher;
   /** Cuts the attempt short, e.g. when the worker stops. */
   signal: AbortSignal;
+  /** Shorter in tests. */
+  deadlineMs?: number;
 }
 
 /** One POST. Never throws for what the receiver does: every way to fail is a result. */
-export const post = async (webhook: WebhookRequest): Promise<AttemptResult> => {
+export const post = async ({
+  deadlineMs = attemptDeadlineMs,
+  ...webhook
+}: WebhookRequest): Promise<AttemptResult> => {
   const began = performance.now();
-  const result = (rest: Partial<AttemptResult>): AttemptResult => ({
-    responseStatus: null,
-    errorClass: null,
-    error: null,
-    responseBody: null,
-    responseTruncated: false,
-    ...rest,
-    durationMs: Math.round(performance.now() - began),
-  });
+  const elapsedMs = () => Math.round(performance.now() - began);
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), deadlineMs);
+  const stop = () => deadline.abort();
+  webhook.signal.addEventListener('abort', stop);
   try {
-    const { statusCode, body } = await request(webhook.url, {
-      method: 'POST',
-      headers: webhook.headers,
-      body: webhook.body,
-      dispatcher: webhook.dispatcher,
-      signal: AbortSignal.any([webhook.signal, AbortSignal.timeout(deadlineMs)]),
-    });
-    const kept = await readSome(body);
-    const answered = {
-      responseStatus: statusCode,
-      responseBody: kept.text,
-      responseTruncated: kept.truncated,
-    };
-    // The status line decides: a 2xx whose body breaks off was received.
-    if (statusCode >= 200 && statusCode < 300) return result(answered);
-    return result({ ...answered, errorClass: 'http_status', error: `Answered ${statusCode}` });
+    webhook.signal.throwIfAborted();
+    const answered = await send(webhook, deadline.signal);
+    return { ...answered, durationMs: elapsedMs() };
   } catch (error) {
     if (webhook.signal.aborted) throw webhook.signal.reason;
-    return result(classify(error));
+    const failure = deadline.signal.aborted ? outOfTime(deadlineMs) : failureOf(error);
+    return { ...unanswered, ...failure, durationMs: elapsedMs() };
+  } finally {
+    clearTimeout(timer);
+    webhook.signal.removeEventListener('abort', stop);
+  }
+};
+
+type Answer = Omit<AttemptResult, 'durationMs'>;
+
+const unanswered = { responseStatus: null, responseBody: null, responseTruncated: false };
+
+const outOfTime = (deadlineMs: number): Failure => ({
+  errorClass: 'timeout',
+  error: `No complete answer within ${deadlineMs / 1000} seconds`,
+});
+
+type Sendable = Omit<WebhookRequest, 'signal' | 'deadlineMs'>;
+
+const send = async (webhook: Sendable, signal: AbortSignal): Promise<Answer> => {
+  const { statusCode, body } = await requestOnce(webhook, signal);
+  const { text, truncated } = await readSome(body);
+  // The status line decides: a 2xx whose body breaks off was received.
+  const accepted = statusCode >= 200 && statusCode < 300;
+  return {
+    responseStatus: statusCode,
+    errorClass: accepted ? null : 'http_status',
+    error: accepted ? null : `Answered ${statusCode}`,
+    responseBody: text,
+    responseTruncated: truncated,
+  };
+};
+
+/** A connection that another webhook began may run out of time before this one does: once anew. */
+const requestOnce = async (webhook: Sendable, signal: AbortSignal) => {
+  const { url, headers, body, dispatcher } = webhook;
+  // Not decompressed and no redirect followed: undici's request() does neither.
+  const options = { method: 'POST', headers, body, dispatcher, signal } as const;
+  try {
+    return await request(url, options);
+  } catch (error) {
+    if (!(error instanceof ConnectTimeout) || signal.aborted) throw error;
+    return request(url, options);
   }
 };
 
 /** The beginning of a response body, as text that Postgres can keep. */
 const readSome = async (body: Dispatcher.ResponseData['body']) => {
-  const chunks: Buffer[] = [];
+  const kept: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
+      if (bytes < maxKeptBytes) kept.push(chunk.subarray(0, maxKeptBytes - bytes));
       bytes += chunk.length;
       if (bytes >= maxReadBytes) break;
     }
   } catch {
-    // What came before the break is kept.
+    // What came before the break, or before the deadline, is kept.
   }
-  const text = Buffer.concat(chunks)
-    .subarray(0, maxKeptBytes)
-    .toString('utf8')
-    .replaceAll('\0', '');
+  const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '');
   return { text: text === '' ? null : text, truncated: bytes > maxKeptBytes };
-};
-
-const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'ESERVFAIL']);
-const connectCodes = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-
-/** A class an admin can act on, and a text without addresses. */
-const classify = (error: unknown): { errorClass: string; error: string } => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return {
-      errorClass: 'timeout',
-      error: `No complete answer within ${deadlineMs / 1000} seconds`,
-    };
-  if (dnsCodes.has(code))
-    return { errorClass: 'dns', error: 'The host name could not be resolved' };
-  if (connectCodes.has(code)) return { errorClass: 'connect', error: 'The connection was refused' };
-  if (resetCodes.has(code)) return { errorClass: 'reset', error: 'The connection broke off' };
-  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code))
-    return { errorClass: 'tls', error: `TLS failed: ${code}` };
-  if (error instanceof errors.UndiciError || code.startsWith('HPE_'))
-    return { errorClass: 'protocol', error: `The answer was not usable HTTP: ${code}` };
-  throw error;
 };

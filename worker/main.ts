@@ -1,8 +1,8 @@
 import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import { Agent } from 'undici';
 import { createActivities } from '../activities/index.ts';
-import { createTargetRule } from '../activities/webhook-target.ts';
+import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
+import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { readWorkerConfig } from '../config.ts';
 import { createGatewayRegistry } from '../gateways/registry.ts';
 import { connect } from '../postgres/connection.ts';
@@ -38,7 +38,8 @@ await runProcess(async () => {
   await prepareNamespace(client);
 
   const sql = connect(config.DATABASE_URL, { name: 'payments-worker', max: 20 });
-  const dispatcher = new Agent({ connections: 100, keepAliveTimeout: 4_000 });
+  const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
+  const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const activities = createActivities({
     settlements: createSettlements(sql),
@@ -51,7 +52,7 @@ await runProcess(async () => {
       publicBaseUrl,
     }),
     secretBox: createSecretBox(config.SECRETS_KEY),
-    isAllowedTarget: createTargetRule({ allowLoopback: config.ALLOW_LOOPBACK_TARGETS }),
+    targetRule,
     workflows: createPaymentWorkflows(client),
     dispatcher,
     publicBaseUrl,

@@ -1,0 +1,153 @@
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Agent, type buildConnector } from 'undici';
+import { hostOf, isAddress, isAllowedAddress, isLocalhost } from '../contract/webhook-address.ts';
+import type { TargetRule } from '../contract/webhook-address.ts';
+import { AttemptError } from './webhook-failure.ts';
+import type { Resolve } from './webhook-resolver.ts';
+import { createResolver } from './webhook-resolver.ts';
+
+export interface DialRequest {
+  /** Every one of them vetted; nothing else may be dialled. */
+  addresses: readonly string[];
+  port: number;
+  tls: boolean;
+  /** For the certificate; undefined where the URL holds an address. */
+  servername: string | undefined;
+}
+
+export type Dial = (request: DialRequest) => Socket;
+
+export interface ConnectorOptions extends TargetRule {
+  resolve?: Resolve;
+  dial?: Dial;
+  timeoutMs: number;
+}
+
+/**
+ * Connects to the vetted addresses of a host, and only when all of its addresses are allowed. Every
+ * connection of an undici Agent passes here, those to literal addresses too, which its lookup misses.
+ */
+export const createConnector =
+  ({
+    allowLoopback,
+    resolve = createResolver(),
+    dial = dialVetted,
+    timeoutMs,
+  }: ConnectorOptions): buildConnector.connector =>
+  (options, callback) => {
+    const open = async () => {
+      const host = hostOf(options.hostname);
+      const addresses = await addressesOf(host, resolve);
+      if (!addresses.every((address) => isAllowedAddress(address, { allowLoopback })))
+        throw blocked();
+      const tls = options.protocol === 'https:';
+      return dial({
+        addresses,
+        port: Number(options.port) || (tls ? 443 : 80),
+        tls,
+        servername: isAddress(host) ? undefined : host.replace(/\.$/, ''),
+      });
+    };
+    open()
+      .then((socket) => connected(socket, { tls: options.protocol === 'https:', timeoutMs }))
+      .then(
+        (socket) => callback(null, socket),
+        (error: unknown) =>
+          callback(error instanceof Error ? error : new Error(String(error)), null),
+      );
+  };
+
+export interface DispatcherOptions extends TargetRule {
+  resolve?: Resolve;
+  dial?: Dial;
+  timeoutMs: number;
+}
+
+/**
+ * Sends webhooks: over HTTP/1.1, never through a proxy of the environment, to vetted addresses only.
+ * A connection is kept for the next webhook only briefly, so that a changed address is soon heard of.
+ */
+export const createWebhookDispatcher = (options: DispatcherOptions): Agent =>
+  new Agent({
+    connect: createConnector(options),
+    connections: 100,
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 30_000,
+    clientTtl: 60_000,
+    // The attempt's own deadline covers both; these count idle time only.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+const addressesOf = async (host: string, resolve: Resolve): Promise<readonly string[]> => {
+  if (isAddress(host)) return [host];
+  if (isLocalhost(host)) return ['127.0.0.1', '::1'];
+  return resolve(host);
+};
+
+const blocked = () =>
+  new AttemptError({
+    errorClass: 'blocked',
+    error: 'The host has a private, reserved or internal address',
+  });
+
+/** With several addresses one after the other is tried, a quarter of a second apart. */
+const dialVetted: Dial = ({ addresses, port, tls, servername }) => {
+  const [first = ''] = addresses;
+  const target = {
+    host: servername ?? first,
+    port,
+    autoSelectFamily: true,
+    // Pins the name to what was vetted: asking again might be answered otherwise.
+    lookup: (
+      _hostname: string,
+      _options: unknown,
+      answer: (error: null, addresses: { address: string; family: number }[]) => void,
+    ) =>
+      answer(
+        null,
+        addresses.map((address) => ({ address, family: isIP(address) })),
+      ),
+  };
+  if (!tls) return connectPlain(target);
+  return connectTls({
+    ...target,
+    ...(servername !== undefined && { servername }),
+    ALPNProtocols: ['http/1.1'],
+  });
+};
+
+const connected = (
+  socket: Socket,
+  { tls, timeoutMs }: { tls: boolean; timeoutMs: number },
+): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(error);
+    };
+    const timer = setTimeout(() => fail(new ConnectTimeout()), timeoutMs);
+    // It stays: a socket without anybody who listens for errors would end the process.
+    socket.on('error', fail);
+    socket.once('close', () => fail(new ConnectBroke()));
+    socket.once(tls ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      socket.setNoDelay(true);
+      resolve(socket);
+    });
+  });
+
+/** Nothing was sent yet; whoever joined late may connect anew in the time that is left. */
+export class ConnectTimeout extends AttemptError {
+  constructor() {
+    super({ errorClass: 'timeout', error: 'The connection was not made in time' });
+  }
+}
+
+class ConnectBroke extends AttemptError {
+  constructor() {
+    super({ errorClass: 'reset', error: 'The connection broke off' });
+  }
+}

@@ -1,0 +1,69 @@
+import { errors } from 'undici';
+
+/** Why an attempt failed, for an admin: webhook-delivery.md, section 7, and `no_url` of the contract. */
+export type ErrorClass =
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'timeout'
+  | 'reset'
+  | 'blocked'
+  | 'http_status'
+  | 'protocol'
+  | 'no_url';
+
+export interface Failure {
+  errorClass: ErrorClass;
+  /** For an admin: without addresses, which may be internal. */
+  error: string;
+}
+
+/** A failure that is known as such where it happens. */
+export class AttemptError extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure, options?: ErrorOptions) {
+    super(failure.error, options);
+    this.failure = failure;
+  }
+}
+
+const connectCodes = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN']);
+const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
+const timeoutCodes = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Not the receiver's doing: such a try is repeated under the same number. */
+const ourOwnCodes = new Set([
+  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'],
+  ...['UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_INVALID_ARG'],
+]);
+
+const tlsCodes =
+  /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_OSSL|EPROTO|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+const tlsReasons: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'The certificate has expired',
+  CERT_NOT_YET_VALID: 'The certificate is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate chain ends in an unknown authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'The certificate chain is incomplete: the receiver must send its intermediate certificates',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate comes from an unknown authority',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host name',
+};
+
+/** @throws the error itself, where the fault is ours and not the receiver's */
+export const failureOf = (error: unknown): Failure => {
+  if (error instanceof AttemptError) return error.failure;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === '' || ourOwnCodes.has(code)) throw error;
+  if (connectCodes.has(code))
+    return { errorClass: 'connect', error: `No connection could be made: ${code}` };
+  if (timeoutCodes.has(code)) return { errorClass: 'timeout', error: 'The connection timed out' };
+  if (resetCodes.has(code)) return { errorClass: 'reset', error: 'The connection broke off' };
+  if (tlsCodes.test(code))
+    return { errorClass: 'tls', error: `${tlsReasons[code] ?? 'TLS failed'} (${code})` };
+  if (error instanceof errors.HeadersOverflowError)
+    return { errorClass: 'protocol', error: 'The headers of the answer are too large' };
+  return { errorClass: 'protocol', error: `The answer was not usable HTTP: ${code}` };
+};

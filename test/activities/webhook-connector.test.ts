@@ -1,0 +1,264 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect as connectPlain, Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DialRequest } from '../../activities/webhook-connector.ts';
+import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
+import type { WebhookRequest } from '../../activities/webhook-request.ts';
+import { post } from '../../activities/webhook-request.ts';
+import { AttemptError } from '../../activities/webhook-failure.ts';
+import { createResolver } from '../../activities/webhook-resolver.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+/** A receiver on loopback that every stubbed dial ends at, whatever address it was handed. */
+const aSink = async () => {
+  const requests: string[] = [];
+  const server = createServer((req, res) => {
+    requests.push(String(req.headers.host));
+    req.resume().on('end', () => res.writeHead(204).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUps.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  return { port, requests };
+};
+
+interface Options {
+  resolve?: (hostname: string) => Promise<string[]>;
+  allowLoopback?: boolean;
+  sinkPort?: number;
+}
+
+const aSender = ({ resolve, allowLoopback = false, sinkPort = 9 }: Options) => {
+  const dialled: DialRequest[] = [];
+  const dial = (request: DialRequest): Socket => {
+    dialled.push(request);
+    return connectPlain(sinkPort, '127.0.0.1');
+  };
+  const dispatcher = createWebhookDispatcher({
+    allowLoopback,
+    dial,
+    timeoutMs: 1_000,
+    ...(resolve && { resolve }),
+  });
+  cleanUps.push(() => dispatcher.destroy());
+  const send = (url: string, options: Partial<WebhookRequest> = {}) =>
+    post({
+      url,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from('{}'),
+      dispatcher,
+      signal: new AbortController().signal,
+      deadlineMs: 2_000,
+      ...options,
+    });
+  return { dialled, send };
+};
+
+describe('the guarded connector', () => {
+  it('FS-39: dials only what was vetted when the name is bound anew after the check', async () => {
+    const { port, requests } = await aSink();
+    const answers = [['93.184.216.34'], ['127.0.0.1']];
+    const { dialled, send } = aSender({
+      sinkPort: port,
+      resolve: async () => answers.shift() ?? [],
+    });
+    expect(await send('http://receiver.example/hook')).toMatchObject({ responseStatus: 204 });
+    expect(dialled).toMatchObject([{ addresses: ['93.184.216.34'] }]);
+    expect(requests).toEqual(['receiver.example']);
+    // Another port is another connection, for which the name is asked again.
+    expect(await send('http://receiver.example:81/hook')).toMatchObject({ errorClass: 'blocked' });
+    expect(dialled).toHaveLength(1);
+  });
+
+  it('keeps a connection to a vetted address for the next webhook', async () => {
+    const { port } = await aSink();
+    const { dialled, send } = aSender({
+      sinkPort: port,
+      resolve: async () => ['93.184.216.34'],
+    });
+    for (let webhook = 0; webhook < 5; webhook += 1) {
+      await send('http://receiver.example/hook');
+      // The pool takes a connection back after the answer has been read.
+      await setImmediate();
+    }
+    expect(dialled).toHaveLength(1);
+  });
+
+  it.each([
+    [['93.184.216.34', '127.0.0.1']],
+    [['127.0.0.1', '93.184.216.34']],
+    [['2606:4700::1111', '::1']],
+    [['93.184.216.34', '64:ff9b::7f00:1']],
+    [['169.254.169.254']],
+    [['not an address']],
+  ])('refuses a name when one of its addresses is denied: %j', async (addresses) => {
+    const { dialled, send } = aSender({ resolve: async () => addresses });
+    const result = await send('https://receiver.example/');
+    expect(result).toMatchObject({ errorClass: 'blocked', responseStatus: null });
+    for (const address of addresses) expect(result.error).not.toContain(address);
+    expect(dialled).toEqual([]);
+  });
+
+  it.each([
+    ...['https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/'],
+    ...['https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/'],
+    ...['https://10.0.0.1/', 'https://169.254.169.254/', 'https://[fd00:ec2::254]/'],
+    ...['https://localhost/', 'https://0/', 'https://１２７.０.０.１/'],
+  ])('FS-41: refuses the literal %s before anything is dialled', async (url) => {
+    const { dialled, send } = aSender({
+      resolve: () => Promise.reject(new Error('a literal is not looked up')),
+    });
+    expect(await send(url)).toMatchObject({ errorClass: 'blocked' });
+    expect(dialled).toEqual([]);
+  });
+
+  it('hands all vetted addresses of both families over, with the name for the certificate', async () => {
+    const { dialled, send } = aSender({
+      resolve: async () => ['93.184.216.34', '2606:4700::1111'],
+    });
+    await send('https://receiver.example./hook', { deadlineMs: 200 });
+    expect(dialled).toEqual([
+      {
+        addresses: ['93.184.216.34', '2606:4700::1111'],
+        port: 443,
+        tls: true,
+        servername: 'receiver.example',
+      },
+    ]);
+  });
+
+  it('a setting allows this machine by literal and by name, without asking a name server', async () => {
+    const { port, requests } = await aSink();
+    const { dialled, send } = aSender({
+      allowLoopback: true,
+      sinkPort: port,
+      resolve: () => Promise.reject(new Error('localhost is not looked up')),
+    });
+    for (const host of ['127.0.0.1', 'localhost', '[::1]'])
+      expect(await send(`http://${host}/`)).toMatchObject({ responseStatus: 204 });
+    expect(dialled.map(({ addresses }) => addresses)).toEqual([
+      ['127.0.0.1'],
+      ['127.0.0.1', '::1'],
+      ['::1'],
+    ]);
+    expect(requests).toHaveLength(3);
+  });
+
+  it('pins the name for the real dial too', async () => {
+    const { port } = await aSink();
+    const dispatcher = createWebhookDispatcher({
+      allowLoopback: true,
+      timeoutMs: 1_000,
+      resolve: async () => ['127.0.0.1'],
+    });
+    cleanUps.push(() => dispatcher.destroy());
+    const result = await post({
+      url: `http://nowhere.invalid:${port}/`,
+      headers: {},
+      body: Buffer.from('{}'),
+      dispatcher,
+      signal: new AbortController().signal,
+    });
+    expect(result).toMatchObject({ responseStatus: 204 });
+  });
+
+  it('FS-36: a name without address is a failed attempt of class dns', async () => {
+    const { send } = aSender({
+      resolve: () =>
+        Promise.reject(
+          new AttemptError({ errorClass: 'dns', error: 'The host name has no address' }),
+        ),
+    });
+    expect(await send('https://receiver.example/')).toMatchObject({
+      errorClass: 'dns',
+      error: 'The host name has no address',
+    });
+  });
+
+  it('who joins a connection that another webhook began still has all of its own time', async () => {
+    const { port } = await aSink();
+    const { promise: firstAnswer, resolve: answerFirst } = Promise.withResolvers<string[]>();
+    let asked = 0;
+    const dialled: DialRequest[] = [];
+    const dispatcher = createWebhookDispatcher({
+      allowLoopback: false,
+      timeoutMs: 300,
+      resolve: () => ((asked += 1), asked === 1 ? firstAnswer : Promise.resolve(['93.184.216.34'])),
+      dial: (request) => {
+        dialled.push(request);
+        // The first one never connects.
+        return dialled.length === 1 ? new Socket() : connectPlain(port, '127.0.0.1');
+      },
+    });
+    cleanUps.push(() => dispatcher.destroy());
+    const send = (deadlineMs: number) =>
+      post({
+        url: 'http://receiver.example/',
+        headers: {},
+        body: Buffer.from('{}'),
+        dispatcher,
+        signal: new AbortController().signal,
+        deadlineMs,
+      });
+    const first = send(100);
+    answerFirst(['93.184.216.34']);
+    expect(await first).toMatchObject({ errorClass: 'timeout' });
+    expect(await send(2_000)).toMatchObject({ responseStatus: 204 });
+    expect(dialled).toHaveLength(2);
+  });
+});
+
+describe('the resolver', () => {
+  const aDeadNameServer = async () => {
+    const server = createSocket('udp4');
+    server.bind(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanUps.push(() => server.close());
+    return `127.0.0.1:${server.address().port}`;
+  };
+
+  it('FS-45: a name server that never answers costs its budget, and others nothing', async () => {
+    const dead = createResolver({ budgetMs: 400, servers: [await aDeadNameServer()] });
+    const began = performance.now();
+    const [stalled, ...others] = await Promise.all([
+      dead('a.example').then(
+        () => undefined,
+        (error: unknown) => ({ error, ms: performance.now() - began }),
+      ),
+      // Many at once: four of them would fill the system's own resolver.
+      ...Array.from({ length: 20 }, () => dead('b.example').catch(() => performance.now() - began)),
+    ]);
+    expect(stalled?.error).toMatchObject({ failure: { errorClass: 'dns' } });
+    for (const ms of [stalled?.ms, ...others]) {
+      expect(ms).toBeGreaterThan(200);
+      expect(ms).toBeLessThan(1_500);
+    }
+  });
+
+  it('FS-45: while name resolution of A hangs, B is delivered to without delay', async () => {
+    const { port } = await aSink();
+    const dead = createResolver({ budgetMs: 1_500, servers: [await aDeadNameServer()] });
+    const { send } = aSender({
+      sinkPort: port,
+      resolve: (hostname) =>
+        hostname === 'a.example' ? dead(hostname) : Promise.resolve(['93.184.216.34']),
+    });
+    const stalled = Array.from({ length: 10 }, () => send('http://a.example/'));
+    const result = await send('http://b.example/');
+    expect(result).toMatchObject({ responseStatus: 204 });
+    expect(result.durationMs).toBeLessThan(1_000);
+    for (const one of await Promise.all(stalled)) expect(one).toMatchObject({ errorClass: 'dns' });
+  });
+});

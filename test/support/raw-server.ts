@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:net';
+
+export interface RawServer extends AsyncDisposable {
+  url: string;
+  /** What each connection has sent so far. */
+  requests: string[];
+  /** Connections that are open now, and the most there were at once. */
+  open(): number;
+  most(): number;
+}
+
+/** A server on loopback that does to a connection, once a whole request came, what a test likes. */
+export const startRawServer = async (
+  behave: (socket: Socket, nth: number) => void,
+): Promise<RawServer> => {
+  const sockets = new Set<Socket>();
+  const requests: string[] = [];
+  let most = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    most = Math.max(most, sockets.size);
+    let request = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      request += chunk;
+      const head = request.indexOf('\r\n\r\n');
+      const length = Number(/content-length: (\d+)/i.exec(request)?.[1] ?? 0);
+      if (head < 0 || request.length < head + 4 + length) return;
+      requests.push(request);
+      request = '';
+      behave(socket, requests.length);
+    });
+    // A sender that has had enough closes, also in the middle.
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    requests,
+    open: () => sockets.size,
+    most: () => most,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
