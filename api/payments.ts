@@ -6,12 +6,13 @@ import type { Payments, SentPayment } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
 import type { Deps as CreateDeps } from './create-payment.ts';
 import { createPaymentCreation } from './create-payment.ts';
+import { createPaymentList } from './list-payments.ts';
 import type { Handlers } from './routes/table.ts';
 import type { Refuse } from './route.ts';
 import type { Settler } from './settler.ts';
 
 export interface Deps extends CreateDeps {
-  payments: Pick<Payments, 'insert' | 'get'>;
+  payments: Pick<Payments, 'insert' | 'get' | 'list'>;
   settler: Settler;
 }
 
@@ -23,7 +24,7 @@ interface PaymentRequest {
 
 export const createPaymentHandlers = (
   deps: Deps,
-): Pick<Handlers, 'createPayment' | 'getPayment' | 'verifyPayment'> => {
+): Pick<Handlers, 'createPayment' | 'listPayments' | 'getPayment' | 'verifyPayment'> => {
   const { payments, settler, publicBaseUrl } = deps;
 
   /** @throws PaymentError PAYMENT_NOT_FOUND, also for another application's or mode's payment */
@@ -41,6 +42,7 @@ export const createPaymentHandlers = (
 
   return {
     createPayment: createPaymentCreation(deps),
+    listPayments: createPaymentList(deps),
     getPayment: async (request) => present(await find(request)),
     async verifyPayment(request) {
       const payment = await find(request);

@@ -8,6 +8,7 @@ import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createUnstarted } from '../postgres/unstarted.ts';
 import type { Logger } from '../process.ts';
+import { applicationHandlers } from './application.ts';
 import { createApp } from './app.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBacklog } from './backlog.ts';
@@ -39,6 +40,7 @@ export const createService = ({ sql, client, logger, publicBaseUrl }: Deps) => {
   let stopping = false;
 
   const handlers = {
+    ...applicationHandlers,
     ...createDocumentHandlers({ publicBaseUrl }),
     ...createPaymentHandlers({
       payments,

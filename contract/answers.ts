@@ -3,6 +3,7 @@ import { CreatePayment } from './create-payment.ts';
 import type { ErrorCode } from './errors.ts';
 import { errors } from './errors.ts';
 import { paymentIdPattern } from './ids.ts';
+import { listBounds } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import { statuses } from './status.ts';
 
@@ -76,6 +77,41 @@ export const PaymentAnswer = z
   })
   .meta({ id: 'Payment' });
 export type PaymentAnswer = z.infer<typeof PaymentAnswer>;
+
+/** A list of payments, newest first. */
+export const PaymentListAnswer = z
+  .strictObject({
+    data: z.array(PaymentAnswer).max(listBounds.perPage),
+    pagination: z.strictObject({
+      page: z.int().min(1).nullable().meta({ description: 'Null where a cursor was given.' }),
+      per_page: z.int().min(1).max(listBounds.perPage),
+      has_more: z.boolean(),
+      next_cursor: z
+        .string()
+        .nullable()
+        .meta({ description: 'To be passed as `cursor`; null on the last page.' }),
+    }),
+  })
+  .meta({ id: 'PaymentList' });
+export type PaymentListAnswer = z.infer<typeof PaymentListAnswer>;
+
+/** The calling application: source document, section 2.1, and nothing else. */
+export const ApplicationAnswer = z
+  .strictObject({
+    application: z.string().meta({ description: 'Slug of the application.' }),
+    status: z.literal('active').meta({
+      description: 'An application that is not active is answered 403 `APPLICATION_DISABLED`.',
+    }),
+    default_gateway: z.strictObject({ slug: z.string(), kind: z.enum(['sandbox', 'live']) }),
+    callback_urls: z
+      .array(z.string())
+      .min(1)
+      .meta({ description: 'Registered callback URLs; the first is the default.' }),
+    webhook_url: z.string().nullable(),
+    token_mode: z.enum(['live', 'test']).meta({ description: 'Of the token that was sent.' }),
+  })
+  .meta({ id: 'Application' });
+export type ApplicationAnswer = z.infer<typeof ApplicationAnswer>;
 
 const details = {
   VALIDATION_FAILED: z.strictObject({

@@ -1,4 +1,5 @@
 import type { FailureCode } from '../contract/failure.ts';
+import type { ListPosition } from '../contract/list-payments.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import type { Sql } from './connection.ts';
@@ -80,6 +81,17 @@ export interface Owner {
   test: boolean;
 }
 
+/** Which payments, and which of them: those `after` a place, or from an offset. */
+export interface ListQuery {
+  orderId: string | undefined;
+  status: Status | undefined;
+  from: Date | undefined;
+  to: Date | undefined;
+  after: ListPosition | undefined;
+  limit: number;
+  offset: number;
+}
+
 /** What the API may do to payments: write new ones, read, and note that a payer was sent off. */
 export const createPayments = (sql: Sql) => ({
   /**
@@ -120,6 +132,22 @@ export const createPayments = (sql: Sql) => ({
       select ${paymentColumns(sql)}, p.checkout_at is not null as sent from payments p
       where p.id = ${id} and p.application = ${application} and p.test = ${test}`;
     return row && { ...toPayment(row), sent: row.sent };
+  },
+
+  /** Newest first. Each condition is in the text only when it is asked for: then it meets its index. */
+  async list({ application, test }: Owner, wanted: ListQuery): Promise<Payment[]> {
+    const { orderId, status, from, to, after } = wanted;
+    const rows = await sql<PaymentRow[]>`
+      select ${paymentColumns(sql)} from payments p
+      where p.application = ${application} and p.test = ${test}
+        ${orderId === undefined ? sql`` : sql`and p.order_id = ${orderId}`}
+        ${status === undefined ? sql`` : sql`and p.status = ${status}`}
+        ${from === undefined ? sql`` : sql`and p.created_at >= ${from}`}
+        ${to === undefined ? sql`` : sql`and p.created_at < ${to}`}
+        ${after === undefined ? sql`` : sql`and (p.created_at, p.id) < (${after.createdAt}, ${after.id})`}
+      order by p.created_at desc, p.id desc
+      limit ${wanted.limit} offset ${wanted.offset}`;
+    return rows.map(toPayment);
   },
 
   /** For a payer's page: whoever knows the unguessable id may ask. */

@@ -1,4 +1,8 @@
-import type { PaymentAnswer } from '../../contract/answers.ts';
+import type {
+  ApplicationAnswer,
+  PaymentAnswer,
+  PaymentListAnswer,
+} from '../../contract/answers.ts';
 import type { CreatePayment } from '../../contract/create-payment.ts';
 import type { z } from 'zod';
 
@@ -59,3 +63,22 @@ export const createExamples = {
     expires_in: 900,
   },
 } satisfies Record<string, z.input<typeof CreatePayment>>;
+
+export const listExample: PaymentListAnswer = {
+  data: [paymentExamples.paid],
+  pagination: {
+    page: 1,
+    per_page: 1,
+    has_more: true,
+    next_cursor: 'MToxNzk1MTcxMjk3MTIzOlBBWV8wMUs5WjVXNlg3WThaQUJDREVGR0hKS01OUA',
+  },
+};
+
+export const applicationExample: ApplicationAnswer = {
+  application: 'shop',
+  status: 'active',
+  default_gateway: { slug: 'sandbox', kind: 'sandbox' },
+  callback_urls: ['https://shop.example/return'],
+  webhook_url: 'https://shop.example/webhook',
+  token_mode: 'test',
+};

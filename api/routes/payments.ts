@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { PaymentAnswer, PaymentId } from '../../contract/answers.ts';
+import { PaymentAnswer, PaymentId, PaymentListAnswer } from '../../contract/answers.ts';
 import { CreatePayment, IdempotencyKey } from '../../contract/create-payment.ts';
+import { ListPayments } from '../../contract/list-payments.ts';
 import type { Route } from '../route.ts';
-import { createExamples, paymentExamples } from './examples.ts';
+import { createExamples, listExample, paymentExamples } from './examples.ts';
 
 export const paymentParams = z.object({ payment_id: PaymentId });
 
@@ -32,6 +33,25 @@ export const paymentRoutes = {
       },
     },
     errors: ['INVALID_IDEMPOTENCY_KEY', 'GATEWAY_NOT_ALLOWED', 'IDEMPOTENCY_KEY_REUSED'],
+  },
+  listPayments: {
+    method: 'GET',
+    path: '/api/v1/payments',
+    access: 'application',
+    summary: 'List payments',
+    description:
+      "The application's payments of the token's mode, newest first. Filters add up. With `page` a " +
+      'payment that is created meanwhile moves the others on; with `cursor` none is repeated or ' +
+      'missed. An unknown or repeated parameter and a value out of range are refused.',
+    query: ListPayments,
+    replies: {
+      200: {
+        description: 'A page of payments.',
+        content: PaymentListAnswer,
+        examples: { list: listExample },
+      },
+    },
+    errors: [],
   },
   getPayment: {
     method: 'GET',

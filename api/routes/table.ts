@@ -1,4 +1,5 @@
 import type { Handler, Route } from '../route.ts';
+import { applicationRoutes } from './application.ts';
 import { documentRoutes } from './documents.ts';
 import { payerRoutes } from './payer.ts';
 import { paymentRoutes } from './payments.ts';
@@ -6,6 +7,7 @@ import { sandboxRoutes } from './sandbox.ts';
 
 /** The one table of routes. A row's key is its name everywhere: `operationId`, links, handlers. */
 export const routes = {
+  ...applicationRoutes,
   ...paymentRoutes,
   ...payerRoutes,
   ...sandboxRoutes,
