@@ -20,7 +20,7 @@ export const createOpenApi = (publicBaseUrl: string) => {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
     (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(name, route);
   }
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.1',
       info: { title: 'Payments', version: contractVersion, description: guide },
@@ -42,7 +42,19 @@ export const createOpenApi = (publicBaseUrl: string) => {
     },
     { override },
   );
+  return { ...document, components: sorted(document.components ?? {}) };
 };
+
+/** Components in order of their names, so that a new route does not move them all. */
+const sorted = <T extends object>(components: T): T =>
+  Object.fromEntries(
+    Object.entries(components).map(([kind, members]: [string, object]) => [
+      kind,
+      Object.fromEntries(
+        Object.entries(members).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+    ]),
+  ) as T; // The same members, in another order.
 
 const operationOf = (name: string, route: Route) => ({
   operationId: name,

@@ -35,7 +35,8 @@ const rules: Record<string, { value?: string; type?: string }> = {
   stack: { value: 'config.ts process.ts postgres contract' },
   demo: {},
   bench: { value: house },
-  test: { value: house },
+  docs: { value: house },
+  test: { value: `${house} docs` },
   'vitest.config.ts': { value: 'test/support/closing-line.ts' },
 };
 

@@ -39,6 +39,12 @@ export const payerRoutes = {
         description: "To the application's callback URL, once it is not `pending` any more.",
         headers: ['location'],
       },
+      503: {
+        description:
+          'A page that tries again by itself: the gateway has not opened the payment yet.',
+        headers: ['content-security-policy', 'retry-after', 'refresh'],
+        content: 'page',
+      },
     },
     errors: ['PAYMENT_NOT_FOUND'],
   },

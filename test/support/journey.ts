@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { undeclared } from './declared.ts';
 import type { Service } from './service.ts';
 
 /** An answer of the API, read. */
@@ -15,9 +16,11 @@ export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
     const url = path.startsWith('http') ? path : `${service.url}${path}`;
     const response = await fetch(url, { ...init, method, redirect: 'manual' });
     const text = await response.text();
+    const { status, headers } = response;
+    expect(undeclared({ method, url, status, headers, text })).toEqual([]);
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
     const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
-    return { status: response.status, headers: response.headers, text, json };
+    return { status, headers, text, json };
   };
   const authorization = `Bearer ${token}`;
   const form = (fields: Record<string, string>) => ({ body: new URLSearchParams(fields) });

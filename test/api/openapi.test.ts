@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { answersOf } from '../../api/answers.ts';
+import type { Route } from '../../api/route.ts';
+import { routes } from '../../api/routes/table.ts';
+import type { Contract } from '../../docs/breaking-changes.ts';
+import { breakingChanges } from '../../docs/breaking-changes.ts';
+import { documentText, releasedPath } from '../../docs/release.ts';
+
+const text = documentText();
+const released = readFileSync(releasedPath, 'utf8');
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(JSON.parse(text) as Record<string, unknown>);
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('passes the linter', async () => {
+    const config = await createConfig({
+      extends: ['recommended-strict'],
+      rules: {
+        // The licence is for whoever deploys the service to decide.
+        'info-license': 'off',
+        // A payer's redirect is the success of its operation.
+        'operation-2xx-response': 'off',
+        // The kept copy is for no particular installation.
+        'no-server-example.com': 'off',
+      },
+    });
+    const problems = await lintFromString({ source: text, config });
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+
+  it('has every route and no other', () => {
+    const { paths = {} } = JSON.parse(text) as Contract;
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, { operationId }]) => `${method} ${path} ${String(operationId)}`,
+      ),
+    );
+    const served = Object.entries<Route>(routes).map(
+      ([name, { method, path }]) =>
+        `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')} ${name}`,
+    );
+    expect(described.toSorted()).toEqual(served.toSorted());
+  });
+
+  it('breaks nobody who was built against the released one', () => {
+    expect(breakingChanges(JSON.parse(released) as Contract, JSON.parse(text) as Contract)).toEqual(
+      [],
+    );
+  });
+
+  it('is the released one; `npm run openapi` writes it', () => {
+    expect(text).toBe(released);
+  });
+});
+
+describe('an example', () => {
+  const examples = Object.entries<Route>(routes).flatMap(([name, route]) => [
+    ...(route.body && 'json' in route.body
+      ? titled(name, route.body.json, route.body.examples)
+      : []),
+    ...answersOf(route).flatMap(({ content, examples: answers }) =>
+      content instanceof z.ZodType ? titled(name, content, answers) : [],
+    ),
+  ]);
+  it.each(examples)('is one: %s', (_, schema, value) => {
+    expect(schema.safeParse(value).error).toBeUndefined();
+  });
+});
+
+function titled(name: string, schema: z.ZodType, examples: Readonly<Record<string, unknown>>) {
+  return Object.entries(examples).map(
+    ([title, value]) => [`${name} ${title}`, schema, value] as const,
+  );
+}

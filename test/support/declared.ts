@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Answer as Declared } from '../../api/answers.ts';
+import { answersOf } from '../../api/answers.ts';
+import type { HeaderName } from '../../api/headers.ts';
+import { headers } from '../../api/headers.ts';
+import type { Route } from '../../api/route.ts';
+import { routes } from '../../api/routes/table.ts';
+import { errorAnswers } from '../../contract/answers.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
+
+/** An exchange with the API, as a client saw it. */
+export interface Exchange {
+  method: string;
+  url: string;
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** Where an answer is not what the table of routes declares, a line each; none for other servers. */
+export const undeclared = (exchange: Exchange): string[] => {
+  const { pathname } = new URL(exchange.url);
+  if (!pathname.startsWith('/api/')) return [];
+  const problems = candidatesOf(exchange, pathname).map((declared) => [
+    ...headerProblems(exchange, declared),
+    ...contentProblems(exchange, declared),
+  ]);
+  const place = `${exchange.method} ${pathname} ${exchange.status}`;
+  // The nearest one says best what is wrong.
+  const [best] = problems.toSorted((one, other) => one.length - other.length);
+  return (best ?? ['is not declared']).map((problem) => `${place}: ${problem}`);
+};
+
+const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
+const patterns = Object.values<Route>(routes).map((route) => ({
+  route,
+  pattern: patternOf(route.path),
+}));
+
+/** The declared answers that may be meant: those of the route, the status and the code. */
+const candidatesOf = ({ method, status, text }: Exchange, pathname: string): Declared[] => {
+  const rows = patterns.filter(({ pattern }) => pattern.test(pathname)).map(({ route }) => route);
+  const code = /^\{"error":\{"code":"(\w+)"/.exec(text)?.[1];
+  const row = rows.find((route) => route.method === (method === 'HEAD' ? 'GET' : method));
+  const declared = row
+    ? answersOf(row)
+    : [withoutRoute(rows.length > 0 ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND'), ...always];
+  return declared.filter(
+    (answer) => answer.status === status && (code === undefined || code === answer.code),
+  );
+};
+
+const withoutRoute = (code: ErrorCode): Declared => ({
+  status: errors[code].status,
+  code,
+  description: '',
+  requiredHeaders: ['x-request-id', ...(code === 'METHOD_NOT_ALLOWED' ? ['allow' as const] : [])],
+  optionalHeaders: code === 'SERVICE_UNAVAILABLE' ? ['retry-after'] : [],
+  content: errorAnswers[code],
+  examples: {},
+  links: [],
+});
+const always = [withoutRoute('INTERNAL'), withoutRoute('SERVICE_UNAVAILABLE')];
+
+const headerProblems = (exchange: Exchange, declared: Declared): string[] =>
+  (Object.keys(headers) as HeaderName[]).flatMap((name) => {
+    const value = exchange.headers.get(name);
+    const isRequired = declared.requiredHeaders.includes(name);
+    // Until the budget is built (issue #4).
+    if (value === null && name.startsWith('x-ratelimit')) return [];
+    if (value === null) return isRequired ? [`has no ${name}`] : [];
+    if (!isRequired && !declared.optionalHeaders.includes(name))
+      return [`has ${name}, which is not declared`];
+    return headers[name].schema.safeParse(value).success ? [] : [`${name} is ${value}`];
+  });
+
+const contentProblems = (exchange: Exchange, { content }: Declared): string[] => {
+  const { method, text } = exchange;
+  const type = exchange.headers.get('content-type') ?? '';
+  if (content === undefined) return text === '' ? [] : ['has a body'];
+  if (content instanceof z.ZodType) {
+    if (type !== 'application/json; charset=utf-8') return [`is ${type}`];
+    if (method === 'HEAD') return [];
+    const parsed = content.safeParse(JSON.parse(text));
+    return parsed.error ? [z.prettifyError(parsed.error)] : [];
+  }
+  if (content === 'page' && type !== 'text/html; charset=utf-8') return [`is ${type}`];
+  const isPage = method === 'HEAD' || /^<!doctype html>/i.test(text);
+  return content === 'page' && !isPage ? ['is not a page'] : [];
+};
