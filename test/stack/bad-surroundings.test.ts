@@ -2,15 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../stack/ports.ts';
-import {
-  aFolder,
-  findTemporalProgram,
-  findTimeoutMs,
-  runStack,
-  type StackSettings,
-} from './support.ts';
+import { aFolder, runStack, type StackSettings } from './support.ts';
 
 /** A start that must fail: with one sentence, exit code 1 and nothing left running. */
 const failureOf = async (settings: Partial<StackSettings>) => {
@@ -30,8 +24,6 @@ const aTakenPort = async (): Promise<string> => {
 
 /** Runs before everything else in the new process, which then takes itself for something else. */
 const pretend = (code: string) => ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
-
-beforeAll(findTemporalProgram, findTimeoutMs);
 
 describe('npm start in bad surroundings', () => {
   it.each(['API_PORT', 'SHOP_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'])(

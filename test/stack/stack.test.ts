@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createTokens } from '../../postgres/tokens.ts';
 import { connect } from '../../postgres/connection.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
@@ -8,19 +8,8 @@ import { identify, isAlive } from '../../stack/identity.ts';
 import { freePort } from '../../stack/ports.ts';
 import { startPostgres } from '../../stack/postgres.ts';
 import { startTemporal } from '../../stack/temporal/server.ts';
-import {
-  aFolder,
-  findTemporalProgram,
-  findTimeoutMs,
-  portsOf,
-  processesIn,
-  runStack,
-  theTemporalProgram,
-  until,
-  writeProgram,
-} from './support.ts';
-
-beforeAll(findTemporalProgram, findTimeoutMs);
+import { aFolder, portsOf, processesIn, runStack, writeProgram } from './support.ts';
+import { until } from '../support/until.ts';
 
 const callbackUrlsOf = async ({ database_url, token }: ConnectionFacts) => {
   const sql = connect(database_url, { name: 'test', max: 1 });
@@ -205,7 +194,7 @@ describe('npm start', () => {
     });
     onTestFinished(postgres.stop);
     const temporal = await startTemporal({
-      program: theTemporalProgram(),
+      program: inject('temporalProgram'),
       dbFile: join(folder, 'temporal.db'),
       port: await freePort(),
     });

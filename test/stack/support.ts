@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { readStackConfig } from '../../config.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
+import { until } from '../support/until.ts';
 import { type Identity, isAlive, readIdentities } from '../../stack/identity.ts';
-import { findTemporal } from '../../stack/temporal/program.ts';
-import { createTerminal } from '../../stack/terminal.ts';
 
 /** Open to others, as Postgres runs as one of them when the tests run as root; gone after the test. */
 export const aFolder = (): string => {
@@ -19,28 +17,9 @@ export const aFolder = (): string => {
   return folder;
 };
 
-/** A fact about the world that comes about by itself, at most within the limit. */
-export const until = async (
-  what: string,
-  isTrue: () => boolean | Promise<boolean>,
-  limitMs = 60_000,
-): Promise<void> => {
-  for (const end = Date.now() + limitMs; !(await isTrue()); await sleep(25))
-    if (Date.now() > end) throw new Error(`Waited ${limitMs} ms in vain: ${what}`);
-};
-
 /** An executable of a few shell lines. */
 export const writeProgram = (path: string, lines: string[]): void =>
   writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
-
-let temporalProgram = '';
-
-/** For beforeAll: once for the machine, where none is to be had ready-made, this takes minutes. */
-export const findTemporalProgram = async (): Promise<void> => {
-  temporalProgram = (await findTemporal({ ...readStackConfig(), terminal: createTerminal() })).path;
-};
-export const theTemporalProgram = (): string => temporalProgram;
-export const findTimeoutMs = 45 * 60_000;
 
 export interface StackRun {
   pid: number;
@@ -50,7 +29,7 @@ export interface StackRun {
   errors: () => string;
   exited: Promise<number | null>;
   /** Waits until it has said that. */
-  says: (text: string) => Promise<void>;
+  says: (text: string) => Promise<true>;
   ready: () => Promise<ConnectionFacts>;
   facts: () => ConnectionFacts;
   /** Of what it has started. */
@@ -84,7 +63,7 @@ export const runStack = ({
       ...readStackConfig().inherited,
       // No test fetches anything by itself.
       TEMPORAL_DOWNLOAD: 'false',
-      TEMPORAL_CLI_PATH: temporalProgram,
+      TEMPORAL_CLI_PATH: inject('temporalProgram'),
       DATA_DIR: dataDir,
       ...freePorts,
       ...env,

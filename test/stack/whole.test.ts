@@ -1,19 +1,10 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readStackConfig } from '../../config.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
-import {
-  aFolder,
-  findTemporalProgram,
-  findTimeoutMs,
-  portsOf,
-  processesIn,
-  runStack,
-} from './support.ts';
-
-beforeAll(findTemporalProgram, findTimeoutMs);
+import { aFolder, portsOf, processesIn, runStack } from './support.ts';
 
 const entry = 'stack/main.ts';
 

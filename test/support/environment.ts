@@ -20,11 +20,17 @@ declare module 'vitest' {
   }
 }
 
+/** Built rather than downloaded where that can be: tests talk to this machine alone. */
+const findProgram = async () => {
+  const options = { ...readStackConfig(), terminal: createTerminal() };
+  return findTemporal({ ...options, TEMPORAL_DOWNLOAD: false }).catch(() => findTemporal(options));
+};
+
 /** Made once for the whole run: one Postgres, the Temporal program and the workflow bundle. */
 export default async ({ provide }: TestProject) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-tests-'));
   chmodSync(folder, 0o711);
-  const program = await findTemporal({ ...readStackConfig(), terminal: createTerminal() });
+  const program = await findProgram();
   const postgres = await startPostgres({
     dataDir: join(folder, 'postgres'),
     port: await freePort(),

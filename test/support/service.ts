@@ -53,6 +53,7 @@ export const startService = async ({ apiEnv = {} }: { apiEnv?: Record<string, st
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
     SHUTDOWN_GRACE_SECONDS: '5',
     LOG_LEVEL: 'info',
+    PAYER_PAGES_PER_MINUTE: '1000000',
   };
   const apiProcess = (port: number, own: Record<string, string> = {}) =>
     createProcess('api', 'api/main.ts', { ...env, ...apiEnv, ...own, API_PORT: String(port) });
@@ -96,13 +97,15 @@ export const startService = async ({ apiEnv = {} }: { apiEnv?: Record<string, st
     },
 
     /** An application of its own, with one token and one webhook secret. */
-    async anApplication({ mode = 'test', webhookUrl = receiver.url }: ApplicationOptions = {}) {
+    async anApplication(options: ApplicationOptions = {}) {
+      const { mode = 'test', webhookUrl = receiver.url, requestsPerMinute = 1_000_000 } = options;
       const application = `app-${randomUUID().slice(0, 8)}`;
       await createApplications(sql).insert({
         slug: application,
         defaultGateway: 'sandbox',
         callbackUrls: ['http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'],
         webhookUrl,
+        requestsPerMinute,
       });
       const token = await createTokens(sql).issue({ application, mode, name: 'test' });
       const secret = await createWebhookSecrets(sql, createSecretBox(keyRing)).issue(application);
@@ -124,4 +127,6 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 export interface ApplicationOptions {
   mode?: TokenMode;
   webhookUrl?: string | null;
+  /** So many that no test meets it by chance. */
+  requestsPerMinute?: number;
 }

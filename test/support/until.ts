@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const until = async <T>(
   what: string,
   look: () => T | Promise<T>,
-  limitMs = 30_000,
+  limitMs = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> => {
   for (const end = Date.now() + limitMs; ; await sleep(25)) {
     const seen = await look();
