@@ -6,7 +6,9 @@ import { webhookUrlProblem } from '../contract/webhook-address.ts';
 import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { Logger } from '../process.ts';
+import type { DeliveryPlaces } from './webhook-places.ts';
 import { post } from './webhook-request.ts';
+import type { Step } from './webhook-schedule.ts';
 import { attemptsPerRound, delaysMs, nextStep } from './webhook-schedule.ts';
 import { signatureOf } from './webhook-signature.ts';
 
@@ -15,6 +17,7 @@ export interface Deps {
   secretBox: Pick<SecretBox, 'open'>;
   dispatcher: Dispatcher;
   targetRule: TargetRule;
+  places: DeliveryPlaces;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
@@ -29,7 +32,7 @@ const failure = (errorClass: string, error: string): AttemptResult => ({
 });
 
 export const createDeliveryActivities = (deps: Deps) => {
-  const { deliveries, secretBox, dispatcher, targetRule, now, logger } = deps;
+  const { deliveries, secretBox, dispatcher, targetRule, places, now, logger } = deps;
 
   const find = async (id: string): Promise<Delivery> => {
     const delivery = await deliveries.get(id);
@@ -71,7 +74,8 @@ export const createDeliveryActivities = (deps: Deps) => {
   return {
     /**
      * One try of a delivery: at most one POST. The engine repeats it with the documented delays.
-     * @throws ApplicationFailure WebhookAttemptFailed (with the delay), WebhookExhausted (final)
+     * @throws ApplicationFailure WebhookAttemptFailed (with the delay), WebhookPostponed (no place for
+     * another one of this application), WebhookExhausted (final)
      */
     async deliverWebhook({ id }: { id: string }): Promise<'delivered' | 'none'> {
       const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
@@ -89,37 +93,59 @@ export const createDeliveryActivities = (deps: Deps) => {
       if (step.kind === 'wait')
         throw attemptFailed('Came back before the documented delay', step.ms);
 
-      const { number, indexInRound } = step;
-      const startedAt = now();
-      await deliveries.beginAttempt(id, {
-        number,
-        round: delivery.round,
-        engineScheduledAt: scheduledAt,
-        startedAt,
-      });
-      const result = await send(delivery, number);
-      const consequence = consequenceOf(result, indexInRound);
-      await deliveries.completeAttempt(id, number, { result, consequence, completedAt: now() });
-
-      const { application } = delivery;
-      const facts = {
-        payment_id: id,
-        application,
-        attempt: number,
-        error_class: result.errorClass,
-      };
-      if (consequence.status === 'delivered') {
-        logger.info({ ...facts, duration_ms: result.durationMs }, 'Webhook delivered');
-        return 'delivered';
+      // Before anything is written: waiting for a place costs neither a row nor an attempt.
+      const place = places.take(delivery.application, id);
+      if (!place.entered) throw postponed(delivery.application, place.comeBackInMs);
+      try {
+        return await attempt(delivery, step, scheduledAt);
+      } finally {
+        place.leave();
       }
-      logger.warn({ ...facts, response_status: result.responseStatus }, 'Webhook attempt failed');
-      if (consequence.status === 'exhausted') throw exhausted(id);
-      throw attemptFailed(`Attempt ${number}: ${result.error}`, delaysMs[indexInRound - 1] ?? 0);
     },
   };
+
+  /** One POST with its row in the ledger, before and after. */
+  async function attempt(
+    delivery: Delivery,
+    { number, indexInRound }: Extract<Step, { kind: 'attempt' }>,
+    scheduledAt: Date,
+  ): Promise<'delivered'> {
+    const { paymentId: id, application, round } = delivery;
+    await deliveries.beginAttempt(id, {
+      number,
+      round,
+      engineScheduledAt: scheduledAt,
+      startedAt: now(),
+    });
+    const result = await send(delivery, number);
+    const consequence = consequenceOf(result, indexInRound);
+    await deliveries.completeAttempt(id, number, { result, consequence, completedAt: now() });
+
+    const facts = {
+      payment_id: id,
+      application,
+      attempt: number,
+      error_class: result.errorClass,
+    };
+    if (consequence.status === 'delivered') {
+      logger.info({ ...facts, duration_ms: result.durationMs }, 'Webhook delivered');
+      return 'delivered';
+    }
+    logger.warn({ ...facts, response_status: result.responseStatus }, 'Webhook attempt failed');
+    if (consequence.status === 'exhausted') throw exhausted(id);
+    throw attemptFailed(`Attempt ${number}: ${result.error}`, delaysMs[indexInRound - 1] ?? 0);
+  }
 };
 
 const runId = () => activityInfo().workflowExecution?.runId ?? '';
+
+const postponed = (application: string, nextRetryDelay: number) =>
+  ApplicationFailure.create({
+    type: 'WebhookPostponed',
+    message: `Other deliveries of ${application} take all its places`,
+    nextRetryDelay,
+    category: ApplicationFailureCategory.BENIGN,
+  });
 
 const exhausted = (id: string) =>
   ApplicationFailure.nonRetryable(

@@ -1,4 +1,4 @@
-import type { Sql } from './connection.ts';
+import type { Queries } from './connection.ts';
 
 export interface NewApplication {
   slug: string;
@@ -6,24 +6,77 @@ export interface NewApplication {
   /** At least one; the first is the default. */
   callbackUrls: string[];
   webhookUrl: string | null;
+  /** Its request budget; 120 unless told otherwise. */
+  requestsPerMinute?: number;
 }
 
-export const createApplications = (sql: Sql) => ({
-  /** Does nothing when the slug exists. */
-  async insert({ slug, defaultGateway, callbackUrls, webhookUrl }: NewApplication): Promise<void> {
-    await sql`
-      insert into applications (slug, default_gateway, callback_urls, webhook_url)
-      values (${slug}, ${defaultGateway}, ${callbackUrls}, ${webhookUrl})
-      on conflict (slug) do nothing`;
-  },
+export interface Application extends NewApplication {
+  status: 'active' | 'disabled';
+  requestsPerMinute: number;
+  createdAt: Date;
+}
 
-  async setUrls(
-    slug: string,
-    { callbackUrls, webhookUrl }: Pick<NewApplication, 'callbackUrls' | 'webhookUrl'>,
-  ): Promise<void> {
-    await sql`
-      update applications set callback_urls = ${callbackUrls}, webhook_url = ${webhookUrl}
-      where slug = ${slug}`;
-  },
-});
+/** What of an application can be changed. */
+export type ApplicationSettings = Pick<
+  Application,
+  'status' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl' | 'requestsPerMinute'
+>;
+
+/** Contract, section 5. */
+const defaultRequestsPerMinute = 120;
+
+export const createApplications = (sql: Queries) => {
+  const columns = sql`
+    slug, status, default_gateway as "defaultGateway", callback_urls as "callbackUrls",
+    webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
+    created_at as "createdAt"`;
+  return {
+    /** False, and nothing is done, when the slug exists. */
+    async insert(application: NewApplication): Promise<boolean> {
+      const { slug, defaultGateway, callbackUrls, webhookUrl } = application;
+      const { requestsPerMinute = defaultRequestsPerMinute } = application;
+      const { count } = await sql`
+        insert into applications
+          (slug, default_gateway, callback_urls, webhook_url, requests_per_minute)
+        values (${slug}, ${defaultGateway}, ${callbackUrls}, ${webhookUrl}, ${requestsPerMinute})
+        on conflict (slug) do nothing`;
+      return count === 1;
+    },
+
+    async setUrls(
+      slug: string,
+      { callbackUrls, webhookUrl }: Pick<NewApplication, 'callbackUrls' | 'webhookUrl'>,
+    ): Promise<void> {
+      await sql`
+        update applications set callback_urls = ${callbackUrls}, webhook_url = ${webhookUrl}
+        where slug = ${slug}`;
+    },
+
+    async get(slug: string): Promise<Application | undefined> {
+      const [row] = await sql<
+        Application[]
+      >`select ${columns} from applications where slug = ${slug}`;
+      return row;
+    },
+
+    /** Nobody else changes it, or its secrets, until the transaction ends. */
+    async lock(slug: string): Promise<Application | undefined> {
+      const [row] = await sql<Application[]>`
+        select ${columns} from applications where slug = ${slug} for no key update`;
+      return row;
+    },
+
+    async list(limit: number): Promise<Application[]> {
+      return sql<Application[]>`select ${columns} from applications order by slug limit ${limit}`;
+    },
+
+    async update(slug: string, to: ApplicationSettings): Promise<void> {
+      await sql`
+        update applications set status = ${to.status}, default_gateway = ${to.defaultGateway},
+          callback_urls = ${to.callbackUrls}, webhook_url = ${to.webhookUrl},
+          requests_per_minute = ${to.requestsPerMinute}
+        where slug = ${slug}`;
+    },
+  };
+};
 export type Applications = ReturnType<typeof createApplications>;

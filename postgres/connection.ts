@@ -2,6 +2,9 @@ import postgres from 'postgres';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
+/** A pool, or one transaction of it. */
+export type Queries = postgres.ISql<{ bigint: number }>;
+
 export interface ConnectOptions {
   /** Shown in pg_stat_activity. */
   name: string;

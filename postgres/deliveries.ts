@@ -1,6 +1,6 @@
 import type { EventKind } from '../contract/event.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
-import type { Sql } from './connection.ts';
+import type { Queries } from './connection.ts';
 
 /** One POST as the ledger has it. The engine's clock is kept apart: a test can skip it. */
 export interface LedgerRow {
@@ -12,6 +12,7 @@ export interface LedgerRow {
 
 /** All that an attempt needs, read anew each time: a corrected URL or secret holds at once. */
 export interface Delivery {
+  paymentId: string;
   status: DeliveryStatus;
   round: number;
   exhaustedByRun: string | null;
@@ -58,10 +59,10 @@ const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Del
   })),
 });
 
-export const createDeliveries = (sql: Sql) => ({
+export const createDeliveries = (sql: Queries) => ({
   async get(paymentId: string): Promise<Delivery | undefined> {
     const [row] = await sql<DeliveryRow[]>`
-      select d.status, d.round, d.exhausted_by_run as "exhaustedByRun", p.application,
+      select d.payment_id as "paymentId", d.status, d.round, d.exhausted_by_run as "exhaustedByRun", p.application,
         e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
         array(
           select s.ciphertext from webhook_secrets s

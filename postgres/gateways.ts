@@ -1,4 +1,4 @@
-import type { Sql } from './connection.ts';
+import type { Queries } from './connection.ts';
 
 export type GatewayKind = 'sandbox' | 'live';
 
@@ -10,13 +10,29 @@ export interface Gateway {
   enabled: boolean;
 }
 
-export const createGateways = (sql: Sql) => ({
-  /** Does nothing when the slug exists. `credentials`: sealed, see secret-box.ts. */
-  async insert(gateway: Omit<Gateway, 'enabled'> & { credentials: string | null }): Promise<void> {
-    await sql`
+export const createGateways = (sql: Queries) => ({
+  /** False, and nothing is done, when the slug exists. `credentials`: sealed, see secret-box.ts. */
+  async insert(
+    gateway: Omit<Gateway, 'enabled'> & { credentials: string | null },
+  ): Promise<boolean> {
+    const { count } = await sql`
       insert into gateways (slug, driver, kind, credentials)
       values (${gateway.slug}, ${gateway.driver}, ${gateway.kind}, ${gateway.credentials})
       on conflict (slug) do nothing`;
+    return count === 1;
+  },
+
+  async list(): Promise<(Gateway & { hasCredentials: boolean })[]> {
+    return sql<(Gateway & { hasCredentials: boolean })[]>`
+      select slug, driver, kind, enabled, credentials is not null as "hasCredentials"
+      from gateways order by slug`;
+  },
+
+  /** False when there is no such gateway, or it is so already. */
+  async setEnabled(slug: string, enabled: boolean): Promise<boolean> {
+    const { count } = await sql`
+      update gateways set enabled = ${enabled} where slug = ${slug} and enabled <> ${enabled}`;
+    return count === 1;
   },
 
   async get(slug: string): Promise<Gateway | undefined> {

@@ -1,19 +1,80 @@
-import type { Sql } from './connection.ts';
+import type { Queries } from './connection.ts';
 import type { SecretBox } from './secret-box.ts';
 import { randomSecret } from './secret-box.ts';
 
-export const createWebhookSecrets = (sql: Sql, box: SecretBox) => ({
-  /** Makes this the application's only secret. @returns the secret, shown now and never again. */
-  async issue(application: string): Promise<string> {
+export interface WebhookSecret {
+  id: number;
+  createdAt: Date;
+  /** Null for the newest; the older one of a rotation has a time. */
+  retiresAt: Date | null;
+  /** Of SECRETS_KEY: which key sealed it. */
+  keyId: string;
+}
+
+export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>) => {
+  const insert = async (application: string): Promise<string> => {
     const secret = `whsec_${randomSecret()}`;
     await sql`
-      with retired as (
-        update webhook_secrets set retires_at = now()
-        where application = ${application} and (retires_at is null or retires_at > now())
-      )
       insert into webhook_secrets (application, ciphertext)
       values (${application}, ${box.seal(secret, application)})`;
     return secret;
-  },
-});
+  };
+  return {
+    /** Makes this the application's only secret. @returns the secret, shown now and never again. */
+    async issue(application: string): Promise<string> {
+      const secret = `whsec_${randomSecret()}`;
+      await sql`
+        with retired as (
+          update webhook_secrets set retires_at = now()
+          where application = ${application} and (retires_at is null or retires_at > now())
+        )
+        insert into webhook_secrets (application, ciphertext)
+        values (${application}, ${box.seal(secret, application)})`;
+      return secret;
+    },
+
+    /** Those in use, the newer first. */
+    async list(application: string): Promise<WebhookSecret[]> {
+      return sql<WebhookSecret[]>`
+        select id, created_at as "createdAt", retires_at as "retiresAt",
+          split_part(ciphertext, '.', 2) as "keyId"
+        from webhook_secrets
+        where application = ${application} and (retires_at is null or retires_at > now())
+        order by id desc`;
+    },
+
+    /**
+     * Adds a secret; the one before goes on beside it for a while. To be asked of an application
+     * that is locked. @returns the secret, shown now and never again
+     */
+    async rotate(application: string, { overlap }: { overlap: string }): Promise<string> {
+      await sql`
+        update webhook_secrets set retires_at = now() + ${overlap}::interval
+        where application = ${application} and retires_at is null`;
+      return insert(application);
+    },
+
+    async retire(application: string, id: number): Promise<void> {
+      await sql`
+        update webhook_secrets set retires_at = now()
+        where application = ${application} and id = ${id}`;
+    },
+
+    /** Sealed by keys other than the current one, oldest first. */
+    async listSealedByOthers(
+      currentKeyId: string,
+      limit: number,
+    ): Promise<{ id: number; application: string; ciphertext: string }[]> {
+      return sql<{ id: number; application: string; ciphertext: string }[]>`
+        select id, application, ciphertext from webhook_secrets
+        where (retires_at is null or retires_at > now())
+          and split_part(ciphertext, '.', 2) <> ${currentKeyId}
+        order by id limit ${limit} for no key update`;
+    },
+
+    async reseal(id: number, ciphertext: string): Promise<void> {
+      await sql`update webhook_secrets set ciphertext = ${ciphertext} where id = ${id}`;
+    },
+  };
+};
 export type WebhookSecrets = ReturnType<typeof createWebhookSecrets>;

@@ -2,6 +2,7 @@ import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
+import { createDeliveryPlaces } from '../activities/webhook-places.ts';
 import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { readWorkerConfig } from '../config.ts';
 import { createGatewayRegistry } from '../gateways/registry.ts';
@@ -16,7 +17,7 @@ import { createUnstarted } from '../postgres/unstarted.ts';
 import { createLogger, runProcess, SetupError } from '../process.ts';
 import { prepareNamespace } from './namespace.ts';
 import { createPaymentWorkflows } from './payment-workflows.ts';
-import { createWorkers } from './workers.ts';
+import { createWorkers, deliverySlots } from './workers.ts';
 
 await runProcess(async () => {
   const config = readWorkerConfig();
@@ -53,6 +54,7 @@ await runProcess(async () => {
     }),
     secretBox: createSecretBox(config.SECRETS_KEY),
     targetRule,
+    places: createDeliveryPlaces({ perApplication: deliverySlots / 4 }),
     workflows: createPaymentWorkflows(client),
     dispatcher,
     publicBaseUrl,

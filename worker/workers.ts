@@ -15,7 +15,8 @@ export interface WorkersOptions {
 }
 
 const paymentSlots = 200;
-const deliverySlots = 100;
+/** A quarter of them at most go to one application: contract, section 6. */
+export const deliverySlots = 100;
 
 /** How the worker of payments runs; the benchmark measures the engine with the same options. */
 export const paymentWorkerOptions = {
