@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 
@@ -6,6 +7,8 @@ import { z } from 'zod';
 export class ConfigError extends Error {}
 
 const port = z.coerce.number().int().min(0).max(65_535);
+/** What one client address may ask of the payers' pages. */
+const payerPagesPerMinute = z.coerce.number().int().min(1).max(1_000_000);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
@@ -29,6 +32,28 @@ const keyRing = z
     return { currentId: keys[0]?.[0] ?? '', keys: new Map(keys) };
   });
 
+/** Addresses and networks, e.g. `10.0.0.0/8,::1`. */
+const networks = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '')
+      .map((entry) => {
+        const [address = '', bits = isIP(address) === 4 ? '32' : '128', ...more] = entry.split('/');
+        return {
+          address,
+          prefix: /^\d{1,3}$/.test(bits) && more.length === 0 ? Number(bits) : NaN,
+        };
+      }),
+  )
+  .refine(
+    (all) => all.every(({ address, prefix }) => prefix <= (bitsOf[isIP(address)] ?? -1)),
+    'must be IP addresses or networks like 10.0.0.0/8, separated by commas',
+  );
+const bitsOf: Record<number, number> = { 4: 32, 6: 128 };
+
 const shared = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -40,6 +65,9 @@ const apiShape = {
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(3000),
   PUBLIC_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+  /** Whose X-Forwarded-For is believed. */
+  TRUSTED_PROXIES: networks.default([]),
+  PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(60),
 };
 
 const workerShape = {
@@ -61,6 +89,7 @@ const stackShape = {
   CACHE_DIR: z.string().optional(),
   API_PORT: port.default(3000),
   SHOP_PORT: port.default(3001),
+  PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.optional(),
   POSTGRES_PORT: port.default(54_329),
   TEMPORAL_PORT: port.default(7233),
   TEMPORAL_UI_PORT: port.default(8233),

@@ -2,11 +2,15 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { PaymentError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
-import type { Caller } from '../postgres/tokens.ts';
+import type { Budget, Caller } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
 import { logContext } from '../process.ts';
+import type { AddressLimiter } from './address-limiter.ts';
 import type { Authenticate } from './authentication.ts';
+import { tooMany } from './authentication.ts';
 import { readForm, readJson } from './body.ts';
+import type { ClientAddress } from './client-address.ts';
+import { countedAs } from './client-address.ts';
 import { toErrorReply } from './errors.ts';
 import { readQuery } from './query.ts';
 import type { AnyRequest, Reply, Route } from './route.ts';
@@ -16,6 +20,9 @@ import { routes } from './routes/table.ts';
 export interface Deps {
   handlers: Handlers;
   authenticate: Authenticate;
+  clientAddress: ClientAddress;
+  /** Counts what payers' browsers ask for. */
+  payerPages: Pick<AddressLimiter, 'hit'>;
   logger: Pick<Logger, 'info' | 'error'>;
   /** True while the process stops: connections are closed after their answer. */
   isStopping: () => boolean;
@@ -52,7 +59,7 @@ const serve = (handlers: Handlers): Served[] =>
   }));
 
 const answer = async (
-  { authenticate }: Pick<Deps, 'authenticate'>,
+  { authenticate, clientAddress, payerPages }: Deps,
   { route, handle }: Served,
   ctx: Koa.Context,
 ): Promise<Reply> => {
@@ -71,12 +78,27 @@ const answer = async (
   if (store && params['payment_id']) store['payment_id'] = params['payment_id'];
   let caller: Caller | undefined;
   if (route.access === 'application') {
-    caller = await authenticate(ctx.get('authorization'));
+    const address = countedAs(clientAddress(ctx.req));
+    caller = await authenticate({ authorization: ctx.get('authorization'), address });
     if (store) store['application'] = caller.application;
+    spend(ctx, caller.budget);
+  }
+  if (route.access === 'payer') {
+    const retryAfter = payerPages.hit(countedAs(clientAddress(ctx.req)));
+    if (retryAfter !== undefined) throw tooMany(retryAfter);
   }
   const query = route.query && readQuery(route.query, ctx.querystring);
   // Caller and query are there where the row declares them, and only there a handler can see them.
   return handle({ ...request, caller, query } as AnyRequest);
+};
+
+/** Says what is left of the budget. @throws PaymentError RATE_LIMITED where it is nothing */
+const spend = (ctx: Koa.Context, { perMinute, used, secondsLeft }: Budget) => {
+  ctx.set({
+    'x-ratelimit-limit': String(perMinute),
+    'x-ratelimit-remaining': String(Math.max(0, perMinute - used)),
+  });
+  if (used > perMinute) throw tooMany(secondsLeft);
 };
 
 /** Every answer has a request id and fixed headers; every failure becomes an answer here. */

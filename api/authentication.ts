@@ -1,30 +1,50 @@
 import { PaymentError } from '../contract/errors.ts';
 import type { Caller, Tokens } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
+import type { AddressLimiter } from './address-limiter.ts';
 
 export interface Deps {
   tokens: Pick<Tokens, 'authenticate'>;
+  /** Counts failures: a valid token passes from any address. */
+  failures: Pick<AddressLimiter, 'hit'>;
   logger: Pick<Logger, 'warn'>;
+}
+
+export interface Credentials {
+  authorization: string;
+  /** Of the client. */
+  address: string;
 }
 
 const tokenPattern = /^svc_(?:live|test)_[0-9A-Za-z]{43}$/;
 
-/** Who calls. @throws PaymentError UNAUTHENTICATED, INVALID_TOKEN, APPLICATION_DISABLED */
-export const createAuthenticate =
-  ({ tokens, logger }: Deps) =>
-  async (authorization: string | undefined): Promise<Caller> => {
-    const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-    if (token === undefined)
-      throw new PaymentError('UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.');
-    const caller = tokenPattern.test(token) ? await tokens.authenticate(token) : undefined;
-    if (!caller) {
-      // The prefix only, and only of what looks like a token of ours.
-      const prefix = tokenPattern.test(token) ? token.slice(0, 13) : 'malformed';
-      logger.warn({ token_prefix: prefix }, 'Authentication failed');
-      throw new PaymentError('INVALID_TOKEN', 'The token is unknown, revoked or expired.');
-    }
-    if (caller.disabled)
-      throw new PaymentError('APPLICATION_DISABLED', 'The application was disabled by an admin.');
-    return caller;
+/** Who calls. @throws PaymentError UNAUTHENTICATED, INVALID_TOKEN, APPLICATION_DISABLED, RATE_LIMITED */
+export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
+  const failure = (code: 'UNAUTHENTICATED' | 'INVALID_TOKEN', message: string, address: string) => {
+    const retryAfter = failures.hit(address);
+    return retryAfter === undefined ? new PaymentError(code, message) : tooMany(retryAfter);
   };
+
+  return async ({ authorization, address }: Credentials): Promise<Caller> => {
+    const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+    // The prefix only, and only of what looks like a token of ours.
+    const prefix = token === undefined ? 'none' : 'malformed';
+    const isToken = token !== undefined && tokenPattern.test(token);
+    const caller = isToken ? await tokens.authenticate(token) : undefined;
+    if (caller?.disabled)
+      throw new PaymentError('APPLICATION_DISABLED', 'The application was disabled by an admin.');
+    if (caller) return caller;
+
+    logger.warn({ token_prefix: isToken ? token.slice(0, 13) : prefix }, 'Authentication failed');
+    throw token === undefined
+      ? failure('UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.', address)
+      : failure('INVALID_TOKEN', 'The token is unknown, revoked or expired.', address);
+  };
+};
 export type Authenticate = ReturnType<typeof createAuthenticate>;
+
+/** @param retryAfter seconds */
+export const tooMany = (retryAfter: number): PaymentError =>
+  new PaymentError('RATE_LIMITED', `Too many requests, try again in ${retryAfter} seconds.`, {
+    details: { retry_after: retryAfter },
+  });

@@ -16,6 +16,7 @@ export const toErrorReply = async (
   const { status } = errors[known.code];
   const headers: Record<string, string> = {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(known.details?.retry_after && { 'retry-after': String(known.details.retry_after) }),
     ...(status === 503 && { 'retry-after': String(retryAfterSeconds) }),
   };
   if (facts.route?.access === 'payer') {

@@ -16,7 +16,14 @@ await runProcess(async () => {
     );
   });
   const client = connectClient(config.temporal);
-  const service = createService({ sql, client, logger, publicBaseUrl: config.PUBLIC_BASE_URL });
+  const service = createService({
+    sql,
+    client,
+    logger,
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    trustedProxies: config.TRUSTED_PROXIES,
+    payerPagesPerMinute: config.PAYER_PAGES_PER_MINUTE,
+  });
 
   const server = createHttpServer(service.handler);
   server.listen(config.API_PORT, config.API_HOST);

@@ -8,11 +8,14 @@ import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createUnstarted } from '../postgres/unstarted.ts';
 import type { Logger } from '../process.ts';
+import { createAddressLimiter } from './address-limiter.ts';
 import { applicationHandlers } from './application.ts';
 import { createApp } from './app.ts';
 import { createAuthenticate } from './authentication.ts';
 import { createBacklog } from './backlog.ts';
 import { createDocumentHandlers } from './documents.ts';
+import type { Network } from './client-address.ts';
+import { createClientAddress } from './client-address.ts';
 import { createPayerHandlers } from './payer.ts';
 import { createPaymentHandlers } from './payments.ts';
 import { createSandboxHandlers } from './sandbox.ts';
@@ -24,10 +27,16 @@ export interface Deps {
   client: Client;
   logger: Logger;
   publicBaseUrl: string;
+  trustedProxies: readonly Network[];
+  payerPagesPerMinute: number;
 }
 
+/** Of a client address, in a minute and in this process. */
+const failuresPerMinute = 20;
+
 /** The API put together. */
-export const createService = ({ sql, client, logger, publicBaseUrl }: Deps) => {
+export const createService = (deps: Deps) => {
+  const { sql, client, logger, publicBaseUrl } = deps;
   const now = () => new Date();
   const payments = createPayments(sql);
   const gateways = createGateways(sql);
@@ -57,7 +66,13 @@ export const createService = ({ sql, client, logger, publicBaseUrl }: Deps) => {
   };
   const app = createApp({
     handlers,
-    authenticate: createAuthenticate({ tokens: createTokens(sql), logger }),
+    authenticate: createAuthenticate({
+      tokens: createTokens(sql),
+      failures: createAddressLimiter({ perMinute: failuresPerMinute, now: Date.now }),
+      logger,
+    }),
+    clientAddress: createClientAddress(deps.trustedProxies),
+    payerPages: createAddressLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
     logger,
     isStopping: () => stopping,
   });

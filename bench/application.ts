@@ -23,6 +23,8 @@ export const createApplication = async (options: ApplicationOptions): Promise<st
       defaultGateway: 'sandbox',
       callbackUrls: ['http://127.0.0.1/back'],
       webhookUrl: options.webhookUrl,
+      // No figure is about the budget's end.
+      requestsPerMinute: 1_000_000_000,
     });
     const box = createSecretBox(parseKeyRing(options.secretsKey));
     await createWebhookSecrets(sql, box).issue(slug);

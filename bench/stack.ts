@@ -27,6 +27,8 @@ const environmentOf = ({ folder, config }: StackPlace): Record<string, string> =
   ...(config.CACHE_DIR && { CACHE_DIR: config.CACHE_DIR }),
   ...{ API_PORT: '0', SHOP_PORT: '0', POSTGRES_PORT: '0' },
   ...{ TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
+  // All payers of the benchmark have one address.
+  PAYER_PAGES_PER_MINUTE: '1000000',
 });
 
 const logOf = ({ folder }: StackPlace) => openLog(join(folder, 'logs'), 'stack', () => {});

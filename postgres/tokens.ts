@@ -13,6 +13,16 @@ export interface Caller {
   callbackUrls: string[];
   webhookUrl: string | null;
   defaultGateway: Gateway;
+  budget: Budget;
+}
+
+/** Requests of the application in the current clock minute. */
+export interface Budget {
+  perMinute: number;
+  /** This request included; 0 for a disabled application, which is not counted. */
+  used: number;
+  /** Until the next minute, from 1 to 60. */
+  secondsLeft: number;
 }
 
 interface CallerRow {
@@ -25,6 +35,9 @@ interface CallerRow {
   driver: string;
   kind: Gateway['kind'];
   enabled: boolean;
+  requests_per_minute: number;
+  requests: number;
+  seconds_left: number;
 }
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
@@ -39,23 +52,39 @@ export const createTokens = (sql: Sql) => ({
     return text;
   },
 
-  /** Undefined for a token that is unknown, revoked or expired. One round trip. */
+  /**
+   * Undefined for a token that is unknown, revoked or expired. Counts the request, in the same round
+   * trip: exact over all processes, since they all count in one row of the application.
+   */
   async authenticate(token: string): Promise<Caller | undefined> {
     const [row] = await sql<CallerRow[]>`
       with token as (
-        select hash, application, mode, last_used_at from tokens
+        select hash, application, mode from tokens
         where hash = ${hashOf(token)} and revoked_at is null
           and (expires_at is null or expires_at > now())
+      ), caller as (
+        select a.slug, a.status, a.callback_urls, a.webhook_url, a.requests_per_minute, token.mode,
+          g.slug as gateway, g.driver, g.kind, g.enabled
+        from token
+        join applications a on a.slug = token.application
+        join gateways g on g.slug = a.default_gateway
+      ), counted as (
+        insert into request_counts as c (application, minute, requests)
+        select slug, floor(extract(epoch from now()) / 60), 1 from caller where status = 'active'
+        -- A statement may begin before the minute ends and come to the row after it.
+        on conflict (application) do update set
+          minute = greatest(c.minute, excluded.minute),
+          requests = case when excluded.minute > c.minute then 1 else c.requests + 1 end
+        returning requests
       ), used as (
-        update tokens set last_used_at = now() from token
-        where tokens.hash = token.hash
-          and (token.last_used_at is null or token.last_used_at < now() - interval '1 minute')
+        -- Looks at the row itself: of many that come at once, the first to lock it writes.
+        update tokens t set last_used_at = now() from token
+        where t.hash = token.hash
+          and (t.last_used_at is null or t.last_used_at < now() - interval '1 minute')
       )
-      select a.slug, a.status, a.callback_urls, a.webhook_url, token.mode,
-        g.slug as gateway, g.driver, g.kind, g.enabled
-      from token
-      join applications a on a.slug = token.application
-      join gateways g on g.slug = a.default_gateway`;
+      select caller.*, coalesce(counted.requests, 0) as requests,
+        60 - floor(extract(epoch from now()))::bigint % 60 as seconds_left
+      from caller left join counted on true`;
     return row && toCaller(row);
   },
 });
@@ -68,4 +97,9 @@ const toCaller = (row: CallerRow): Caller => ({
   callbackUrls: row.callback_urls,
   webhookUrl: row.webhook_url,
   defaultGateway: { slug: row.gateway, driver: row.driver, kind: row.kind, enabled: row.enabled },
+  budget: {
+    perMinute: row.requests_per_minute,
+    used: row.requests,
+    secondsLeft: row.seconds_left,
+  },
 });

@@ -126,7 +126,14 @@ const bringUp = async (deps: Deps, callOff: () => void): Promise<ConnectionFacts
   await together(callOff, [
     bringUpChild(deps, {
       name: 'api',
-      env: { ...env, API_PORT: String(ports.API_PORT), SHUTDOWN_GRACE_SECONDS: grace.api },
+      env: {
+        ...env,
+        API_PORT: String(ports.API_PORT),
+        SHUTDOWN_GRACE_SECONDS: grace.api,
+        ...(deps.config.PAYER_PAGES_PER_MINUTE && {
+          PAYER_PAGES_PER_MINUTE: String(deps.config.PAYER_PAGES_PER_MINUTE),
+        }),
+      },
       needs,
       stopMs: stopMs.api,
     }),

@@ -51,6 +51,22 @@ describe('the configuration', () => {
     expect(Object.isFrozen(readWorkerConfig(worker))).toBe(true);
   });
 
+  it('reads proxies as addresses and networks', () => {
+    const proxies = (text: string) => readApiConfig({ ...api, TRUSTED_PROXIES: text });
+    expect(readApiConfig(api).TRUSTED_PROXIES).toEqual([]);
+    expect(proxies(' 10.0.0.0/8, ::1,192.0.2.7 ,fd00::/8').TRUSTED_PROXIES).toEqual([
+      { address: '10.0.0.0', prefix: 8 },
+      { address: '::1', prefix: 128 },
+      { address: '192.0.2.7', prefix: 32 },
+      { address: 'fd00::', prefix: 8 },
+    ]);
+    for (const wrong of ['10.0.0.0/33', 'fd00::/129', 'proxy', '10.0.0/8', '::1/', '::1/1/1', '/8'])
+      expect(
+        problemsOf(() => proxies(wrong)),
+        wrong,
+      ).toEqual([expect.stringContaining('TRUSTED_PROXIES')]);
+  });
+
   it('tells everything that is wrong at once, by the name of its variable', () => {
     const problems = problemsOf(() =>
       readWorkerConfig({

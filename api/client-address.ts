@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
+
+/** An address or a network, e.g. 10.0.0.0/8. */
+export interface Network {
+  address: string;
+  /** Bits; all of them for a single address. */
+  prefix: number;
+}
+
+/**
+ * Where a request comes from, as far as it can be believed: the socket's address, and behind proxies
+ * of ours the last address in X-Forwarded-For that is not one of them.
+ */
+export const createClientAddress = (trustedProxies: readonly Network[]) => {
+  const trusted = new BlockList();
+  for (const { address, prefix } of trustedProxies)
+    trusted.addSubnet(address, prefix, familyOf(address));
+  const isTrusted = (address: string) => trusted.check(address, familyOf(address));
+
+  return (req: Pick<IncomingMessage, 'headers' | 'socket'>): string => {
+    let client = plain(req.socket.remoteAddress ?? '') ?? '';
+    const forwarded = [req.headers['x-forwarded-for'] ?? []].flat().join().split(',');
+    while (client !== '' && isTrusted(client)) {
+      const before = plain(forwarded.pop()?.trim() ?? '');
+      // What is no address was not written by a proxy of ours.
+      if (before === undefined) break;
+      client = before;
+    }
+    return client;
+  };
+};
+export type ClientAddress = ReturnType<typeof createClientAddress>;
+
+const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+/** An address without port, zone and IPv4-in-IPv6 dress; undefined for what is none. */
+const plain = (text: string): string | undefined => {
+  const [, host = text] = /^(?:\[([^\]]+)\]|([\d.]+):\d+)/.exec(text) ?? [];
+  const withoutPort = /^[\d.]+:\d+$/.test(host) ? host.slice(0, host.indexOf(':')) : host;
+  const address = withoutPort.replace(/%.*$/, '').replace(/^::ffff:(?=[\d.]+$)/i, '');
+  return isIP(address) ? address : undefined;
+};
+
+/** Whom to count an address as: a household of IPv6 has a whole /64. */
+export const countedAs = (address: string): string => {
+  if (isIP(address) !== 6) return address;
+  // The long form has eight groups, of which `::` leaves out those that are zero.
+  const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
+  const [before = '', after] = canonical.split('::');
+  const head = before === '' ? [] : before.split(':');
+  const tail = after === undefined || after === '' ? [] : after.split(':');
+  const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+  return `${groups.slice(0, 4).join(':')}::/64`;
+};

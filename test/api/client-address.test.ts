@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { createAddressLimiter } from '../../api/address-limiter.ts';
+import { countedAs, createClientAddress } from '../../api/client-address.ts';
+
+const proxies = [
+  { address: '10.0.0.0', prefix: 8 },
+  { address: 'fd00::', prefix: 8 },
+];
+
+const addressOf = (remoteAddress: string, forwarded?: string | string[], trusted = proxies) => {
+  type Request = Parameters<ReturnType<typeof createClientAddress>>[0];
+  const req = {
+    socket: { remoteAddress },
+    headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+  } as Request; // The two that are read.
+  return createClientAddress(trusted)(req);
+};
+
+describe('the client address', () => {
+  it('is the one of the socket, whatever is forwarded, unless that is a proxy of ours', () => {
+    expect(addressOf('192.0.2.1')).toBe('192.0.2.1');
+    expect(addressOf('192.0.2.1', '198.51.100.7')).toBe('192.0.2.1');
+    expect(addressOf('10.0.0.1', '198.51.100.7', [])).toBe('10.0.0.1');
+    expect(addressOf('::ffff:192.0.2.1')).toBe('192.0.2.1');
+  });
+
+  it.each([
+    ['198.51.100.7', '198.51.100.7'],
+    ['203.0.113.9, 198.51.100.7', '198.51.100.7'],
+    ['203.0.113.9,198.51.100.7,10.1.2.3,fd00::1', '198.51.100.7'],
+    ['10.1.2.3', '10.1.2.3'],
+    ['', '10.0.0.1'],
+    ['unknown', '10.0.0.1'],
+    ['198.51.100.7, nonsense', '10.0.0.1'],
+    ['198.51.100.7:5123', '198.51.100.7'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['::ffff:198.51.100.7', '198.51.100.7'],
+    ['2001:db8::1', '2001:db8::1'],
+  ])('behind a proxy that forwards %j it is %s', (forwarded, client) => {
+    expect(addressOf('10.0.0.1', forwarded)).toBe(client);
+    expect(addressOf('::ffff:10.0.0.1', forwarded)).toBe(client);
+  });
+
+  it('is counted by /64 where it is IPv6', () => {
+    expect(countedAs('192.0.2.1')).toBe('192.0.2.1');
+    expect(countedAs('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
+    expect(countedAs('2001:DB8:1:2::9')).toBe('2001:db8:1:2::/64');
+    expect(countedAs('2001:db8::1')).toBe('2001:db8:0:0::/64');
+    expect(countedAs('::1')).toBe('0:0:0:0::/64');
+  });
+});
+
+describe('a limit by address', () => {
+  it('holds for a minute from the first hit, for each address alone', () => {
+    let time = 0;
+    const limiter = createAddressLimiter({ perMinute: 2, now: () => time });
+    expect([limiter.hit('a'), limiter.hit('a'), limiter.hit('a')]).toEqual([
+      undefined,
+      undefined,
+      60,
+    ]);
+    expect(limiter.hit('b')).toBeUndefined();
+    time = 59_001;
+    expect(limiter.hit('a')).toBe(1);
+    time = 60_000;
+    expect([limiter.hit('a'), limiter.hit('a'), limiter.hit('a')]).toEqual([
+      undefined,
+      undefined,
+      60,
+    ]);
+  });
+
+  it('remembers no more than 10,000 addresses, whatever comes', () => {
+    const limiter = createAddressLimiter({ perMinute: 1, now: () => 0 });
+    for (let index = 0; index < 50_000; index += 1) limiter.hit(`address-${index}`);
+    expect(limiter.size()).toBe(10_000);
+    expect(limiter.hit('address-49999')).toBe(60);
+    expect(limiter.hit('address-0')).toBeUndefined();
+  });
+});
