@@ -20,12 +20,14 @@ export interface Answer {
 
 const budgetHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const;
 
-/** Codes that can be answered before it is known whose budget counts. */
-const beforeBudget: ReadonlySet<ErrorCode> = new Set([
+/** Codes that are answered before it is known whose budget counts, and those that may be. */
+const uncounted: ReadonlySet<ErrorCode> = new Set([
   'UNAUTHENTICATED',
   'INVALID_TOKEN',
-  'APPLICATION_DISABLED',
   'METHOD_NOT_ALLOWED',
+]);
+const maybeCounted: ReadonlySet<ErrorCode> = new Set([
+  'APPLICATION_DISABLED',
   'RATE_LIMITED',
   'INTERNAL',
   'SERVICE_UNAVAILABLE',
@@ -57,8 +59,7 @@ export const answersOf = (route: Route): Answer[] => [
 ];
 
 const refusalOf = (route: Route, code: ErrorCode): Answer => {
-  const counted = route.access === 'application' && !beforeBudget.has(code);
-  const maybeCounted = route.access === 'application' && code !== 'METHOD_NOT_ALLOWED';
+  const counting = route.access === 'application' && !uncounted.has(code) ? budgetHeaders : [];
   const isPage = route.access === 'payer' && code !== 'METHOD_NOT_ALLOWED';
   return {
     status: errors[code].status,
@@ -67,10 +68,10 @@ const refusalOf = (route: Route, code: ErrorCode): Answer => {
     requiredHeaders: [
       'x-request-id',
       ...(headersOfCode[code] ?? []),
-      ...(counted ? budgetHeaders : []),
+      ...(maybeCounted.has(code) ? [] : counting),
       ...(isPage ? (['content-security-policy'] as const) : []),
     ],
-    optionalHeaders: maybeCounted && !counted ? budgetHeaders : [],
+    optionalHeaders: maybeCounted.has(code) ? counting : [],
     content: isPage ? 'page' : errorAnswers[code],
     examples: isPage ? {} : { [code]: exampleOf(code) },
     links: [],

@@ -15,5 +15,4 @@ export const tags = {
   Payments: 'For applications, with a bearer token.',
   'Payer pages': "Opened by the payer's browser; whoever holds the link may open it.",
   Contract: 'This document and the page that shows it.',
-  Webhooks: 'What the service sends to the application.',
 } as const;

@@ -164,7 +164,6 @@ const linkTo = (name: string) =>
 
 const webhook = {
   operationId: 'paymentEnded',
-  tags: ['Webhooks'],
   summary: 'A payment has ended',
   description:
     "Posted to the application's webhook URL, signed, once for each payment: at once, and after a " +

@@ -67,8 +67,6 @@ const headerProblems = (exchange: Exchange, declared: Declared): string[] =>
   (Object.keys(headers) as HeaderName[]).flatMap((name) => {
     const value = exchange.headers.get(name);
     const isRequired = declared.requiredHeaders.includes(name);
-    // Until the budget is built (issue #4).
-    if (value === null && name.startsWith('x-ratelimit')) return [];
     if (value === null) return isRequired ? [`has no ${name}`] : [];
     if (!isRequired && !declared.optionalHeaders.includes(name))
       return [`has ${name}, which is not declared`];

@@ -1,0 +1,66 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { launchChromium, launchLimitMs } from '../demo/chromium.ts';
+import { createJourney } from '../support/journey.ts';
+import type { Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+
+let browser: Browser;
+let service: Service;
+beforeAll(async () => {
+  [browser, service] = await Promise.all([launchChromium(), startService()]);
+}, launchLimitMs);
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+/** The page, opened by a browser that may complain of nothing and ask nobody but the service. */
+const openDocs = async (origin: string) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+  context.setDefaultTimeout(15_000);
+  const complaints: string[] = [];
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(String(error.error())));
+  context.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== 'data:' && url.origin !== origin) complaints.push(`asks ${url.href}`);
+  });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`${origin}/api/v1/docs`);
+  await page.locator('#operations-Payments-createPayment').waitFor();
+  return { page, complaints };
+};
+
+it('the docs page shows every operation, asks nobody else and breaks no rule of its policy', async () => {
+  const { page, complaints } = await openDocs(service.url);
+  const document = await createJourney(service, '').call('GET', '/api/v1/openapi.json');
+  const paths = Object.values(document.json['paths'] as Record<string, Record<string, object>>);
+  const operations = paths.flatMap((methods) => Object.keys(methods));
+  expect(await page.locator('.opblock[id^="operations-"]').count()).toBe(
+    // The webhook is shown as well.
+    operations.length + 1,
+  );
+  expect(complaints).toEqual([]);
+});
+
+it.each(['127.0.0.1', 'localhost'])('"try it" makes a payment at %s', async (host) => {
+  const { token } = await service.anApplication();
+  const { page, complaints } = await openDocs(service.url.replace('127.0.0.1', host));
+  await page.getByRole('button', { name: 'Authorize' }).click();
+  await page.locator('.auth-container input').fill(token);
+  await page.locator('.auth-btn-wrapper button[type=submit]').click();
+  await page.locator('.auth-btn-wrapper .btn-done').click();
+
+  const operation = page.locator('#operations-Payments-createPayment');
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const answer = operation.locator('.live-responses-table tbody');
+  await answer.locator('.response-col_status').first().waitFor();
+  expect(await answer.innerText()).toMatch(/^201\b[^]*"payment_id": "PAY_/);
+  expect(complaints).toEqual([]);
+});
