@@ -44,7 +44,8 @@ const live = async (input: PaymentInput): Promise<void> => {
 
   const until = Date.parse(input.expiresAt);
   const stirs = () => news || settling.ended() !== undefined || isLong();
-  while (!settling.ended() && (await before(until, stirs))) {
+  const payer = 'Waits for the payer, until the payment expires';
+  while (!settling.ended() && (await before(until, stirs, payer))) {
     if (news) {
       news = false;
       await settling.ask({ returned: false });
@@ -57,7 +58,8 @@ const live = async (input: PaymentInput): Promise<void> => {
     const { known } = await settling.expire({ grace, unreachable: opened === 'unreachable' });
     const pauseMs =
       known === 'unknown' ? Math.min(minuteMs * 2 ** tries, longestPauseMs) : minuteMs;
-    await before(Date.now() + pauseMs, () => settling.ended() !== undefined);
+    const isOver = () => settling.ended() !== undefined;
+    await before(Date.now() + pauseMs, isOver, `The gateway said ${known}, it is asked again`);
   }
 
   await deliver(input);
@@ -87,10 +89,14 @@ const deliver = async ({ id }: PaymentInput) => {
   }
 };
 
-/** True when `happens` came first, false when the time did. */
-const before = async (untilMs: number, happens: () => boolean): Promise<boolean> => {
+/** True when `happens` came first, false when the time did. The summary is for the Temporal UI. */
+const before = async (
+  untilMs: number,
+  happens: () => boolean,
+  summary: string,
+): Promise<boolean> => {
   const leftMs = untilMs - Date.now();
-  return happens() || (leftMs > 0 && (await condition(happens, leftMs)));
+  return happens() || (leftMs > 0 && (await condition(happens, leftMs, { summary })));
 };
 
 const isLong = () => workflowInfo().continueAsNewSuggested;
