@@ -13,6 +13,7 @@ export const sweepScheduleId = 'sweep';
 export const settleUpdate = 'settle';
 export const newsSignal = 'news';
 export const webhookExhausted = 'WebhookExhausted';
+export const paymentNotFound = 'PAYMENT_NOT_FOUND';
 
 export interface PaymentInput {
   id: string;

@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow';
 import { delivery, opening } from './activities.ts';
 import type { PaymentInput, SettleRequest, Standing } from './messages.ts';
-import { newsSignal, settleUpdate, webhookExhausted } from './messages.ts';
+import { newsSignal, paymentNotFound, settleUpdate, webhookExhausted } from './messages.ts';
 import { createSettling } from './settling.ts';
 
 const minuteMs = 60_000;
@@ -52,12 +52,13 @@ const live = async (input: PaymentInput): Promise<void> => {
     } else if (isLong()) await startAfresh(input);
   }
 
-  for (let tries = 0; !settling.ended(); tries += 1) {
+  let silentTries = 0;
+  while (!settling.ended()) {
     if (isLong()) await startAfresh(input);
     const grace = Date.now() < until + graceMs;
     const { known } = await settling.expire({ grace, unreachable: opened === 'unreachable' });
-    const pauseMs =
-      known === 'unknown' ? Math.min(minuteMs * 2 ** tries, longestPauseMs) : minuteMs;
+    silentTries = known === 'unknown' ? silentTries + 1 : 0;
+    const pauseMs = Math.min(minuteMs * 2 ** Math.max(silentTries - 1, 0), longestPauseMs);
     const isOver = () => settling.ended() !== undefined;
     await before(Date.now() + pauseMs, isOver, `The gateway said ${known}, it is asked again`);
   }
@@ -74,8 +75,8 @@ const open = async ({ id, expiresAt }: PaymentInput) => {
     const patienceMs = Math.max(leftMs, minuteMs);
     return await opening(patienceMs).openPayment({ id, late: leftMs <= 0 });
   } catch (error) {
-    if (error instanceof ActivityFailure) return 'unreachable';
-    throw error;
+    if (!(error instanceof ActivityFailure) || isOf(error, paymentNotFound)) throw error;
+    return 'unreachable';
   }
 };
 
@@ -83,11 +84,13 @@ const deliver = async ({ id }: PaymentInput) => {
   try {
     await delivery.deliverWebhook({ id });
   } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : error;
-    if (!(cause instanceof ApplicationFailure && cause.type === webhookExhausted)) throw error;
-    throw ApplicationFailure.nonRetryable(cause.message, webhookExhausted);
+    if (!(error instanceof ActivityFailure) || !isOf(error, webhookExhausted)) throw error;
+    throw ApplicationFailure.nonRetryable(error.cause?.message, webhookExhausted);
   }
 };
+
+const isOf = ({ cause }: ActivityFailure, type: string): boolean =>
+  cause instanceof ApplicationFailure && cause.type === type;
 
 /** True when `happens` came first, false when the time did. The summary is for the Temporal UI. */
 const before = async (

@@ -55,14 +55,14 @@ describe('at the deadline', () => {
     const script: Script = {
       ...opens,
       ...delivers,
-      expirePayment: inTurn(...Array<Standing>(8).fill(unknown), ended),
+      expirePayment: inTurn(...Array<Standing>(8).fill(unknown), { known: 'settling' }, ended),
     };
     const { id, handle, callsOf } = await worker.play(script);
     await until('it waits', () => callsOf('openPayment').length > 0);
     await skipAllTime(worker.client, id);
     await handle.result();
     const gaps = gapsOf(await timesOf(id, 'expirePayment'));
-    expect(roundedMinutes(gaps)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+    expect(roundedMinutes(gaps)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 1]);
   });
 
   it('a gateway that could never be reached is told apart, and not before the deadline', async () => {
@@ -94,6 +94,17 @@ describe('at the deadline', () => {
     await handle.result();
     expect(callsOf('openPayment')).toMatchObject([{ request: { late: true } }]);
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
+  });
+});
+
+describe('a workflow without a record', () => {
+  it('fails, and does not wait for a deadline that nobody set', async () => {
+    const { handle } = await worker.play({
+      openPayment: async () => {
+        throw ApplicationFailure.nonRetryable('There is no record', 'PAYMENT_NOT_FOUND');
+      },
+    });
+    await expect(handle.result()).rejects.toThrow();
   });
 });
 
