@@ -35,6 +35,16 @@ const instantOf = (text: string): number | undefined => {
   return instant + (/[1-9]/.test(fraction.slice(4)) ? 1 : 0);
 };
 
+/** For the OpenAPI document, which is not told what a text is turned into. */
+const shown = {
+  time: { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+  count: (max: number) => ({
+    type: 'integer' as const,
+    minimum: 1,
+    maximum: max,
+  }),
+};
+
 const bound = (includedMs: number) =>
   z.string().transform((text, ctx) => {
     const instant = instantOf(text);
@@ -80,16 +90,23 @@ export const ListPayments = z
       .optional()
       .meta({ description: "The application's own order reference." }),
     status: z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional(),
-    from: bound(0)
-      .optional()
-      .meta({ description: 'Created then or later; a date is its first moment in UTC.' }),
-    to: bound(dayMs)
-      .optional()
-      .meta({ description: 'Created earlier than then; a date includes its day in UTC.' }),
-    per_page: count(listBounds.perPage).default(listBounds.perPageDefault),
+    from: bound(0).optional().meta({
+      override: shown.time,
+      description: 'Created then or later; a date is its first moment in UTC.',
+    }),
+    to: bound(dayMs).optional().meta({
+      override: shown.time,
+      description: 'Created earlier than then; a date includes its day in UTC.',
+    }),
+    per_page: count(listBounds.perPage)
+      .default(listBounds.perPageDefault)
+      .meta({
+        override: { ...shown.count(listBounds.perPage), default: listBounds.perPageDefault },
+      }),
     page: count(listBounds.depth)
       .optional()
       .meta({
+        override: shown.count(listBounds.depth),
         description: `From 1, the default; page × per_page is at most ${listBounds.depth}. Use \`cursor\` to go deeper.`,
       }),
     cursor: z

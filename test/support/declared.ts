@@ -6,7 +6,6 @@ import { headers } from '../../api/headers.ts';
 import type { Route } from '../../api/route.ts';
 import { routes } from '../../api/routes/table.ts';
 import { errorAnswers } from '../../contract/answers.ts';
-import type { ErrorCode } from '../../contract/errors.ts';
 import { errors } from '../../contract/errors.ts';
 
 /** An exchange with the API, as a client saw it. */
@@ -20,7 +19,8 @@ export interface Exchange {
 
 /** Where an answer is not what the table of routes declares, a line each; none for other servers. */
 export const undeclared = (exchange: Exchange): string[] => {
-  const { pathname } = new URL(exchange.url);
+  // Not by URL, which would tidy up what a hostile client sends.
+  const pathname = exchange.url.replace(/^https?:\/\/[^/]+/, '').split(/[?#]/, 1)[0] ?? '';
   if (!pathname.startsWith('/api/')) return [];
   const problems = candidatesOf(exchange, pathname).map((declared) => [
     ...headerProblems(exchange, declared),
@@ -43,25 +43,31 @@ const candidatesOf = ({ method, status, text }: Exchange, pathname: string): Dec
   const rows = patterns.filter(({ pattern }) => pattern.test(pathname)).map(({ route }) => route);
   const code = /^\{"error":\{"code":"(\w+)"/.exec(text)?.[1];
   const row = rows.find((route) => route.method === (method === 'HEAD' ? 'GET' : method));
-  const declared = row
-    ? answersOf(row)
-    : [withoutRoute(rows.length > 0 ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND'), ...always];
+  const declared = row ? answersOf(row) : rows[0] ? unmatchedOf(rows[0]) : nothing;
   return declared.filter(
     (answer) => answer.status === status && (code === undefined || code === answer.code),
   );
 };
 
-const withoutRoute = (code: ErrorCode): Declared => ({
-  status: errors[code].status,
-  code,
-  description: '',
-  requiredHeaders: ['x-request-id', ...(code === 'METHOD_NOT_ALLOWED' ? ['allow' as const] : [])],
-  optionalHeaders: code === 'SERVICE_UNAVAILABLE' ? ['retry-after'] : [],
-  content: errorAnswers[code],
-  examples: {},
-  links: [],
-});
-const always = [withoutRoute('INTERNAL'), withoutRoute('SERVICE_UNAVAILABLE')];
+/** What a path can answer to a method it does not have. */
+const unmatchedOf = (route: Route) =>
+  answersOf(route).filter(({ code }) =>
+    ['METHOD_NOT_ALLOWED', 'INTERNAL', 'SERVICE_UNAVAILABLE'].includes(code ?? ''),
+  );
+
+/** What a path that does not exist can answer. */
+const nothing: Declared[] = [
+  {
+    status: errors.NOT_FOUND.status,
+    code: 'NOT_FOUND',
+    description: '',
+    requiredHeaders: ['x-request-id'],
+    optionalHeaders: [],
+    content: errorAnswers.NOT_FOUND,
+    examples: {},
+    links: [],
+  },
+];
 
 const headerProblems = (exchange: Exchange, declared: Declared): string[] =>
   (Object.keys(headers) as HeaderName[]).flatMap((name) => {
