@@ -45,7 +45,7 @@ export const createService = (deps: Deps) => {
   const unstarted = createUnstarted(sql);
   const starter = createStarter({ client, unstarted, logger });
   const settler = createSettler({ client });
-  const backlog = createBacklog({ unstarted });
+  const backlog = createBacklog({ unstarted, logger });
   let stopping = false;
 
   const handlers = {

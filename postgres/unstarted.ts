@@ -9,7 +9,9 @@ export const createUnstarted = (sql: Sql) => ({
   /** Counts no further than `limit`. */
   async count(limit: number): Promise<number> {
     const [row] = await sql<{ count: number }[]>`
-      select count(*) from (select from unstarted limit ${limit}) as some`;
+      select count(*) from (
+        select from unstarted order by created_at limit ${limit}
+      ) as waiting`;
     return row?.count ?? 0;
   },
 

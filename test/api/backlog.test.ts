@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { createJourney } from '../support/journey.ts';
+import { startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+it('503: creates are refused while more than 10,000 payments have no workflow, and no longer', async () => {
+  const service = await startService();
+  try {
+    const { application, token } = await service.anApplication();
+    const { create, get, request } = createJourney(service, token);
+    const id = await create();
+    await service.worker.stop();
+    await service.sql`
+      insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+        callback_url, metadata, expires_at, created_at, updated_at)
+      select 'filled-' || n, ${application}, true, 'o', 'pending', 1, 'EUR', 'sandbox', 'x', '{}',
+        now(), now(), now() from generate_series(1, 10001) as n`;
+    await service.sql`
+      insert into unstarted (payment_id, created_at)
+      select id, now() from payments where id like 'filled-%'`;
+    const body = { order_id: 'o', amount: 1, currency: 'EUR' };
+    const answer = () => request('POST', '/api/v1/payments', body);
+    await until('creates are refused', async () => (await answer()).status === 503);
+    const refused = await answer();
+    expect(refused.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(await get(id)).toMatchObject({ status: 200 });
+
+    await service.sql`delete from unstarted where payment_id like 'filled-%'`;
+    await until('creates go on', async () => (await answer()).status === 201);
+  } finally {
+    await service.stop();
+  }
+});

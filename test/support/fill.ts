@@ -1,0 +1,51 @@
+import type { Sql } from '../../postgres/connection.ts';
+
+/**
+ * Payments of one application in all states, with everything that belongs to them: one a second back
+ * from now, a thousand orders, the newest hundredth not ended.
+ */
+export const fill = async (
+  sql: Sql,
+  { application, count }: { application: string; count: number },
+) => {
+  const connection = await sql.reserve();
+  const id = `'PAY_' || lpad(n::text, 26, '0')`;
+  const status = `case when n <= ${count} / 100 then (array['pending', 'processing'])[1 + n % 2]
+    else (array['paid', 'paid', 'paid', 'failed', 'cancelled', 'expired'])[1 + n % 6] end`;
+  const numbers = `generate_series(1, ${count}) as n`;
+  const at = `date_trunc('milliseconds', now()) - n * interval '1 second'`;
+  for (const statement of [
+    'set statement_timeout = 0',
+    `insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+      callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, checkout_at,
+      paid_at, failure_code)
+    select id, '${application}', true, 'order-' || n % 1000, status, 1250, 'EUR', 'sandbox',
+      'http://127.0.0.1:9/return', '{}', at + interval '30 minutes', at, at, 'R' || n,
+      case when n % 3 > 0 then at end, case when status = 'paid' then at end,
+      case when status = 'failed' then 'unknown' end
+    from (select n, ${id} as id, ${status} as status, ${at} as at from ${numbers}) as all_of_them`,
+    `insert into events (payment_id, id, kind, body, created_at)
+    select id, gen_random_uuid(), 'payment.' || status, '{}', created_at from payments
+    where status not in ('pending', 'processing')`,
+    `insert into deliveries (payment_id, status, next_attempt_at)
+    select payment_id, case when n % 100 = 0 then 'pending' else 'delivered' end,
+      case when n % 100 = 0 then created_at end
+    from (select payment_id, created_at, row_number() over () as n from events) as all_of_them`,
+    `insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at,
+      completed_at, duration_ms)
+    select payment_id, 1, 1, 'schedule', now(), now(), now(), 5 from deliveries`,
+    `insert into unstarted (payment_id, created_at) select id, created_at from payments`,
+    `insert into idempotency_keys (application, test, route, key, fingerprint, status, location,
+      body, expires_at)
+    select '${application}', true, 'POST /api/v1/payments', 'key-' || n, '\\x00', 201, '', '{}',
+      now() + (n - ${count} / 100) * interval '1 second' from ${numbers}`,
+    `insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state)
+    select 'R' || n, ${id}, 1250, 'EUR', 'http://127.0.0.1:9/', 'open' from ${numbers}`,
+    `insert into tokens (hash, prefix, application, mode, name)
+    select sha256(n::text::bytea), 'svc_test_0000', '${application}', 'test', 'filled' from ${numbers}`,
+    'vacuum analyze',
+    'reset statement_timeout',
+  ])
+    await connection.unsafe(statement);
+  connection.release();
+};

@@ -1,0 +1,45 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '../../postgres/connection.ts';
+import { migrate } from '../../postgres/migrate.ts';
+import { freePort } from '../../stack/ports.ts';
+import type { RunningPostgres } from '../../stack/postgres.ts';
+import { startPostgres } from '../../stack/postgres.ts';
+
+/**
+ * A migrated Postgres server of a test's own: to be stopped and started, or to tell in its log what
+ * it does.
+ */
+export const startOwnPostgres = async (settings: Record<string, string> = {}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-postgres-'));
+  chmodSync(folder, 0o711);
+  const port = await freePort();
+  const lines: string[] = [];
+  let running: RunningPostgres | undefined;
+  const start = async () => {
+    running = await startPostgres({
+      dataDir: join(folder, 'data'),
+      port,
+      settings: { fsync: 'off', max_connections: '100', ...settings },
+      onLine: (line) => lines.push(line),
+    });
+    return running;
+  };
+  const { url } = await start();
+  const sql = connect(url, { name: 'tests', max: 5 });
+  await migrate(sql);
+  return {
+    sql,
+    url,
+    /** Its log. */
+    lines,
+    start,
+    stop: async () => running?.stop(),
+    async drop() {
+      await sql.end({ timeout: 1 });
+      await running?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
