@@ -23,20 +23,22 @@ const deleteEveryMs = 200;
  */
 export const createStarter = ({ client, unstarted, logger }: Deps) => {
   const waiting: StartFacts[] = [];
-  const started: string[] = [];
-  let inFlight = 0;
+  const inFlight = new Map<string, Promise<boolean>>();
+  // Started, and the `unstarted` row still to be deleted.
+  const started = new Set<string>();
   let deletion: NodeJS.Timeout | undefined;
 
   const deleteStarted = async () => {
     clearTimeout(deletion);
     deletion = undefined;
-    const ids = started.splice(0);
+    const ids = [...started];
     // A row that stays is harmless: the sweep starts again, which changes nothing, and deletes it.
     if (ids.length > 0) await unstarted.delete(ids).catch(() => {});
+    for (const id of ids) started.delete(id);
   };
 
-  const run = async (facts: StartFacts): Promise<void> => {
-    inFlight += 1;
+  /** @returns whether its workflow runs, or has run */
+  const startOne = async (facts: StartFacts): Promise<boolean> => {
     try {
       await client.withDeadline(Date.now() + deadlineMs, () =>
         client.workflow.start<typeof payment>(paymentWorkflow, {
@@ -45,31 +47,43 @@ export const createStarter = ({ client, unstarted, logger }: Deps) => {
           workflowIdConflictPolicy: 'USE_EXISTING',
         }),
       );
-      started.push(facts.id);
     } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) started.push(facts.id);
-      else logger.warn({ payment_id: facts.id, err: error }, 'Left to the sweep: no workflow yet');
-    } finally {
-      inFlight -= 1;
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
+        logger.warn({ payment_id: facts.id, err: error }, 'Left to the sweep: no workflow yet');
+        return false;
+      }
     }
+    started.add(facts.id);
     deletion ??= setTimeout(() => void deleteStarted(), deleteEveryMs);
+    return true;
+  };
+
+  const run = async (facts: StartFacts): Promise<void> => {
+    const start = startOne(facts);
+    inFlight.set(facts.id, start);
+    await start;
+    inFlight.delete(facts.id);
     const next = waiting.shift();
     if (next) void run(next);
   };
 
   return {
     start(facts: StartFacts): void {
-      if (inFlight < inFlightMax) void run(facts);
+      if (inFlight.size < inFlightMax) void run(facts);
       else if (waiting.length < waitingMax) waiting.push(facts);
     },
 
     /** For a payer who waits at the door: resolves when the start has succeeded or failed. */
-    startNow: run,
+    async startNow(facts: StartFacts): Promise<void> {
+      // A second start would change nothing, and cost the engine as much as the first.
+      if (started.has(facts.id) || (await inFlight.get(facts.id))) return;
+      await run(facts);
+    },
 
     /** Waits for the starts in flight, so that a graceful stop leaves little to the sweep. */
     async drain(): Promise<void> {
       waiting.length = 0;
-      for (const until = Date.now() + deadlineMs; inFlight > 0 && Date.now() < until;)
+      for (const until = Date.now() + deadlineMs; inFlight.size > 0 && Date.now() < until;)
         await new Promise((resolve) => setTimeout(resolve, 20));
       await deleteStarted();
     },
