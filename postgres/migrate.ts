@@ -34,6 +34,8 @@ export const migrate = async (
   const connection = await sql.reserve();
   try {
     await lock(connection);
+    // The limit is for the service's own statements: a large index takes minutes.
+    await connection`set statement_timeout = 0`;
     await connection`
       create table if not exists migrations (
         name text primary key,
@@ -41,11 +43,12 @@ export const migrate = async (
         applied_at timestamptz not null default now()
       )`;
     const applied = await connection<{ name: string; sha256: string }[]>`
-      select name, sha256 from migrations order by name`;
+      select name, sha256 from migrations order by name collate "C"`;
     const pending = pendingOf(readMigrations(folder), applied);
     for (const migration of pending) await apply(connection, migration);
     return pending.map(({ name }) => name);
   } finally {
+    await connection`reset statement_timeout`.catch(() => {});
     await connection`select pg_advisory_unlock(${lockKey})`.catch(() => {});
     connection.release();
   }

@@ -3,18 +3,20 @@ import { inject } from 'vitest';
 import type { Sql } from '../../postgres/connection.ts';
 import { connect } from '../../postgres/connection.ts';
 
-/** A migrated, empty database of its own. */
-export const aDatabase = async (): Promise<{
+export interface Database {
   sql: Sql;
   url: string;
   drop: () => Promise<void>;
-}> => {
+}
+
+/** A database of its own, empty; migrated unless another template is wanted. */
+export const aDatabase = async ({ template = 'payments' } = {}): Promise<Database> => {
   const server = inject('postgresUrl');
   const name = `t_${randomUUID().replaceAll('-', '')}`;
   const admin = connect(server.replace(/payments$/, 'postgres'), { name: 'tests-admin', max: 1 });
-  await admin`create database ${admin(name)} template payments`;
+  await admin`create database ${admin(name)} template ${admin(template)}`;
   const url = server.replace(/payments$/, name);
-  const sql = connect(url, { name: 'tests', max: 5 });
+  const sql = connect(url, { name: 'tests', max: 10 });
   return {
     sql,
     url,

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrate } from '../../postgres/migrate.ts';
+import type { Database } from '../support/database.ts';
+import { aDatabase } from '../support/database.ts';
+
+let database: Database;
+let folder: string;
+let files: URL;
+beforeEach(async () => {
+  database = await aDatabase({ template: 'template0' });
+  folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+  files = pathToFileURL(`${folder}/`);
+});
+afterEach(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+const run = () => migrate(database.sql, files);
+const exists = async (name: string): Promise<boolean> => {
+  const [row] = await database.sql<{ oid: string | null }[]>`select to_regclass(${name}) as oid`;
+  return row?.oid !== null;
+};
+
+describe('migrate', () => {
+  it('brings an empty database to the schema that the service needs, and then has nothing to do', async () => {
+    expect(await migrate(database.sql)).toContain('0001_payments.sql');
+    expect(await exists('payments')).toBe(true);
+    expect(await migrate(database.sql)).toEqual([]);
+  });
+
+  it('applies each file once, however many processes start at the same time', async () => {
+    write('0001_a.sql', 'create table a (id int); insert into a values (1);');
+    write('0002_b.sql', '-- no-transaction\ncreate index concurrently a__id on a (id)');
+    const answers = await Promise.all([run(), run(), run(), run()]);
+    expect(answers.filter(({ length }) => length > 0)).toEqual([['0001_a.sql', '0002_b.sql']]);
+    expect(await database.sql`select from a`).toHaveLength(1);
+  });
+
+  it('goes on where it stopped when files are added', async () => {
+    write('0001_a.sql', 'create table a ()');
+    await run();
+    write('0002_b.sql', 'create table b ()');
+    expect(await run()).toEqual(['0002_b.sql']);
+  });
+
+  it('refuses a file that was edited after it was applied, and applies nothing', async () => {
+    write('0001_a.sql', 'create table a ()');
+    await run();
+    write('0001_a.sql', 'create table a (id int)');
+    write('0002_b.sql', 'create table b ()');
+    await expect(run()).rejects.toThrow('0001_a.sql was edited');
+    expect(await exists('b')).toBe(false);
+  });
+
+  it('refuses a database that is newer than the program', async () => {
+    write('0001_a.sql', 'create table a ()');
+    write('0002_b.sql', 'create table b ()');
+    await run();
+    rmSync(join(folder, '0002_b.sql'));
+    await expect(run()).rejects.toThrow('0002_b.sql, which this version does not know');
+  });
+
+  it('refuses a file that would go before one that is applied', async () => {
+    write('0002_b.sql', 'create table b ()');
+    await run();
+    write('0001_a.sql', 'create table a ()');
+    await expect(run()).rejects.toThrow('0001_a.sql comes before 0002_b.sql');
+    expect(await exists('a')).toBe(false);
+  });
+
+  it('leaves nothing of a file that fails, names it, and is not in its own way afterwards', async () => {
+    write('0001_a.sql', 'create table a ()');
+    write('0002_b.sql', 'create table b (); insert into missing values (1);');
+    await expect(run()).rejects.toThrow(/0002_b\.sql failed: .*"missing" does not exist/);
+    expect([await exists('a'), await exists('b')]).toEqual([true, false]);
+    write('0002_b.sql', 'create table b ()');
+    expect(await run()).toEqual(['0002_b.sql']);
+  });
+
+  it('gives a file all the time it needs, and the connection its limit back', async () => {
+    write('0001_a.sql', `create table a as select current_setting('statement_timeout') as allowed`);
+    await run();
+    expect(await database.sql`select allowed from a`).toEqual([{ allowed: '0' }]);
+    const limits = await Promise.all(
+      Array.from(
+        { length: 10 },
+        () => database.sql`select current_setting('statement_timeout') as l`,
+      ),
+    );
+    expect(new Set(limits.map(([row]) => row?.['l']))).toEqual(new Set(['10s']));
+  });
+});
