@@ -18,6 +18,8 @@ export const createSecretBox = ({ currentId, keys }: KeyRing) => {
     return key;
   };
   return {
+    /** Of the key that seals. */
+    currentKeyId: currentId,
     seal(secret: string, owner: string): string {
       const iv = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', keyOf(currentId), iv);
@@ -31,7 +33,10 @@ export const createSecretBox = ({ currentId, keys }: KeyRing) => {
       const [version, keyId = '', encoded = ''] = sealed.split('.');
       if (version !== 'v1') throw new Error('A sealed secret has an unknown version');
       const bytes = Buffer.from(encoded, 'base64url');
-      const decipher = createDecipheriv('aes-256-gcm', keyOf(keyId), bytes.subarray(0, 12));
+      // Without the length, a tag that was cut to 4 bytes would do.
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(keyId), bytes.subarray(0, 12), {
+        authTagLength: 16,
+      });
       decipher.setAAD(Buffer.from(owner));
       decipher.setAuthTag(bytes.subarray(12, 28));
       const opened = [decipher.update(bytes.subarray(28)), decipher.final()];
