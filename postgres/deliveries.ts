@@ -111,7 +111,7 @@ export const createDeliveries = (sql: Queries) => ({
       where t.completed_at is null`;
   },
 
-  /** Completes the row after the POST, once, and moves the delivery with it. */
+  /** Completes the row after the POST, once, and moves the delivery with it: a second time is nothing. */
   async completeAttempt(
     paymentId: string,
     number: number,
@@ -128,11 +128,12 @@ export const createDeliveries = (sql: Queries) => ({
           error = ${result.error}, response_body = ${result.responseBody},
           response_truncated = ${result.responseTruncated}
         where payment_id = ${paymentId} and number = ${number} and completed_at is null
+        returning payment_id
       )
-      update deliveries set status = ${consequence.status},
+      update deliveries d set status = ${consequence.status},
         next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
         exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null}
-      where payment_id = ${paymentId} and status = 'pending'`;
+      from attempt where d.payment_id = attempt.payment_id and d.status = 'pending'`;
   },
 });
 export type Deliveries = ReturnType<typeof createDeliveries>;
