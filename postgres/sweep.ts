@@ -1,7 +1,10 @@
 import type { StartFacts } from '../contract/payment.ts';
 import type { Sql } from './connection.ts';
 
-/** What the sweep asks the database: payments that something should have happened to. */
+/**
+ * What the sweep asks the database: payments that something should have happened to. Batches are
+ * arrays: what stands in `in (…)` may be run again for every row, and then takes more than its limit.
+ */
 export const createSweepQueries = (sql: Sql) => {
   const startFacts = sql`
     p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
@@ -23,7 +26,7 @@ export const createSweepQueries = (sql: Sql) => {
      */
     async takeOnTheirWay(gateway: string, limit: number): Promise<string[]> {
       const rows = await sql<{ id: string }[]>`
-        update payments set asked_at = now() where id in (
+        update payments set asked_at = now() where id = any(array(
           select p.id from payments p
           where p.gateway = ${gateway} and p.checkout_at is not null
             and p.status in ('pending', 'processing') and p.expires_at > now()
@@ -32,7 +35,7 @@ export const createSweepQueries = (sql: Sql) => {
               or coalesce(p.asked_at, p.checkout_at) < now() - interval '8 minutes')
           order by coalesce(p.asked_at, p.checkout_at)
           limit ${limit}
-          for update skip locked)
+          for update skip locked))
         returning id`;
       return rows.map(({ id }) => id);
     },
@@ -40,13 +43,13 @@ export const createSweepQueries = (sql: Sql) => {
     /** Payments that should have ended 20 minutes ago; each is given out again after 20 minutes. */
     async takeNotEnded(limit: number): Promise<StartFacts[]> {
       return sql<StartFacts[]>`
-        update payments p set healed_at = now() where p.id in (
+        update payments p set healed_at = now() where p.id = any(array(
           select id from payments
           where status in ('pending', 'processing') and expires_at < now() - interval '20 minutes'
             and (healed_at is null or healed_at < now() - interval '20 minutes')
           order by expires_at
           limit ${limit}
-          for update skip locked)
+          for update skip locked))
         returning ${startFacts}`;
     },
 
@@ -54,13 +57,13 @@ export const createSweepQueries = (sql: Sql) => {
     async takeOverdueDeliveries(limit: number): Promise<StartFacts[]> {
       return sql<StartFacts[]>`
         with overdue as (
-          update deliveries set healed_at = now() where payment_id in (
+          update deliveries set healed_at = now() where payment_id = any(array(
             select payment_id from deliveries
             where status = 'pending' and next_attempt_at < now() - interval '5 minutes'
               and (healed_at is null or healed_at < now() - interval '5 minutes')
             order by next_attempt_at
             limit ${limit}
-            for update skip locked)
+            for update skip locked))
           returning payment_id
         )
         select ${startFacts} from overdue join payments p on p.id = overdue.payment_id`;

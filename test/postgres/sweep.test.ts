@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SweepQueries } from '../../postgres/sweep.ts';
+import { createSweepQueries } from '../../postgres/sweep.ts';
+import { hold } from '../support/hold.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+
+let records: Records;
+let queries: SweepQueries;
+beforeEach(async () => {
+  records = await startRecords();
+  queries = createSweepQueries(records.sql);
+});
+afterEach(() => records.drop());
+
+const takeOnTheirWay = (limit = 100) => queries.takeOnTheirWay('sandbox', limit);
+
+/** A payer sent off so long ago, and the gateway asked in vain so long ago. */
+const onTheirWay = async ({ sent, asked }: { sent: string; asked?: string }) => {
+  const { id } = await records.sent();
+  await records.sql`
+    update payments set checkout_at = now() - ${sent}::interval,
+      asked_at = now() - ${asked ?? null}::interval, expires_at = now() + interval '1 hour'
+    where id = ${id}`;
+  return id;
+};
+
+describe('FS-05: a payer who was sent to the gateway and is not heard of', () => {
+  it.each([
+    { sent: '1 minute 50 seconds', due: false },
+    { sent: '2 minutes 1 second', due: true },
+    { sent: '10 minutes', asked: '1 minute 50 seconds', due: false },
+    { sent: '10 minutes', asked: '2 minutes 1 second', due: true },
+    { sent: '29 minutes', asked: '2 minutes 1 second', due: true },
+    { sent: '31 minutes', asked: '2 minutes 1 second', due: false },
+    { sent: '31 minutes', asked: '7 minutes 50 seconds', due: false },
+    { sent: '31 minutes', asked: '8 minutes 1 second', due: true },
+    { sent: '5 hours', due: true },
+  ])('$sent ago, asked about $asked ago: due is $due', async ({ due, ...when }) => {
+    const id = await onTheirWay(when);
+    expect(await takeOnTheirWay()).toEqual(due ? [id] : []);
+    // Marked as asked now: the next sweep takes others.
+    expect(await takeOnTheirWay()).toEqual([]);
+  });
+
+  it('is asked about while it is processing, too', async () => {
+    const id = await onTheirWay({ sent: '3 minutes' });
+    await records.sql`update payments set status = 'processing' where id = ${id}`;
+    expect(await takeOnTheirWay()).toEqual([id]);
+  });
+
+  it('is left to the deadline once that has passed, and to nobody once it has ended', async () => {
+    const late = await onTheirWay({ sent: '3 minutes' });
+    await records.sql`update payments set expires_at = now() where id = ${late}`;
+    const { id } = await records.ended('paid');
+    await records.sql`update payments set checkout_at = now() - interval '3 minutes' where id = ${id}`;
+    expect(await takeOnTheirWay()).toEqual([]);
+  });
+
+  it('is not somebody who was never sent, and not of another gateway', async () => {
+    const { id } = await records.opened();
+    await records.sql`update payments set created_at = now() - interval '1 hour' where id = ${id}`;
+    expect(await takeOnTheirWay()).toEqual([]);
+    expect(await queries.gatewaysInUse()).toEqual([]);
+    await onTheirWay({ sent: '3 minutes' });
+    expect(await queries.gatewaysInUse()).toEqual(['sandbox']);
+    expect(await queries.takeOnTheirWay('other', 100)).toEqual([]);
+  });
+
+  it('is taken in bounded batches, the longest unasked first', async () => {
+    const ids: string[] = [];
+    for (const minutes of [9, 3, 12, 6, 4])
+      ids.push(await onTheirWay({ sent: `${minutes} minutes` }));
+    const [nine, three, twelve, six, four] = ids;
+    expect((await takeOnTheirWay(2)).sort()).toEqual([nine!, twelve!].sort());
+    expect((await takeOnTheirWay(2)).sort()).toEqual([four!, six!].sort());
+    expect(await takeOnTheirWay(2)).toEqual([three]);
+  });
+
+  it('is taken by one of two sweeps, which do not wait for each other', async () => {
+    const [first, second] = [
+      await onTheirWay({ sent: '9 minutes' }),
+      await onTheirWay({ sent: '8 minutes' }),
+    ];
+    const other = await hold(records.sql, async (tx) => {
+      expect(await createSweepQueries(tx).takeOnTheirWay('sandbox', 1)).toEqual([first]);
+    });
+    expect(await takeOnTheirWay()).toEqual([second]);
+    await other.commit();
+    expect(await takeOnTheirWay()).toEqual([]);
+  });
+});
+
+describe('a payment that should have ended', () => {
+  const overdue = async (minutes: number) => {
+    const { id } = await records.created({ orderId: 'lost' });
+    await records.sql`
+      update payments set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
+    return id;
+  };
+  const take = async (limit = 100) => (await queries.takeNotEnded(limit)).map(({ id }) => id);
+
+  it('FS-07: is healed from 20 minutes after its deadline on, with what a start takes', async () => {
+    await overdue(19);
+    const id = await overdue(21);
+    const [facts, ...more] = await queries.takeNotEnded(100);
+    expect(more).toEqual([]);
+    expect(facts).toEqual({
+      id,
+      application: 'shop',
+      orderId: 'lost',
+      amount: 1250,
+      currency: 'EUR',
+      gateway: 'sandbox',
+      expiresAt: expect.any(Date),
+    });
+  });
+
+  it('is given out again only after 20 minutes', async () => {
+    const id = await overdue(21);
+    expect(await take()).toEqual([id]);
+    expect(await take()).toEqual([]);
+    const lastHealed = (ago: string) =>
+      records.sql`update payments set healed_at = now() - ${ago}::interval where id = ${id}`;
+    await lastHealed('19 minutes');
+    expect(await take()).toEqual([]);
+    await lastHealed('21 minutes');
+    expect(await take()).toEqual([id]);
+  });
+
+  it('is not one that has ended; the oldest go first, and two sweeps share the work', async () => {
+    const { id: ended } = await records.ended('expired');
+    await records.sql`
+      update payments set expires_at = now() - interval '1 day' where id = ${ended}`;
+    const [old, older] = [await overdue(30), await overdue(40)];
+    const other = await hold(records.sql, async (tx) => {
+      expect(await createSweepQueries(tx).takeNotEnded(1)).toMatchObject([{ id: older }]);
+    });
+    expect(await take()).toEqual([old]);
+    await other.commit();
+    expect(await take()).toEqual([]);
+  });
+});
+
+describe('a delivery', () => {
+  const overdue = async (minutes: number) => {
+    const { id } = await records.ended('paid');
+    await records.sql`
+      update deliveries set next_attempt_at = now() - ${`${minutes} minutes`}::interval
+      where payment_id = ${id}`;
+    return id;
+  };
+  const take = async () => (await queries.takeOverdueDeliveries(100)).map(({ id }) => id);
+
+  it('FS-22: is healed once it is 5 minutes overdue, and again only after 5 minutes', async () => {
+    await overdue(4);
+    const id = await overdue(6);
+    expect(await queries.takeOverdueDeliveries(100)).toMatchObject([{ id, orderId: 'order-1' }]);
+    expect(await take()).toEqual([]);
+    await records.sql`update deliveries set healed_at = now() - interval '6 minutes'`;
+    expect(await take()).toEqual([id]);
+  });
+
+  it('that is done, exhausted or none is left alone', async () => {
+    for (const status of ['delivered', 'exhausted', 'none']) {
+      const id = await overdue(6);
+      await records.sql`update deliveries set status = ${status} where payment_id = ${id}`;
+    }
+    expect(await take()).toEqual([]);
+  });
+
+  it('is taken by one of two sweeps, which do not wait for each other', async () => {
+    const [first, second] = [await overdue(9), await overdue(8)];
+    const other = await hold(records.sql, async (tx) => {
+      expect(await createSweepQueries(tx).takeOverdueDeliveries(1)).toMatchObject([{ id: first }]);
+    });
+    expect(await take()).toEqual([second]);
+    await other.commit();
+    expect(await take()).toEqual([]);
+  });
+});
+
+describe('a batch', () => {
+  it('is bounded whatever plan Postgres chooses', async () => {
+    for (let count = 0; count < 20; count += 1) {
+      await onTheirWay({ sent: '5 minutes' });
+      await records.ended('paid');
+    }
+    await records.sql`update deliveries set next_attempt_at = now() - interval '6 minutes'`;
+    const connection = await records.sql.reserve();
+    for (const way of ['hashagg', 'hashjoin', 'mergejoin', 'sort', 'material', 'indexscan'])
+      await connection.unsafe(`set enable_${way} = off`);
+    const other = createSweepQueries(connection);
+    expect(await other.takeOnTheirWay('sandbox', 2)).toHaveLength(2);
+    expect(await other.takeOverdueDeliveries(2)).toHaveLength(2);
+    await connection`update payments set expires_at = now() - interval '21 minutes'`;
+    expect(await other.takeNotEnded(2)).toHaveLength(2);
+    connection.release();
+  });
+});
