@@ -21,7 +21,9 @@ export const createIdempotencyKeys = (sql: Sql) => ({
   async dropExpired(limit: number): Promise<number> {
     const { count } = await sql`
       delete from idempotency_keys where ctid in (
-        select ctid from idempotency_keys where expires_at <= now() limit ${limit})`;
+        select ctid from idempotency_keys where expires_at <= now() limit ${limit})
+        -- Once more, of the row as it is once it is locked: a create may just have used the key anew.
+        and expires_at <= now()`;
     return count;
   },
 });
