@@ -1,5 +1,5 @@
 import { Client } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
 import { createDeliveryPlaces } from '../activities/webhook-places.ts';
@@ -15,6 +15,7 @@ import { createSettlements } from '../postgres/settlements.ts';
 import { createSweepQueries } from '../postgres/sweep.ts';
 import { createUnstarted } from '../postgres/unstarted.ts';
 import { createLogger, runProcess, SetupError } from '../process.ts';
+import { connectEngine } from './connection.ts';
 import { prepareNamespace } from './namespace.ts';
 import { createPaymentWorkflows } from './payment-workflows.ts';
 import { createWorkers, deliverySlots } from './workers.ts';
@@ -30,7 +31,7 @@ await runProcess(async () => {
     ),
   });
   const { connectionOptions, namespace } = config.temporal;
-  const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
+  const connection = await connectEngine(connectionOptions).catch((error: unknown) => {
     throw new SetupError(
       `Temporal cannot be reached (${String(error)}): start it, or set TEMPORAL_ADDRESS.`,
     );

@@ -18,12 +18,15 @@ const paymentSlots = 200;
 /** A quarter of them at most go to one application: contract, section 6. */
 export const deliverySlots = 100;
 
-/** How the worker of payments runs; the benchmark measures the engine with the same options. */
+/** How the two workers run; the benchmark measures the engine with the same options. */
 export const paymentWorkerOptions = {
   reuseV8Context: true,
   // Payments mostly sleep: a small cache costs little and memory stays flat.
   maxCachedWorkflows: 500,
   maxConcurrentActivityTaskExecutions: paymentSlots,
+} as const;
+export const deliveryWorkerOptions = {
+  maxConcurrentActivityTaskExecutions: deliverySlots,
 } as const;
 
 /** The two workers of the process: payments, and deliveries on a queue of their own. */
@@ -50,9 +53,9 @@ export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> 
     }),
     Worker.create({
       ...shared,
+      ...deliveryWorkerOptions,
       taskQueue: webhooksQueue,
       activities: { deliverWebhook },
-      maxConcurrentActivityTaskExecutions: deliverySlots,
     }),
   ]);
 };

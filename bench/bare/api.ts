@@ -8,7 +8,8 @@ import { connectClient } from '../../api/temporal.ts';
 import { connect } from '../../postgres/connection.ts';
 import { runProcess } from '../../process.ts';
 import { closedLoop } from '../load.ts';
-import { bareQueue, bareWorkflow, idleQueue, readSetup } from './setup.ts';
+import { bareQueue, bareWorkflow, idleQueue } from './queues.ts';
+import { readSetup } from './setup.ts';
 
 const Bounds = z.object({ atOnce: z.int(), count: z.int(), limitMs: z.number() });
 

@@ -10,8 +10,3 @@ const Setup = z.object({
 export type Setup = z.infer<typeof Setup>;
 
 export const readSetup = (): Setup => Setup.parse(JSON.parse(process.argv[2] ?? ''));
-
-export const bareQueue = 'bare';
-/** Nobody polls it: a start there is a start and nothing else. */
-export const idleQueue = 'idle';
-export const bareWorkflow = 'bare';

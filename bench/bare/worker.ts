@@ -1,27 +1,38 @@
 import { readFileSync } from 'node:fs';
-import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { Runtime, Worker } from '@temporalio/worker';
 import { runProcess } from '../../process.ts';
-import { paymentWorkerOptions } from '../../worker/workers.ts';
+import { connectEngine } from '../../worker/connection.ts';
+import { deliveryWorkerOptions, paymentWorkerOptions } from '../../worker/workers.ts';
 import { activities } from './activities.ts';
-import { bareQueue, readSetup } from './setup.ts';
+import { bareDeliveryQueue, bareQueue } from './queues.ts';
+import { readSetup } from './setup.ts';
 
-/** The bare workflow's worker: the options of the service's own, and nothing to do. */
+/** The bare workflow's workers: two queues and the options of the service's own, and nothing to do. */
 await runProcess(async () => {
   const { temporal, bundlePath } = readSetup();
   Runtime.install({ shutdownSignals: [] });
-  const connection = await NativeConnection.connect({ address: temporal.address });
-  const worker = await Worker.create({
-    ...paymentWorkerOptions,
-    connection,
-    namespace: temporal.namespace,
-    taskQueue: bareQueue,
-    activities,
-    workflowBundle: { code: readFileSync(bundlePath, 'utf8') },
-  });
-  const run = worker.run();
+  const connection = await connectEngine({ address: temporal.address });
+  const shared = { connection, namespace: temporal.namespace };
+  const { deliver, ...others } = activities;
+  const workers = await Promise.all([
+    Worker.create({
+      ...shared,
+      ...paymentWorkerOptions,
+      taskQueue: bareQueue,
+      activities: others,
+      workflowBundle: { code: readFileSync(bundlePath, 'utf8') },
+    }),
+    Worker.create({
+      ...shared,
+      ...deliveryWorkerOptions,
+      taskQueue: bareDeliveryQueue,
+      activities: { deliver },
+    }),
+  ]);
+  const runs = workers.map((worker) => worker.run());
   return async () => {
-    worker.shutdown();
-    await run;
+    for (const worker of workers) worker.shutdown();
+    await Promise.allSettled(runs);
     await connection.close();
   };
 });
