@@ -60,7 +60,7 @@ export const answersOf = (route: Route): Answer[] => [
 
 const refusalOf = (route: Route, code: ErrorCode): Answer => {
   const counting = route.access === 'application' && !uncounted.has(code) ? budgetHeaders : [];
-  const isPage = route.access === 'payer' && code !== 'METHOD_NOT_ALLOWED';
+  const isPage = route.access === 'payer';
   return {
     status: errors[code].status,
     code,

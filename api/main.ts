@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readApiConfig } from '../config.ts';
 import { connect } from '../postgres/connection.ts';
+import { withDeadline } from '../postgres/deadline.ts';
 import { createLogger, runProcess, SetupError } from '../process.ts';
 import { createHttpServer } from './server.ts';
 import { connectClient } from './temporal.ts';
@@ -15,9 +16,10 @@ await runProcess(async () => {
       `The database is not usable (${String(error)}): check DATABASE_URL and that it is migrated.`,
     );
   });
+  const probe = connect(config.DATABASE_URL, { name: 'payments-api-probe', max: 1 });
   const client = connectClient(config.temporal);
   const service = createService({
-    sql,
+    sql: withDeadline(sql, probe),
     client,
     logger,
     publicBaseUrl: config.PUBLIC_BASE_URL,
@@ -50,6 +52,6 @@ await runProcess(async () => {
     clearTimeout(impatient);
     await service.stop();
     await client.connection.close();
-    await sql.end({ timeout: 5 });
+    await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
   };
 });

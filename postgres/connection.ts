@@ -17,6 +17,8 @@ export const connect = (url: string, { name, max }: ConnectOptions): Sql =>
   postgres(url, {
     max,
     connect_timeout: 5,
+    // Seconds. The default grows to 20: those who wait would not notice that Postgres is back.
+    backoff: () => 0.1 + Math.random() * 0.2,
     idle_timeout: 300,
     onnotice: () => {},
     connection: { application_name: name, statement_timeout: 10_000 },
@@ -37,8 +39,9 @@ export const connect = (url: string, { name, max }: ConnectOptions): Sql =>
 const connectionCodes = new Set([
   ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT'],
-  // Shutting down, crashed, starting up, too many connections.
-  ...['57P01', '57P02', '57P03', '53300'],
+  ...['NO_ANSWER', 'EHOSTUNREACH', 'ENETUNREACH'],
+  // Shutting down, crashed, starting up, too many connections; a statement took too long.
+  ...['57P01', '57P02', '57P03', '53300', '57014'],
 ]);
 
 /** Postgres is away, as opposed to having refused a statement. */

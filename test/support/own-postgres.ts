@@ -36,6 +36,14 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
     lines,
     start,
     stop: async () => running?.stop(),
+    /** Nothing is answered any more, and no connection breaks. @returns what lets it go on */
+    async freeze() {
+      const rows = await sql<{ pid: number }[]>`select pid from pg_stat_activity`;
+      const pids = [running?.pid ?? 0, ...rows.map(({ pid }) => pid)].filter((pid) => pid > 0);
+      const signal = (name: NodeJS.Signals) => pids.map((pid) => process.kill(pid, name));
+      signal('SIGSTOP');
+      return () => void signal('SIGCONT');
+    },
     async drop() {
       await sql.end({ timeout: 1 });
       await running?.stop();

@@ -20,12 +20,11 @@ import { timeSkipping } from './skip-time.ts';
 
 /**
  * The whole service of one test file: its own database, engine, API and worker processes.
- * `apiEnv`: settings of its API processes beside the usual ones.
  */
-export const startService = async ({ apiEnv = {} }: { apiEnv?: Record<string, string> } = {}) => {
+export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-service-'));
   const ports = await choosePorts({ api: 0, temporal: 0 });
-  const database = await aDatabase();
+  const database = given.database ?? (await aDatabase());
   const secretsKey = randomBytes(32);
 
   let temporal: RunningTemporal | undefined;
@@ -123,6 +122,13 @@ export const startService = async ({ apiEnv = {} }: { apiEnv?: Record<string, st
   };
 };
 export type Service = Awaited<ReturnType<typeof startService>>;
+
+export interface ServiceOptions {
+  /** Settings of the API processes beside the usual ones. */
+  apiEnv?: Record<string, string>;
+  /** Instead of one of its own; it is dropped in the end. */
+  database?: Pick<Awaited<ReturnType<typeof aDatabase>>, 'sql' | 'url' | 'drop'>;
+}
 
 export interface ApplicationOptions {
   mode?: TokenMode;
