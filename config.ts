@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 
@@ -95,6 +96,18 @@ const stackShape = {
   TEMPORAL_UI_PORT: port.default(8233),
 };
 
+const adminShape = {
+  DATABASE_URL: shared.DATABASE_URL,
+  /** Only what seals or opens a secret needs it. */
+  SECRETS_KEY: keyRing.optional(),
+  ALLOW_LOOPBACK_TARGETS: flag.default(false),
+  /** For links to payments' workflows. */
+  TEMPORAL_UI_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+};
+
 type Environment = Record<string, string | undefined>;
 
 /** The value of NAME, or the content of the file that NAME_FILE names. */
@@ -170,6 +183,45 @@ export const readWorkerConfig = (env: Environment = process.env) => {
   const temporal = temporalConfig(env, problems);
   if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
     problems.push('ALLOW_LOOPBACK_TARGETS: is refused together with a public PUBLIC_BASE_URL');
+  return orThrow(values && temporal && { ...values, temporal }, problems);
+};
+
+const connectionFile = z.object({
+  database_url: z.string(),
+  temporal_address: z.string(),
+  temporal_namespace: z.string(),
+  temporal_ui_url: z.string().nullable(),
+});
+
+/** What the embedded stack has left in its folder, in the form in which an admin would set it. */
+const embeddedSettings = (folder: string): Environment => {
+  try {
+    const text = readFileSync(join(folder, 'connection.json'), 'utf8');
+    const facts = connectionFile.parse(JSON.parse(text));
+    return {
+      DATABASE_URL: facts.database_url,
+      TEMPORAL_ADDRESS: facts.temporal_address,
+      TEMPORAL_NAMESPACE: facts.temporal_namespace,
+      TEMPORAL_UI_URL: facts.temporal_ui_url ?? undefined,
+      SECRETS_KEY_FILE: join(folder, 'secrets-key'),
+      ALLOW_LOOPBACK_TARGETS: 'true',
+    };
+  } catch {
+    return {};
+  }
+};
+
+/**
+ * Without a DATABASE_URL of its own, or with the stack's, an admin means the embedded stack.
+ * @throws ConfigError
+ */
+export const readAdminConfig = (env: Environment = process.env) => {
+  const embedded = embeddedSettings(env['DATA_DIR'] || '.data');
+  const isElsewhere = env['DATABASE_URL_FILE'] || (env['DATABASE_URL'] ?? '') !== '';
+  const usesStack = !isElsewhere || env['DATABASE_URL'] === embedded['DATABASE_URL'];
+  const settings = usesStack ? { ...embedded, ...definedOnly(env) } : env;
+  const { values, problems } = read(adminShape, settings);
+  const temporal = temporalConfig(settings, problems);
   return orThrow(values && temporal && { ...values, temporal }, problems);
 };
 

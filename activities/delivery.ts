@@ -10,7 +10,7 @@ import type { DeliveryPlaces } from './webhook-places.ts';
 import { post } from './webhook-request.ts';
 import type { Step } from './webhook-schedule.ts';
 import { attemptsPerRound, delaysMs, nextStep } from './webhook-schedule.ts';
-import { signatureOf } from './webhook-signature.ts';
+import { headersOf } from './webhook-signature.ts';
 
 export interface Deps {
   deliveries: Deliveries;
@@ -45,22 +45,13 @@ export const createDeliveryActivities = (deps: Deps) => {
     if (url === null) return failure('no_url', 'The application has no webhook URL any more');
     const problem = webhookUrlProblem(url, targetRule);
     if (problem) return failure('blocked', `The webhook URL ${problem}`);
-    const timestamp = Math.floor(now().getTime() / 1000);
     const secrets = delivery.secrets.map((sealed) => secretBox.open(sealed, application));
     return post({
       url,
       body: event.body,
       dispatcher,
       signal: cancellationSignal(),
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Service-Webhook/1.0',
-        'x-service-event': event.kind,
-        'x-service-event-id': event.id,
-        'x-service-timestamp': String(timestamp),
-        'x-service-delivery-attempt': String(number),
-        'x-service-signature': signatureOf(event.body, secrets, timestamp),
-      },
+      headers: headersOf({ event, attempt: number, secrets, now: now() }),
     });
   };
 

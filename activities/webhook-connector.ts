@@ -18,7 +18,7 @@ export interface DialRequest {
 
 export type Dial = (request: DialRequest) => Socket;
 
-export interface ConnectorOptions extends TargetRule {
+export interface DispatcherOptions extends TargetRule {
   resolve?: Resolve;
   dial?: Dial;
   timeoutMs: number;
@@ -28,13 +28,13 @@ export interface ConnectorOptions extends TargetRule {
  * Connects to the vetted addresses of a host, and only when all of its addresses are allowed. Every
  * connection of an undici Agent passes here, those to literal addresses too, which its lookup misses.
  */
-export const createConnector =
+const createConnector =
   ({
     allowLoopback,
     resolve = createResolver(),
     dial = dialVetted,
     timeoutMs,
-  }: ConnectorOptions): buildConnector.connector =>
+  }: DispatcherOptions): buildConnector.connector =>
   (options, callback) => {
     const open = async () => {
       const host = hostOf(options.hostname);
@@ -57,12 +57,6 @@ export const createConnector =
           callback(error instanceof Error ? error : new Error(String(error)), null),
       );
   };
-
-export interface DispatcherOptions extends TargetRule {
-  resolve?: Resolve;
-  dial?: Dial;
-  timeoutMs: number;
-}
 
 /**
  * Sends webhooks: over HTTP/1.1, never through a proxy of the environment, to vetted addresses only.

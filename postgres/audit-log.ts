@@ -46,4 +46,3 @@ export const createAuditLog = (sql: Queries) => ({
       order by id desc limit ${limit}`;
   },
 });
-export type AuditLog = ReturnType<typeof createAuditLog>;

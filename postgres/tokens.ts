@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Sql } from './connection.ts';
+import type { Queries } from './connection.ts';
 import type { Gateway } from './gateways.ts';
 import { randomSecret } from './secret-box.ts';
 
 export type TokenMode = 'live' | 'test';
+
+export interface NewToken {
+  application: string;
+  mode: TokenMode;
+  name: string;
+  /** Without one it is valid until it is revoked. */
+  expiresAt?: Date | null;
+}
 
 /** Who calls, as of this request: no cache stands between a revocation and the next request. */
 export interface Caller {
@@ -42,13 +50,14 @@ interface CallerRow {
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-export const createTokens = (sql: Sql) => ({
+export const createTokens = (sql: Queries) => ({
   /** @returns the token, which is shown now and never again: only its hash is stored. */
-  async issue(token: { application: string; mode: TokenMode; name: string }): Promise<string> {
+  async issue(token: NewToken): Promise<string> {
     const text = `svc_${token.mode}_${randomSecret()}`;
     await sql`
-      insert into tokens (hash, prefix, application, mode, name)
-      values (${hashOf(text)}, ${text.slice(0, 13)}, ${token.application}, ${token.mode}, ${token.name})`;
+      insert into tokens (hash, prefix, application, mode, name, expires_at)
+      values (${hashOf(text)}, ${text.slice(0, 13)}, ${token.application}, ${token.mode},
+        ${token.name}, ${token.expiresAt ?? null})`;
     return text;
   },
 

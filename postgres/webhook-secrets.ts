@@ -43,6 +43,15 @@ export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>)
         order by id desc`;
     },
 
+    /** What an attempt is signed with now: sealed, the newer first. */
+    async listSealed(application: string): Promise<string[]> {
+      const rows = await sql<{ ciphertext: string }[]>`
+        select ciphertext from webhook_secrets
+        where application = ${application} and (retires_at is null or retires_at > now())
+        order by id desc`;
+      return rows.map(({ ciphertext }) => ciphertext);
+    },
+
     /**
      * Adds a secret; the one before goes on beside it for a while. To be asked of an application
      * that is locked. @returns the secret, shown now and never again
@@ -57,6 +66,13 @@ export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>)
     async retire(application: string, id: number): Promise<void> {
       await sql`
         update webhook_secrets set retires_at = now()
+        where application = ${application} and id = ${id}`;
+    },
+
+    /** It does not retire any more. */
+    async keep(application: string, id: number): Promise<void> {
+      await sql`
+        update webhook_secrets set retires_at = null
         where application = ${application} and id = ${id}`;
     },
 
@@ -77,4 +93,3 @@ export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>)
     },
   };
 };
-export type WebhookSecrets = ReturnType<typeof createWebhookSecrets>;

@@ -30,7 +30,12 @@ const rules: Record<string, { value?: string; type?: string }> = {
     type: 'process.ts',
   },
   'worker/main.ts': { value: 'config.ts process.ts' },
-  admin: { value: 'contract postgres workflows/messages.ts', type: 'process.ts' },
+  // A sample webhook is sent and signed as a real one is.
+  admin: {
+    value:
+      'contract postgres workflows/messages.ts activities/webhook-connector.ts activities/webhook-request.ts activities/webhook-signature.ts',
+    type: 'process.ts',
+  },
   'admin/main.ts': { value: 'config.ts process.ts' },
   stack: { value: 'config.ts process.ts postgres contract' },
   demo: {},

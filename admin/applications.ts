@@ -1,0 +1,142 @@
+import type { TargetRule } from '../contract/webhook-address.ts';
+import { webhookUrlProblem } from '../contract/webhook-address.ts';
+import type { Application, ApplicationSettings } from '../postgres/applications.ts';
+import { createApplications } from '../postgres/applications.ts';
+import type { AuditFacts } from '../postgres/audit-log.ts';
+import type { Queries, Sql } from '../postgres/connection.ts';
+import { createGateways } from '../postgres/gateways.ts';
+import type { MakeChange } from './change.ts';
+import { Refusal } from './change.ts';
+
+export interface Deps {
+  sql: Sql;
+  change: MakeChange;
+  targetRule: TargetRule;
+}
+
+export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'callbackUrls'> & {
+  webhookUrl: string | null;
+};
+
+const listLimit = 1_000;
+const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
+const maxRequestsPerMinute = 1_000_000;
+
+/** @throws Refusal */
+export const checkSlug = (slug: string): void => {
+  if (!slugPattern.test(slug))
+    throw new Refusal(
+      `"${slug}" is not a slug: 1 to 50 small letters, digits and hyphens, no hyphen at the ends.`,
+    );
+};
+
+/** Locked until the transaction ends. @throws Refusal when there is none */
+export const lockApplication = async (tx: Queries, slug: string): Promise<Application> => {
+  const application = await createApplications(tx).lock(slug);
+  if (application) return application;
+  throw new Refusal(`There is no application "${slug}".`);
+};
+
+const factsOf = (application: Application): AuditFacts => ({
+  status: application.status,
+  default_gateway: application.defaultGateway,
+  callback_urls: application.callbackUrls,
+  webhook_url: application.webhookUrl,
+  requests_per_minute: application.requestsPerMinute,
+});
+
+export const createApplicationOperations = ({ sql, change, targetRule }: Deps) => {
+  const checkUrls = ({
+    callbackUrls,
+    webhookUrl,
+  }: Partial<Pick<NewApplication, 'callbackUrls' | 'webhookUrl'>>) => {
+    for (const url of callbackUrls ?? []) {
+      const problem = callbackUrlProblem(url, targetRule);
+      if (problem) throw new Refusal(`The callback URL ${url} ${problem}.`);
+    }
+    const problem = webhookUrl ? webhookUrlProblem(webhookUrl, targetRule) : undefined;
+    // The URL is not repeated: its query may be a key.
+    if (problem) throw new Refusal(`The webhook URL ${problem}.`);
+  };
+
+  const checkGateway = async (tx: Queries, slug: string) => {
+    if (!(await createGateways(tx).get(slug)))
+      throw new Refusal(`There is no gateway "${slug}": add it first.`);
+  };
+
+  return {
+    async create(application: NewApplication, reason: string | null): Promise<Application> {
+      const { slug, defaultGateway, callbackUrls } = application;
+      checkSlug(slug);
+      if (callbackUrls.length === 0)
+        throw new Refusal('An application needs at least one callback URL.');
+      checkUrls(application);
+      const subject = `application:${slug}`;
+      return change({ action: 'application.create', subject, reason }, async (tx) => {
+        await checkGateway(tx, defaultGateway);
+        if (!(await createApplications(tx).insert(application)))
+          throw new Refusal(`There is an application "${slug}" already.`);
+        const created = await lockApplication(tx, slug);
+        return { result: created, before: null, after: factsOf(created) };
+      });
+    },
+
+    async get(slug: string): Promise<Application> {
+      const application = await createApplications(sql).get(slug);
+      if (application) return application;
+      throw new Refusal(`There is no application "${slug}".`);
+    },
+
+    list: (): Promise<Application[]> => createApplications(sql).list(listLimit),
+
+    /** A new webhook URL holds from the next attempt on. */
+    async update(
+      slug: string,
+      settings: Partial<Omit<ApplicationSettings, 'status'>>,
+      reason: string | null,
+    ): Promise<Application> {
+      checkUrls(settings);
+      const { requestsPerMinute: budget } = settings;
+      if (settings.callbackUrls?.length === 0)
+        throw new Refusal('An application needs at least one callback URL.');
+      if (budget !== undefined && !(budget >= 1 && budget <= maxRequestsPerMinute))
+        throw new Refusal(`The budget is from 1 to ${maxRequestsPerMinute} requests a minute.`);
+      const subject = `application:${slug}`;
+      return change({ action: 'application.update', subject, reason }, async (tx) => {
+        if (settings.defaultGateway !== undefined) await checkGateway(tx, settings.defaultGateway);
+        return write(tx, slug, settings);
+      });
+    },
+
+    /** Disabled: its API calls are refused from the next one on; outcomes are still delivered. */
+    async setStatus(
+      slug: string,
+      status: Application['status'],
+      reason: string | null,
+    ): Promise<Application> {
+      const action = status === 'active' ? 'application.enable' : 'application.disable';
+      return change({ action, subject: `application:${slug}`, reason }, (tx) =>
+        write(tx, slug, { status }),
+      );
+    },
+  };
+};
+
+const write = async (tx: Queries, slug: string, settings: Partial<ApplicationSettings>) => {
+  const before = await lockApplication(tx, slug);
+  const after = { ...before, ...settings };
+  if (JSON.stringify(after) === JSON.stringify(before))
+    throw new Refusal(`The application "${slug}" is so already.`);
+  await createApplications(tx).update(slug, after);
+  return { result: after, before: factsOf(before), after: factsOf(after) };
+};
+
+/** A browser goes there, so only its form matters. */
+const callbackUrlProblem = (text: string, { allowLoopback }: TargetRule): string | undefined => {
+  const url = URL.parse(text);
+  if (!url || /\s/.test(text)) return 'is not a URL';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.protocol === 'https:') return undefined;
+  if (url.protocol === 'http:' && allowLoopback) return undefined;
+  return 'must be an https URL';
+};

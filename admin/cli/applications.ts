@@ -1,0 +1,136 @@
+import type { Command } from 'commander';
+import type { Application } from '../../postgres/applications.ts';
+import { Refusal } from '../change.ts';
+import type { Surroundings } from './commands.ts';
+import { command, count, group, option, reason, textOf } from './commands.ts';
+import { facts, table, type Output } from './output.ts';
+
+const shown = (application: Application): Output => ({
+  text: facts({
+    slug: application.slug,
+    status: application.status,
+    'default gateway': application.defaultGateway,
+    'callback URLs': application.callbackUrls,
+    'webhook URL': application.webhookUrl,
+    'requests a minute': application.requestsPerMinute,
+    created: application.createdAt,
+  }),
+  json: application,
+});
+
+const callbackUrls = () =>
+  option('--callback-url <url...>', 'where payers come back to; the first one is the default');
+const webhookUrl = () => option('--webhook-url <url>', 'where its events are sent, over https');
+
+const urlsOf = (value: unknown): string[] | undefined =>
+  Array.isArray(value) ? value.map(String) : undefined;
+
+export const applicationCommands = (around: Surroundings): Command => {
+  const setStatus = (name: string, status: Application['status'], summary: string) =>
+    command(
+      around,
+      {
+        usage: `${name} <application>`,
+        summary,
+        examples: [`applications ${name} shop --reason "asked by its owner"`],
+        options: [reason()],
+      },
+      async ({ args: [slug = ''], options, operations }) =>
+        shown(await operations.applications.setStatus(slug, status, textOf(options['reason']))),
+    );
+
+  const create = command(
+    around,
+    {
+      usage: 'create <application>',
+      summary: 'make an application; then issue a token and rotate its first webhook secret',
+      examples: [
+        'applications create shop --gateway sandbox --callback-url https://shop.example/return --webhook-url https://shop.example/webhook',
+      ],
+      options: [
+        option('--gateway <slug>', 'its default gateway').makeOptionMandatory(),
+        callbackUrls().makeOptionMandatory(),
+        webhookUrl(),
+        reason(),
+      ],
+    },
+    async ({ args: [slug = ''], options, operations }) => {
+      const application = {
+        slug,
+        defaultGateway: String(options['gateway']),
+        callbackUrls: urlsOf(options['callbackUrl']) ?? [],
+        webhookUrl: textOf(options['webhookUrl']),
+      };
+      return shown(await operations.applications.create(application, textOf(options['reason'])));
+    },
+  );
+
+  const update = command(
+    around,
+    {
+      usage: 'update <application>',
+      summary:
+        'change URLs, default gateway or budget; a new webhook URL holds at the next attempt',
+      examples: [
+        'applications update shop --webhook-url https://shop.example/new-webhook',
+        'applications update shop --no-webhook-url --reason "receiver is gone"',
+        'applications update shop --requests-per-minute 600',
+      ],
+      options: [
+        callbackUrls(),
+        webhookUrl(),
+        option('--no-webhook-url', 'remove the webhook URL'),
+        option('--gateway <slug>', 'its default gateway'),
+        option('--requests-per-minute <count>', 'its request budget').argParser(count(1_000_000)),
+        reason(),
+      ],
+    },
+    async ({ args: [slug = ''], options, operations }) => {
+      const urls = urlsOf(options['callbackUrl']);
+      const { gateway, webhookUrl: url, requestsPerMinute } = options;
+      const settings = {
+        ...(urls && { callbackUrls: urls }),
+        ...(url === false ? { webhookUrl: null } : {}),
+        ...(typeof url === 'string' && { webhookUrl: url }),
+        ...(typeof gateway === 'string' && { defaultGateway: gateway }),
+        ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
+      };
+      if (Object.keys(settings).length === 0)
+        throw new Refusal('Say what to change: see applications update --help.');
+      return shown(await operations.applications.update(slug, settings, textOf(options['reason'])));
+    },
+  );
+
+  const list = command(
+    around,
+    { usage: 'list', summary: 'all applications', examples: ['applications list --json'] },
+    async ({ operations }) => {
+      const all = await operations.applications.list();
+      const rows = all.map((one) => [
+        ...[one.slug, one.status, one.defaultGateway, one.requestsPerMinute],
+        ...[one.webhookUrl, one.createdAt],
+      ]);
+      const headings = ['slug', 'status', 'gateway', 'budget', 'webhook URL', 'created'];
+      return { text: table(headings, rows, 'There are no applications.'), json: all };
+    },
+  );
+
+  const show = command(
+    around,
+    {
+      usage: 'show <application>',
+      summary: 'one application',
+      examples: ['applications show shop'],
+    },
+    async ({ args: [slug = ''], operations }) => shown(await operations.applications.get(slug)),
+  );
+
+  return group('applications', 'the systems that use the service', [
+    create,
+    list,
+    show,
+    update,
+    setStatus('disable', 'disabled', 'refuse its API calls; outcomes are still delivered'),
+    setStatus('enable', 'active', 'accept its API calls again'),
+  ]);
+};

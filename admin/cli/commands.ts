@@ -1,0 +1,99 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Operations } from '../operations.ts';
+import { Refusal } from '../change.ts';
+import type { Io } from './io.ts';
+import type { Output } from './output.ts';
+import { jsonText } from './output.ts';
+
+/** What every command is given. */
+export interface Surroundings {
+  io: Io;
+  /** Connects at the first use: help needs neither a database nor settings. */
+  open: (actor: string | undefined) => Promise<Operations>;
+}
+
+/** The answer was shown already, and was a failure. */
+export class ShownFailure extends Error {}
+
+interface CommonOptions {
+  json?: boolean;
+  as?: string;
+  yes?: boolean;
+}
+
+export interface Spec {
+  /** Name and arguments, as in the help. */
+  usage: string;
+  summary: string;
+  /** Whole lines as they would be typed, without `npm run admin --`. */
+  examples: readonly string[];
+  options?: readonly Option[];
+  /** Asks before it is done: it cannot be taken back. */
+  irreversible?: (args: readonly string[], options: Readonly<Record<string, unknown>>) => string;
+}
+
+export interface Call {
+  /** In the order of the usage; a variadic one is the rest. */
+  args: readonly string[];
+  options: Readonly<Record<string, unknown>>;
+  operations: Operations;
+  io: Io;
+}
+
+export const option = (flags: string, description: string): Option =>
+  new Option(flags, description);
+
+export const reason = (): Option => option('--reason <text>', 'why, for the audit log');
+
+export const count = (max: number) => (text: string) => {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+};
+
+/** The value of an option that was given as text. */
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** One command: parses, asks where it must, runs, and shows what came of it. */
+export const command = (
+  { io, open }: Surroundings,
+  { usage, summary, examples, options = [], irreversible }: Spec,
+  run: (call: Call) => Promise<Output>,
+): Command => {
+  const made = new Command(usage.split(' ', 1)[0]).summary(summary).description(summary);
+  const [, ...args] = usage.split(' ');
+  for (const argument of args) made.argument(argument);
+  for (const each of options) made.addOption(each);
+  made.option('--json', 'print JSON, for programs');
+  made.option('--as <name>', 'who does it, for the audit log (default: your user name)');
+  if (irreversible) made.option('--yes', 'do not ask');
+  made.addHelpText('after', () => helpOf(examples));
+  return made.action(async (...given: unknown[]) => {
+    // Commander hands over the arguments, then the options, then itself.
+    const values = (given.slice(0, -2) as (string | string[] | undefined)[]).flat();
+    const texts = values.filter((value): value is string => value !== undefined);
+    const parsed = made.opts<CommonOptions & Record<string, unknown>>();
+    if (irreversible && !parsed.yes) await confirm(io, irreversible(texts, parsed));
+    const operations = await open(parsed.as);
+    const { text, json, failed } = await run({ args: texts, options: parsed, operations, io });
+    io.out(parsed.json ? jsonText(json) : text);
+    if (failed) throw new ShownFailure();
+  });
+};
+
+const helpOf = (examples: readonly string[]): string =>
+  ['', 'Examples:', ...examples.map((line) => `  npm run admin -- ${line}`)].join('\n');
+
+const confirm = async (io: Io, what: string) => {
+  if (!io.isInteractive)
+    throw new Refusal(`${what} This cannot be taken back: add --yes to do it without a question.`);
+  const answer = await io.ask(`${what} This cannot be taken back. Go on? (yes/no) `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
+};
+
+/** Commands under one word, e.g. `tokens issue`. */
+export const group = (name: string, summary: string, commands: readonly Command[]): Command => {
+  const made = new Command(name).summary(summary).description(summary);
+  for (const each of commands) made.addCommand(each);
+  return made;
+};

@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { Refusal } from '../change.ts';
+import type { Surroundings } from './commands.ts';
+import { command, group, option, reason, textOf } from './commands.ts';
+import { table } from './output.ts';
+
+/** The built-in one, whose money is not real. */
+const sandboxDriver = 'sandbox';
+
+export const gatewayCommands = (around: Surroundings): Command => {
+  const add = command(
+    around,
+    {
+      usage: 'add <gateway>',
+      summary:
+        'configure an account at a payment provider; its credentials are asked for, or piped',
+      examples: [
+        'gateways add sandbox --driver sandbox',
+        'gateways add zarinpal --driver zarinpal --kind live',
+        'gateways add zarinpal --driver zarinpal --kind live < credentials.json',
+      ],
+      options: [
+        option('--driver <name>', 'the kind of provider').makeOptionMandatory(),
+        option('--kind <kind>', 'sandbox: payments there are tests')
+          .choices(['sandbox', 'live'])
+          .default('sandbox'),
+        reason(),
+      ],
+    },
+    async ({ args: [slug = ''], options, operations, io }) => {
+      const driver = String(options['driver']);
+      const kind = options['kind'] === 'live' ? ('live' as const) : ('sandbox' as const);
+      if (driver === sandboxDriver && kind === 'live')
+        throw new Refusal('The sandbox driver takes no real money: it cannot be live.');
+      const credentials =
+        driver === sandboxDriver
+          ? null
+          : await io.readSecret('Credentials, a JSON object (not shown): ');
+      await operations.gateways.add({ slug, driver, kind, credentials }, textOf(options['reason']));
+      return { text: `Added: ${slug}`, json: { slug, driver, kind } };
+    },
+  );
+
+  const list = command(
+    around,
+    { usage: 'list', summary: 'all gateways', examples: ['gateways list'] },
+    async ({ operations }) => {
+      const all = await operations.gateways.list();
+      const rows = all.map((one) => [
+        ...[one.slug, one.driver, one.kind, one.enabled, one.hasCredentials],
+      ]);
+      const headings = ['slug', 'driver', 'kind', 'enabled', 'credentials'];
+      return { text: table(headings, rows, 'There are no gateways.'), json: all };
+    },
+  );
+
+  const setEnabled = (name: string, enabled: boolean, summary: string) =>
+    command(
+      around,
+      {
+        usage: `${name} <gateway>`,
+        summary,
+        examples: [`gateways ${name} zarinpal --reason "maintenance at the provider"`],
+        options: [reason()],
+      },
+      async ({ args: [slug = ''], options, operations }) => {
+        await operations.gateways.setEnabled(slug, enabled, textOf(options['reason']));
+        return { text: `${enabled ? 'Enabled' : 'Disabled'}: ${slug}`, json: { slug, enabled } };
+      },
+    );
+
+  return group('gateways', 'accounts at payment providers', [
+    add,
+    list,
+    setEnabled('enable', true, 'take new payments there again'),
+    setEnabled('disable', false, 'take no new payments there; those on their way go on'),
+  ]);
+};

@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { AuditFacts } from '../../postgres/audit-log.ts';
+import type { Surroundings } from './commands.ts';
+import { command, count, group, option, reason, textOf } from './commands.ts';
+import { facts, table } from './output.ts';
+
+export const webhookCommands = (around: Surroundings): Command => {
+  const test = command(
+    around,
+    {
+      usage: 'test <application>',
+      summary: 'send a signed sample event to its webhook URL; it is marked as a test',
+      examples: ['webhook test shop'],
+      options: [reason()],
+    },
+    async ({ args: [application = ''], options, operations }) => {
+      const { url, body, result } = await operations.testWebhook(
+        application,
+        textOf(options['reason']),
+      );
+      const text = facts({
+        // Without its query, which may be a key.
+        url: url.split('?', 1)[0],
+        sent: body,
+        result: result.errorClass === null ? 'accepted' : `${result.errorClass}: ${result.error}`,
+        status: result.responseStatus,
+        'took (ms)': result.durationMs,
+        answer: result.responseBody,
+        'answer cut off': result.responseTruncated,
+      });
+      return {
+        text,
+        json: { url: url.split('?', 1)[0], event: JSON.parse(body), ...result },
+        failed: result.errorClass !== null,
+      };
+    },
+  );
+  return group('webhook', "an application's webhook", [test]);
+};
+
+const words = (given: AuditFacts | null): string => (given ? JSON.stringify(given) : '');
+
+export const auditCommand = (around: Surroundings): Command =>
+  command(
+    around,
+    {
+      usage: 'audit',
+      summary: 'what admins have changed, the newest first',
+      examples: ['audit --limit 20', 'audit --subject application:shop --json'],
+      options: [
+        option('--subject <subject>', 'e.g. application:shop, gateway:zarinpal, payment:PAY_…'),
+        option('--limit <count>', 'how many at most').argParser(count(1_000)).default(50),
+      ],
+    },
+    async ({ options, operations }) => {
+      const subject = textOf(options['subject']);
+      const records = await operations.auditLog({ subject, limit: Number(options['limit']) });
+      const rows = records.map((one) => [
+        ...[one.at, one.actor, one.action, one.subject],
+        ...[words(one.before), words(one.after), one.reason],
+      ]);
+      const headings = ['time', 'who', 'what', 'to what', 'before', 'after', 'why'];
+      return { text: table(headings, rows, 'Nothing was changed yet.'), json: records };
+    },
+  );

@@ -1,0 +1,79 @@
+import Table from 'cli-table3';
+import { isoTime } from '../../contract/time.ts';
+
+/** What a command has to say, for people and for programs. */
+export interface Output {
+  text: string;
+  json: unknown;
+  /** Shown as an answer, but by its exit code a failure. */
+  failed?: boolean;
+}
+
+/**
+ * Text from outside without what moves a terminal's cursor, recolours it or turns its text around:
+ * control and format characters. An order id or a receiver's answer can hold them.
+ */
+export const clean = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, (found) => (/^[\t\r\n]+$/.test(found) ? ' ' : ''));
+
+export type Cell = string | number | boolean | Date | null | undefined | readonly string[];
+
+const cellText = (cell: Cell): string => {
+  if (cell === null || cell === undefined) return '–';
+  if (cell instanceof Date) return isoTime(cell);
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  if (Array.isArray(cell)) return cell.map((one) => clean(String(one))).join('\n');
+  return clean(String(cell));
+};
+
+const plain = {
+  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
+  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
+  ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '' },
+  ...{ right: '', 'right-mid': '', middle: '  ' },
+};
+const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
+
+const withoutPadding = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+
+/** Rows under headings; a sentence where there are none. */
+export const table = (
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  none: string,
+): string => {
+  if (rows.length === 0) return none;
+  const drawn = new Table({ head: headings.map((one) => one.toUpperCase()), chars: plain, style });
+  drawn.push(...rows.map((row) => row.map(cellText)));
+  return withoutPadding(drawn.toString());
+};
+
+/** Names with their values, a line each. */
+export const facts = (entries: Readonly<Record<string, Cell>>): string => {
+  const drawn = new Table({ chars: plain, style });
+  drawn.push(...Object.entries(entries).map(([name, value]) => [name, cellText(value)]));
+  return withoutPadding(drawn.toString());
+};
+
+/** Names as the API writes them, times as everywhere, and no control character that JSON lets through. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(toWire(value), undefined, 2).replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+const toWire = (value: unknown): unknown => {
+  if (value instanceof Date) return isoTime(value);
+  if (Array.isArray(value)) return value.map(toWire);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+      toWire(inner),
+    ]),
+  );
+};

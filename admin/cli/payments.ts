@@ -1,0 +1,166 @@
+import type { Command } from 'commander';
+import { formatMoney } from '../../contract/money.ts';
+import { isTerminal, statuses } from '../../contract/status.ts';
+import type { PaymentLine } from '../../postgres/payment-records.ts';
+import type { Many, Retriggered } from '../deliveries.ts';
+import type { PaymentStory } from '../payments.ts';
+import { Refusal } from '../change.ts';
+import type { Call, Surroundings } from './commands.ts';
+import { command, count, group, option, reason, textOf } from './commands.ts';
+import { facts, type Output, table } from './output.ts';
+
+const limit = () =>
+  option('--limit <count>', 'how many at most').argParser(count(1_000)).default(50);
+
+const listed = (lines: readonly PaymentLine[], none: string): Output => {
+  const rows = lines.map((one) => [
+    ...[one.id, one.application, one.orderId, one.status, formatMoney(one), one.delivery],
+    ...[one.test, one.createdAt],
+  ]);
+  const headings = ['payment', 'application', 'order', 'status', 'amount', 'delivery', 'test'];
+  return { text: table([...headings, 'created'], rows, none), json: lines };
+};
+
+const told = ({ payment, timeline, workflowUrl }: PaymentStory): Output => {
+  const summary = facts({
+    payment: payment.id,
+    application: payment.application,
+    order: payment.orderId,
+    amount: formatMoney(payment),
+    status: payment.status,
+    'failure code': isTerminal(payment.status) ? payment.failureCode : undefined,
+    gateway: payment.gateway,
+    'gateway reference': payment.gatewayReference,
+    'tracking code': payment.trackingCode,
+    card: payment.cardPanMasked,
+    event: payment.eventId,
+    delivery: payment.delivery,
+    test: payment.test,
+    workflow: workflowUrl,
+  });
+  const rows = timeline.map(({ at, what, details }) => [at, what, details ?? '']);
+  return {
+    text: `${summary}\n\n${table(['time', 'what', 'details'], rows, '')}`,
+    json: { ...payment, timeline, workflowUrl },
+  };
+};
+
+export const paymentCommands = (around: Surroundings): Command => {
+  const find = command(
+    around,
+    {
+      usage: 'find',
+      summary: 'payments by id, order, application or status, the newest first',
+      examples: [
+        'payments find --order order-4711',
+        'payments find --application shop --status failed --limit 20 --json',
+      ],
+      options: [
+        option('--id <payment>', 'a payment id'),
+        option('--order <order>', "the application's own reference"),
+        option('--application <slug>', 'an application'),
+        option('--status <status>', 'a status').choices([...statuses]),
+        limit(),
+      ],
+    },
+    async ({ options, operations }) => {
+      const filter = {
+        id: textOf(options['id']),
+        orderId: textOf(options['order']),
+        application: textOf(options['application']),
+        status: statuses.find((status) => status === options['status']) ?? null,
+        delivery: null,
+      };
+      const found = await operations.payments.find(filter, Number(options['limit']));
+      return listed(found, 'There is no such payment.');
+    },
+  );
+
+  const show = command(
+    around,
+    {
+      usage: 'show <payment>',
+      summary: 'one payment as a timeline, with every attempt to deliver its event',
+      examples: ['payments show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'],
+    },
+    async ({ args: [id = ''], operations }) => told(await operations.payments.get(id)),
+  );
+
+  return group('payments', 'what happened to payments', [find, show]);
+};
+
+const asked = (all: unknown, ids: readonly string[]): string =>
+  typeof all === 'string'
+    ? `Every exhausted event of ${all} is sent again.`
+    : `The events of ${ids.length} payments are sent again.`;
+
+const came = (results: readonly Retriggered[]): Output => {
+  const rows = results.map((one) => [
+    ...[one.id, one.done === 'refused' ? 'refused' : 're-triggered'],
+    one.done === 'refused' ? one.why : { reset: '', left: 'within 6 minutes' }[one.done],
+  ]);
+  return {
+    text: table(['payment', 'result', 'note'], rows, 'There is nothing to re-trigger.'),
+    json: results,
+  };
+};
+
+const retrigger = async ({ args, options, operations, io }: Call): Promise<Output> => {
+  const application = textOf(options['application']);
+  if ((application === null) === (args.length === 0))
+    throw new Refusal('Name payments, or an application with --application, and not both.');
+  const how: Many = {
+    perSecond: Number(options['rate']),
+    reason: textOf(options['reason']),
+    onProgress: ({ done, total, refused }) => {
+      if (total > 1) io.note(`${done} of ${total}${refused > 0 ? `, ${refused} refused` : ''}`);
+    },
+  };
+  const { deliveries } = operations;
+  const results = application
+    ? await deliveries.retriggerAll(application, how)
+    : await deliveries.retriggerMany(args, how);
+  // One alone is answered in a sentence.
+  const [only] = results;
+  if (args.length === 1 && only?.done === 'refused') throw new Refusal(only.why);
+  return { ...came(results), failed: results.some(({ done }) => done === 'refused') };
+};
+
+export const deliveryCommands = (around: Surroundings): Command => {
+  const list = command(
+    around,
+    {
+      usage: 'list',
+      summary: 'deliveries whose six attempts have failed',
+      examples: ['deliveries list --application shop'],
+      options: [option('--application <slug>', 'of one application'), limit()],
+    },
+    async ({ options, operations }) => {
+      const { deliveries } = operations;
+      const application = textOf(options['application']);
+      const found = await deliveries.listExhausted(application, Number(options['limit']));
+      return listed(found, 'No delivery is exhausted.');
+    },
+  );
+
+  const again = command(
+    around,
+    {
+      usage: 'retrigger [payments...]',
+      summary: 'six new attempts for exhausted deliveries, with today’s URL and secrets',
+      examples: [
+        'deliveries retrigger PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+        'deliveries retrigger --application shop --rate 5 --yes --reason "receiver is back"',
+      ],
+      options: [
+        option('--application <slug>', 'everything of one application'),
+        option('--rate <count>', 'how many a second at most').argParser(count(100)).default(10),
+        reason(),
+      ],
+      irreversible: (ids, options) => asked(options['application'], ids),
+    },
+    retrigger,
+  );
+
+  return group('deliveries', 'events that could not be delivered', [list, again]);
+};

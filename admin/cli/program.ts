@@ -1,0 +1,80 @@
+import { Command, CommanderError } from 'commander';
+import { isAway } from '../../postgres/connection.ts';
+import { Refusal } from '../change.ts';
+import { secretCommands, tokenCommands } from './access.ts';
+import { applicationCommands } from './applications.ts';
+import type { Surroundings } from './commands.ts';
+import { ShownFailure } from './commands.ts';
+import { gatewayCommands } from './gateways.ts';
+import { auditCommand, webhookCommands } from './others.ts';
+import { clean } from './output.ts';
+import { deliveryCommands, paymentCommands } from './payments.ts';
+
+/** Done; refused or failed; not understood. */
+const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
+
+/** Runs one line of the admin. Never throws. @returns the exit code */
+export const runAdmin = async (around: Surroundings, argv: readonly string[]): Promise<number> => {
+  try {
+    await createProgram(around).parseAsync([...argv], { from: 'user' });
+    return exitCodes.done;
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    if (!(error instanceof ShownFailure)) around.io.note(sentenceOf(error));
+    return exitCodes.failed;
+  }
+};
+
+const createProgram = (around: Surroundings): Command => {
+  const program = new Command('npm run admin --')
+    .description('Administers the payment service. Every change is written into an audit log.')
+    .addHelpText('after', ['', 'Examples:', ...examples].join('\n'));
+  for (const add of [
+    applicationCommands,
+    tokenCommands,
+    secretCommands,
+    gatewayCommands,
+    paymentCommands,
+    deliveryCommands,
+    webhookCommands,
+    auditCommand,
+  ])
+    program.addCommand(add(around));
+  settle(program, around);
+  return program;
+};
+
+const examples = [
+  '  npm run admin -- applications list',
+  '  npm run admin -- payments show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+  '  npm run admin -- deliveries retrigger --application shop',
+  '',
+  'Exit codes: 0 done, 1 refused or failed, 2 not understood.',
+  'Without settings it uses the stack that npm start has brought up here.',
+];
+
+/** Commander ends the process and writes by itself otherwise. */
+const settle = (made: Command, around: Surroundings) => {
+  made.exitOverride().configureOutput({
+    writeOut: (text) => around.io.out(text.trimEnd()),
+    writeErr: (text) => around.io.note(cleanLines(text.trimEnd())),
+    // What was typed wrongly may hold anything.
+    outputError: (text, write) => write(text),
+  });
+  made.showHelpAfterError('(add --help for how to use it)');
+  for (const each of made.commands) settle(each, around);
+};
+
+const cleanLines = (text: string): string => text.split('\n').map(clean).join('\n');
+
+const isExpected = (error: unknown): error is Error =>
+  error instanceof Refusal ||
+  (error instanceof Error && ['ConfigError', 'SetupError'].includes(error.constructor.name));
+
+const sentenceOf = (error: unknown): string => {
+  if (isExpected(error)) return cleanLines(error.message);
+  if (isAway(error))
+    return 'The database cannot be reached: start it, or correct DATABASE_URL (npm start brings up its own).';
+  return clean(`It failed: ${error instanceof Error ? error.message : String(error)}`);
+};

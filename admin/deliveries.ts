@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queries, Sql } from '../postgres/connection.ts';
+import { createDeliveries } from '../postgres/deliveries.ts';
+import { createPaymentRecords, type PaymentLine } from '../postgres/payment-records.ts';
+import type { MakeChange } from './change.ts';
+import { Refusal } from './change.ts';
+import type { Reset, Resets } from './resets.ts';
+
+export interface Deps {
+  sql: Sql;
+  change: MakeChange;
+  /** @throws where Temporal cannot be reached */
+  resets: () => Promise<Resets>;
+  now: () => Date;
+}
+
+export type Retriggered =
+  { id: string; done: Reset } | { id: string; done: 'refused'; why: string };
+
+export interface Progress {
+  done: number;
+  total: number;
+  refused: number;
+}
+
+export interface Many {
+  /** At most; the receivers and the engine have other work too. */
+  perSecond: number;
+  reason: string | null;
+  onProgress?: (progress: Progress) => void;
+}
+
+const batch = 100;
+/** So many in a row that fail mean that the next one will too. */
+const refusedInARow = 10;
+
+export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => {
+  const records = createPaymentRecords(sql);
+
+  /**
+   * Six new attempts, numbers going on. Two at once cause one: the second waits for the first's row
+   * and finds it pending.
+   */
+  const retrigger = async (id: string, reason: string | null): Promise<Reset> => {
+    const temporal = await resets();
+    const subject = `payment:${id}`;
+    return change({ action: 'delivery.retrigger', subject, reason }, async (tx) => {
+      if (!(await createDeliveries(tx).beginRound(id, now()))) throw await refusalFor(tx, id);
+      // Within the transaction: where the reset fails, the delivery stays exhausted.
+      const result = await temporal.toDelivery(id, reason ?? 'Re-triggered by an admin');
+      const after = { delivery: 'pending', workflow: result };
+      return { result, before: { delivery: 'exhausted' }, after };
+    });
+  };
+
+  const retriggerEach = async (
+    ids: AsyncIterable<string> | Iterable<string>,
+    total: number,
+    { perSecond, reason, onProgress }: Many,
+  ): Promise<Retriggered[]> => {
+    const results: Retriggered[] = [];
+    let refused = 0;
+    let inARow = 0;
+    for await (const id of ids) {
+      const nextAt = performance.now() + 1000 / perSecond;
+      const result = await retrigger(id, reason).then(
+        (done): Retriggered => ({ id, done }),
+        (error: unknown): Retriggered => {
+          if (!(error instanceof Refusal)) throw error;
+          return { id, done: 'refused', why: error.message };
+        },
+      );
+      results.push(result);
+      const isRefused = result.done === 'refused';
+      refused += isRefused ? 1 : 0;
+      inARow = isRefused ? inARow + 1 : 0;
+      onProgress?.({ done: results.length, total, refused });
+      if (inARow >= refusedInARow) break;
+      if (results.length < total) await sleep(Math.max(0, nextAt - performance.now()));
+    }
+    return results;
+  };
+
+  /** Page by page: what is re-triggered meanwhile leaves the list, and the last id leads on. */
+  async function* exhaustedOf(application: string): AsyncGenerator<string> {
+    for (let after = ''; ;) {
+      const ids = await records.listExhausted(application, { after, limit: batch });
+      yield* ids;
+      const last = ids.at(-1);
+      if (last === undefined || ids.length < batch) return;
+      after = last;
+    }
+  }
+
+  return {
+    listExhausted: (application: string | null, limit: number): Promise<PaymentLine[]> =>
+      records.find(
+        { id: null, orderId: null, status: null, application, delivery: 'exhausted' },
+        limit,
+      ),
+
+    countExhausted: (application: string) => records.countExhausted(application),
+
+    retrigger,
+
+    retriggerMany: (ids: readonly string[], how: Many) => retriggerEach(ids, ids.length, how),
+
+    async retriggerAll(application: string, how: Many): Promise<Retriggered[]> {
+      const total = await records.countExhausted(application);
+      return retriggerEach(exhaustedOf(application), total, how);
+    },
+  };
+};
+
+const refusalFor = async (tx: Queries, id: string): Promise<Refusal> => {
+  const status = await createPaymentRecords(tx).deliveryStatus(id);
+  if (status === undefined) return new Refusal(`There is no payment ${id}.`);
+  switch (status) {
+    case null:
+      return new Refusal(`${id} has not ended yet, so there is nothing to deliver.`);
+    case 'none':
+      return new Refusal(
+        `${id} has no delivery: its application had no webhook URL when the payment ended.`,
+      );
+    case 'delivered':
+      return new Refusal(`The event of ${id} is delivered: there is nothing to re-trigger.`);
+    case 'pending':
+      return new Refusal(`The delivery of ${id} is not exhausted: its attempts are going on.`);
+    case 'exhausted':
+      // Between the two statements; the next try finds it.
+      return new Refusal(`The delivery of ${id} has just become exhausted: try again.`);
+  }
+};

@@ -1,0 +1,69 @@
+import type { Sql } from '../postgres/connection.ts';
+import type { Gateway, GatewayKind } from '../postgres/gateways.ts';
+import { createGateways } from '../postgres/gateways.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
+import { checkSlug } from './applications.ts';
+import type { MakeChange } from './change.ts';
+import { Refusal } from './change.ts';
+
+export interface Deps {
+  sql: Sql;
+  change: MakeChange;
+  /** @throws where SECRETS_KEY is not known */
+  secretBox: () => SecretBox;
+}
+
+export interface NewGateway {
+  slug: string;
+  driver: string;
+  kind: GatewayKind;
+  /** A JSON object, as its driver wants it; null for a driver that needs none. */
+  credentials: string | null;
+}
+
+/** To which owner credentials are bound: an application's secret does not open as a gateway's. */
+const gatewayOwner = (slug: string): string => `gateway:${slug}`;
+
+export const createGatewayOperations = ({ sql, change, secretBox }: Deps) => ({
+  async add({ slug, driver, kind, credentials }: NewGateway, reason: string | null): Promise<void> {
+    checkSlug(slug);
+    if (!/^[a-z0-9_-]{1,50}$/.test(driver))
+      throw new Refusal(`"${driver}" is not a driver's name.`);
+    if (credentials !== null) checkCredentials(credentials);
+    const sealed = credentials && secretBox().seal(credentials, gatewayOwner(slug));
+    await change({ action: 'gateway.add', subject: `gateway:${slug}`, reason }, async (tx) => {
+      const added = await createGateways(tx).insert({ slug, driver, kind, credentials: sealed });
+      if (!added) throw new Refusal(`There is a gateway "${slug}" already.`);
+      const after = { driver, kind, enabled: true, has_credentials: sealed !== null };
+      return { result: undefined, before: null, after };
+    });
+  },
+
+  list: (): Promise<(Gateway & { hasCredentials: boolean })[]> => createGateways(sql).list(),
+
+  /** Disabled: no new payments; those that are on their way go on. */
+  async setEnabled(slug: string, enabled: boolean, reason: string | null): Promise<void> {
+    const action = enabled ? 'gateway.enable' : 'gateway.disable';
+    await change({ action, subject: `gateway:${slug}`, reason }, async (tx) => {
+      const gateways = createGateways(tx);
+      if (!(await gateways.setEnabled(slug, enabled)))
+        throw new Refusal(
+          (await gateways.get(slug))
+            ? `The gateway "${slug}" is so already.`
+            : `There is no gateway "${slug}".`,
+        );
+      return { result: undefined, before: { enabled: !enabled }, after: { enabled } };
+    });
+  },
+});
+
+/** Without a word of the text, which is secret. */
+const checkCredentials = (text: string) => {
+  const refusal = new Refusal('The credentials are not a JSON object.');
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refusal;
+  } catch {
+    throw refusal;
+  }
+};

@@ -1,0 +1,65 @@
+import { userInfo } from 'node:os';
+import process from 'node:process';
+import { Client, Connection } from '@temporalio/client';
+import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
+import { attemptDeadlineMs } from '../activities/webhook-request.ts';
+import { readAdminConfig } from '../config.ts';
+import { connect } from '../postgres/connection.ts';
+import { createSecretBox } from '../postgres/secret-box.ts';
+import { SetupError } from '../process.ts';
+import { createIo } from './cli/io.ts';
+import { runAdmin } from './cli/program.ts';
+import { createOperations } from './operations.ts';
+import type { Resets } from './resets.ts';
+import { createResets } from './resets.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+
+/** Connects to what is needed when it is needed: a list asks for nothing but the database. */
+const open = async (actor = userInfo().username) => {
+  const config = readAdminConfig();
+  const { temporal, TEMPORAL_UI_URL: uiUrl } = config;
+  const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
+  const sql = connect(config.DATABASE_URL, { name: 'payments-admin', max: 2 });
+  closing.push(() => sql.end({ timeout: 1 }));
+  let resets: Promise<Resets> | undefined;
+  return createOperations({
+    sql,
+    actor,
+    targetRule,
+    now: () => new Date(),
+    secretBox() {
+      if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
+      throw new SetupError('SECRETS_KEY: is missing, and secrets are sealed with it');
+    },
+    resets: () =>
+      (resets ??= connectTemporal(temporal).then(({ client, close }) => {
+        closing.push(close);
+        return createResets(client);
+      })),
+    dispatcher() {
+      const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
+      closing.push(() => dispatcher.destroy());
+      return dispatcher;
+    },
+    workflowUrl: (id) =>
+      uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,
+  });
+};
+
+const connectTemporal = async ({
+  connectionOptions,
+  namespace,
+}: ReturnType<typeof readAdminConfig>['temporal']) => {
+  try {
+    const connection = await Connection.connect({ ...connectionOptions, connectTimeout: 5_000 });
+    return { client: new Client({ connection, namespace }), close: () => connection.close() };
+  } catch (error) {
+    throw new SetupError('Temporal cannot be reached: start it, or set TEMPORAL_ADDRESS.', {
+      cause: error,
+    });
+  }
+};
+
+process.exitCode = await runAdmin({ io: createIo(process), open }, process.argv.slice(2));
+for (const close of closing) await close();

@@ -1,0 +1,46 @@
+import type { Dispatcher } from 'undici';
+import type { TargetRule } from '../contract/webhook-address.ts';
+import type { AuditFilter, AuditRecord } from '../postgres/audit-log.ts';
+import { createAuditLog } from '../postgres/audit-log.ts';
+import type { Sql } from '../postgres/connection.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
+import { createApplicationOperations } from './applications.ts';
+import { createChange } from './change.ts';
+import { createDeliveryOperations } from './deliveries.ts';
+import { createGatewayOperations } from './gateways.ts';
+import { createPaymentOperations } from './payments.ts';
+import type { Resets } from './resets.ts';
+import { createSecretOperations } from './secrets.ts';
+import { createTokenOperations } from './tokens.ts';
+import { createWebhookTest } from './webhook-test.ts';
+
+export interface Deps {
+  sql: Sql;
+  /** Who: written beside every change. */
+  actor: string;
+  targetRule: TargetRule;
+  /** @throws where SECRETS_KEY is not known */
+  secretBox: () => SecretBox;
+  /** @throws where Temporal cannot be reached */
+  resets: () => Promise<Resets>;
+  dispatcher: () => Dispatcher;
+  workflowUrl: (paymentId: string) => string | null;
+  now: () => Date;
+}
+
+/** All that an admin can do, whatever it is asked through: the command line, later a console. */
+export const createOperations = (deps: Deps) => {
+  const shared = { ...deps, change: createChange(deps) };
+  return {
+    applications: createApplicationOperations(shared),
+    tokens: createTokenOperations(shared),
+    secrets: createSecretOperations(shared),
+    gateways: createGatewayOperations(shared),
+    payments: createPaymentOperations(shared),
+    deliveries: createDeliveryOperations(shared),
+    testWebhook: createWebhookTest(shared),
+    auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>
+      createAuditLog(deps.sql).list(filter),
+  };
+};
+export type Operations = ReturnType<typeof createOperations>;

@@ -1,0 +1,74 @@
+import type { Sql } from '../postgres/connection.ts';
+import type {
+  AttemptRecord,
+  PaymentFilter,
+  PaymentLine,
+  PaymentRecord,
+} from '../postgres/payment-records.ts';
+import { createPaymentRecords } from '../postgres/payment-records.ts';
+import { Refusal } from './change.ts';
+
+export interface Deps {
+  sql: Sql;
+  /** Of the Temporal UI, where there is one that is known. */
+  workflowUrl: (paymentId: string) => string | null;
+}
+
+/** One thing that happened, or is to happen. */
+export interface Moment {
+  at: Date;
+  what: string;
+  details: string | null;
+}
+
+export interface PaymentStory {
+  payment: PaymentRecord;
+  /** In order. */
+  timeline: Moment[];
+  workflowUrl: string | null;
+}
+
+export const createPaymentOperations = ({ sql, workflowUrl }: Deps) => ({
+  find: (filter: PaymentFilter, limit: number): Promise<PaymentLine[]> =>
+    createPaymentRecords(sql).find(filter, limit),
+
+  async get(id: string): Promise<PaymentStory> {
+    const payment = await createPaymentRecords(sql).get(id);
+    if (!payment) throw new Refusal(`There is no payment ${id}.`);
+    return { payment, timeline: timelineOf(payment), workflowUrl: workflowUrl(id) };
+  },
+});
+
+const timelineOf = (payment: PaymentRecord): Moment[] => {
+  const moments: (Moment | undefined)[] = [
+    { at: payment.createdAt, what: 'created', details: `through ${payment.gateway}` },
+    moment(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
+    moment(payment.askedAt, 'gateway asked, no outcome', null),
+    moment(payment.eventAt, payment.status, outcomeOf(payment)),
+    ...payment.attempts.map((attempt) =>
+      moment(attempt.startedAt, `attempt ${attempt.number} (${attempt.trigger})`, wordsOf(attempt)),
+    ),
+    moment(payment.nextAttemptAt, 'next attempt due', null),
+    payment.eventAt ? undefined : moment(payment.expiresAt, 'expires', null),
+  ];
+  return moments
+    .filter((one): one is Moment => one !== undefined)
+    .toSorted((one, other) => one.at.getTime() - other.at.getTime());
+};
+
+const moment = (at: Date | null, what: string, details: string | null): Moment | undefined =>
+  at ? { at, what, details } : undefined;
+
+const outcomeOf = (payment: PaymentRecord): string | null => {
+  const { failureCode, gatewayCode, gatewayMessage, trackingCode } = payment;
+  const words = [failureCode, gatewayCode, gatewayMessage, trackingCode].filter(Boolean);
+  return words.length > 0 ? words.join(' · ') : null;
+};
+
+const wordsOf = (attempt: AttemptRecord): string => {
+  if (!attempt.completedAt) return 'not completed: it is running, or will be repeated';
+  const { durationMs, responseStatus, errorClass, error, responseBody } = attempt;
+  const answer = errorClass === null ? `delivered (${responseStatus})` : `${errorClass}: ${error}`;
+  const body = responseBody === null ? '' : `: ${responseBody.slice(0, 200)}`;
+  return `${answer}, ${durationMs} ms${body}`;
+};

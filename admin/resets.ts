@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { Refusal } from './change.ts';
+
+const deadlineMs = 5_000;
+/** The activity's name is for ever: open histories hold it. */
+const deliverActivity = 'deliverWebhook';
+const notFound = 5; // gRPC's NOT_FOUND.
+
+const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
+
+/**
+ * `reset`: a new run begins at the delivery. `left`: there is no history to begin from, so the sweep
+ * starts a run that goes straight to the delivery.
+ */
+export type Reset = 'reset' | 'left';
+
+/** Resets payments' workflows to the task that scheduled their delivery. */
+export interface Resets {
+  /** @throws Refusal when Temporal does not answer within 5 s */
+  toDelivery(paymentId: string, reason: string): Promise<Reset>;
+}
+
+export const createResets = (client: Client): Resets => ({
+  async toDelivery(paymentId, reason) {
+    try {
+      return await client.withDeadline(Date.now() + deadlineMs, () =>
+        reset(client, paymentId, reason),
+      );
+    } catch (error) {
+      if (isGone(error)) return 'left';
+      const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+      throw new Refusal(`Temporal did not reset the workflow, so nothing was changed: ${why}`, {
+        cause: error,
+      });
+    }
+  },
+});
+
+const isGone = (error: unknown): boolean =>
+  error instanceof WorkflowNotFoundError ||
+  (isGrpcServiceError(error) && codeOf(error) === notFound);
+
+const codeOf = ({ code }: { code: number }): number => code;
+
+const reset = async (client: Client, workflowId: string, reason: string): Promise<Reset> => {
+  const { namespace } = client.options;
+  // The newest run: a reset of an older one would end it.
+  const { runId } = await client.workflow.getHandle(workflowId).describe();
+  const taskId = await deliveryTask(client.workflow.getHandle(workflowId, runId));
+  if (!taskId) return 'left';
+  await client.workflowService.resetWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId, runId },
+    requestId: randomUUID(),
+    reason,
+    workflowTaskFinishEventId: taskId,
+    // The payment has ended: what came after changes nothing, and need not be told again.
+    resetReapplyExcludeTypes: [
+      ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL,
+      ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE,
+    ],
+  });
+  return 'reset';
+};
+
+/** The task that scheduled the delivery; the last completed one only reacted to its end. */
+const deliveryTask = async (handle: WorkflowHandle) => {
+  const { events } = await handle.fetchHistory();
+  return events?.findLast(
+    ({ activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled?.activityType?.name === deliverActivity,
+  )?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId;
+};

@@ -1,0 +1,98 @@
+import type { Sql } from '../postgres/connection.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
+import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
+import { lockApplication } from './applications.ts';
+import type { MakeChange } from './change.ts';
+import { Refusal } from './change.ts';
+
+export interface Deps {
+  sql: Sql;
+  change: MakeChange;
+  /** @throws where SECRETS_KEY is not known: only what seals needs it */
+  secretBox: () => SecretBox;
+}
+
+const overlap = '24 hours';
+const mostSecrets = 2;
+const resealBatch = 100;
+
+export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
+  list: (application: string): Promise<WebhookSecret[]> =>
+    createWebhookSecrets(sql, { seal: () => '' }).list(application),
+
+  /**
+   * A new secret beside the old one, which goes on for 24 hours: every webhook is signed with both.
+   * @returns the secret, which is shown now and never again
+   * @throws Refusal while an earlier rotation is going on
+   */
+  async rotate(application: string, reason: string | null): Promise<string> {
+    const box = secretBox();
+    const subject = `application:${application}`;
+    return change({ action: 'secret.rotate', subject, reason }, async (tx) => {
+      await lockApplication(tx, application);
+      const secrets = createWebhookSecrets(tx, box);
+      const valid = await secrets.list(application);
+      if (valid.length >= mostSecrets)
+        throw new Refusal(
+          `The application "${application}" has two secrets already: wait until ${
+            valid.at(-1)?.retiresAt?.toISOString() ?? 'one retires'
+          }, or retire one of them first.`,
+        );
+      const secret = await secrets.rotate(application, { overlap });
+      const [newest] = await secrets.list(application);
+      return {
+        result: secret,
+        before: { ids: valid.map(({ id }) => String(id)) },
+        after: { ids: [newest, ...valid].map((one) => String(one?.id)), overlap },
+      };
+    });
+  },
+
+  /** At once: the very next attempt is not signed with it any more. */
+  async retire(
+    { application, id }: { application: string; id: number },
+    reason: string | null,
+  ): Promise<void> {
+    const subject = `application:${application}`;
+    await change({ action: 'secret.retire', subject, reason }, async (tx) => {
+      await lockApplication(tx, application);
+      const secrets = createWebhookSecrets(tx, { seal: () => '' });
+      const valid = await secrets.list(application);
+      if (!valid.some((secret) => secret.id === id))
+        throw new Refusal(
+          `The application "${application}" has no secret ${id}: see secrets list.`,
+        );
+      if (valid.length === 1)
+        throw new Refusal(
+          'It is the only secret, without which nothing can be signed: rotate first.',
+        );
+      await secrets.retire(application, id);
+      // The one that stays may have been on its way out: it is the only one now.
+      const [kept] = valid.filter((secret) => secret.id !== id);
+      if (kept) await secrets.keep(application, kept.id);
+      return {
+        result: undefined,
+        before: { ids: valid.map((secret) => String(secret.id)) },
+        after: { ids: [String(kept?.id)] },
+      };
+    });
+  },
+
+  /** Seals everything with the first key of SECRETS_KEY. @returns how many were sealed by others */
+  async reseal(reason: string | null): Promise<number> {
+    const box = secretBox();
+    let total = 0;
+    for (;;) {
+      const subject = `key:${box.currentKeyId}`;
+      const resealed = await change({ action: 'secret.reseal', subject, reason }, async (tx) => {
+        const secrets = createWebhookSecrets(tx, box);
+        const batch = await secrets.listSealedByOthers(box.currentKeyId, resealBatch);
+        for (const { id, application, ciphertext } of batch)
+          await secrets.reseal(id, box.seal(box.open(ciphertext, application), application));
+        return { result: batch.length, before: null, after: { resealed: batch.length } };
+      });
+      total += resealed;
+      if (resealed < resealBatch) return total;
+    }
+  },
+});

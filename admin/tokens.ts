@@ -1,0 +1,63 @@
+import type { Sql } from '../postgres/connection.ts';
+import type { TokenFacts, TokenMode } from '../postgres/token-records.ts';
+import { createTokenRecords } from '../postgres/token-records.ts';
+import { createTokens } from '../postgres/tokens.ts';
+import { lockApplication } from './applications.ts';
+import type { MakeChange } from './change.ts';
+import { Refusal } from './change.ts';
+
+export interface Deps {
+  sql: Sql;
+  change: MakeChange;
+}
+
+export interface NewToken {
+  application: string;
+  mode: TokenMode;
+  name: string;
+  expiresAt: Date | null;
+}
+
+const listLimit = 1_000;
+
+export const createTokenOperations = ({ sql, change }: Deps) => ({
+  /** @returns the token, which is shown now and never again */
+  async issue(token: NewToken, reason: string | null): Promise<string> {
+    const { application, mode, name, expiresAt } = token;
+    if (!/^\P{Cc}{1,100}$/u.test(name))
+      throw new Refusal('A token needs a name of 1 to 100 characters.');
+    if (expiresAt && expiresAt <= new Date()) throw new Refusal('The expiry lies in the past.');
+    const subject = `application:${application}`;
+    return change({ action: 'token.issue', subject, reason }, async (tx) => {
+      await lockApplication(tx, application);
+      const text = await createTokens(tx).issue({ application, mode, name, expiresAt });
+      const expires = expiresAt && expiresAt.toISOString();
+      const after = { prefix: text.slice(0, 13), mode, name, expires };
+      return { result: text, before: null, after };
+    });
+  },
+
+  list: (application: string): Promise<TokenFacts[]> =>
+    createTokenRecords(sql).list(application, listLimit),
+
+  /** Its very next request is refused. */
+  async revoke(
+    { application, id }: { application: string; id: string },
+    reason: string | null,
+  ): Promise<TokenFacts> {
+    const subject = `application:${application}`;
+    return change({ action: 'token.revoke', subject, reason }, async (tx) => {
+      const records = createTokenRecords(tx);
+      const found = (await records.list(application, listLimit)).filter((token) => token.id === id);
+      const [token] = found;
+      if (!token)
+        throw new Refusal(
+          `The application "${application}" has no token "${id}": see tokens list.`,
+        );
+      if (!(await records.revoke(application, id)))
+        throw new Refusal(`The token "${id}" was revoked before.`);
+      const { prefix, mode, name } = token;
+      return { result: token, before: { id, prefix, mode, name }, after: { id, revoked: true } };
+    });
+  },
+});

@@ -1,0 +1,87 @@
+import type { Dispatcher } from 'undici';
+import { post } from '../activities/webhook-request.ts';
+import { headersOf } from '../activities/webhook-signature.ts';
+import { eventOf } from '../contract/event.ts';
+import { newPaymentId } from '../contract/ids.ts';
+import type { TargetRule } from '../contract/webhook-address.ts';
+import { webhookUrlProblem } from '../contract/webhook-address.ts';
+import { createApplications } from '../postgres/applications.ts';
+import type { Sql } from '../postgres/connection.ts';
+import type { AttemptResult } from '../postgres/deliveries.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
+import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
+import type { MakeChange } from './change.ts';
+import { Refusal } from './change.ts';
+
+export interface Deps {
+  sql: Sql;
+  change: MakeChange;
+  targetRule: TargetRule;
+  /** @throws where SECRETS_KEY is not known */
+  secretBox: () => SecretBox;
+  dispatcher: () => Dispatcher;
+  now: () => Date;
+}
+
+export interface WebhookTest {
+  url: string;
+  body: string;
+  result: AttemptResult;
+}
+
+export const createWebhookTest =
+  ({ sql, change, targetRule, secretBox, dispatcher, now }: Deps) =>
+  /** One signed sample of a paid payment that does not exist, sent as a real one would be. */
+  async (slug: string, reason: string | null): Promise<WebhookTest> => {
+    const application = await createApplications(sql).get(slug);
+    if (!application) throw new Refusal(`There is no application "${slug}".`);
+    const { webhookUrl: url } = application;
+    if (url === null) throw new Refusal(`The application "${slug}" has no webhook URL.`);
+    const problem = webhookUrlProblem(url, targetRule);
+    if (problem) throw new Refusal(`The webhook URL ${problem}.`);
+    const box = secretBox();
+    const sealed = await createWebhookSecrets(sql, box).listSealed(slug);
+    const event = sampleFor(slug, application.defaultGateway, now());
+    const body = Buffer.from(event.body);
+    const headers = headersOf({
+      event: { ...event, body },
+      attempt: 1,
+      secrets: sealed.map((text) => box.open(text, slug)),
+      now: now(),
+    });
+    const signal = new AbortController().signal;
+    const result = await post({ url, headers, body, dispatcher: dispatcher(), signal });
+    const subject = `application:${slug}`;
+    await change({ action: 'webhook.test', subject, reason }, async () => ({
+      result: undefined,
+      before: null,
+      after: { status: result.responseStatus, error_class: result.errorClass },
+    }));
+    return { url, body: event.body, result };
+  };
+
+/** Marked by `test`, its order and its metadata; its ids are new, so that nobody has seen it before. */
+const sampleFor = (application: string, gateway: string, now: Date) =>
+  eventOf(
+    {
+      id: newPaymentId(),
+      application,
+      orderId: 'webhook-test',
+      status: 'paid',
+      amount: 1250,
+      currency: 'EUR',
+      gateway,
+      description: null,
+      callbackUrl: '',
+      metadata: '{"webhook_test":true}',
+      test: true,
+      trackingCode: 'webhook-test',
+      cardPanMasked: '424242******4242',
+      paidAt: now,
+      failureCode: null,
+      expiresAt: now,
+      createdAt: now,
+      updatedAt: now,
+    },
+    now,
+  );

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
+import { attemptDeadlineMs, post } from '../../activities/webhook-request.ts';
+import { startRawServer } from '../support/raw-server.ts';
+
+const run = promisify(execFile);
+const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
+afterAll(() => dispatcher.destroy());
+
+const send = (url: string) =>
+  post({
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from('{}'),
+    dispatcher,
+    signal: new AbortController().signal,
+  });
+
+const answering = (text: string) => (socket: Socket) => void socket.write(text);
+
+describe('a receiver with TLS', () => {
+  const aSelfSignedServer = async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'payments-certificate-'));
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    await run('openssl', [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...['-keyout', key, '-out', cert, '-days', '1', '-subj', '/CN=localhost'],
+      ...['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
+    ]);
+    const requests: string[] = [];
+    const certificate = { key: readFileSync(key), cert: readFileSync(cert) };
+    const server = createTlsServer(certificate, (socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (chunk) => {
+        requests.push(chunk.toString());
+        socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+      });
+    });
+    server.on('tlsClientError', () => {});
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+    return {
+      ...{ port, cert, requests },
+      async [Symbol.asyncDispose]() {
+        rmSync(folder, { recursive: true });
+        server.close();
+        await once(server, 'close');
+      },
+    };
+  };
+
+  it('FS-46: a certificate of its own making: a failed attempt that says what is wrong', async () => {
+    await using server = await aSelfSignedServer();
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const result = await send(`https://${host}:${server.port}/`);
+      expect(result).toMatchObject({
+        errorClass: 'tls',
+        error: 'The certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)',
+      });
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  it('a certificate that the surroundings trust is accepted, over HTTP/1.1', async () => {
+    await using server = await aSelfSignedServer();
+    const { stdout } = await run(
+      process.execPath,
+      [join(import.meta.dirname, 'stand-ins/post-once.ts'), `https://localhost:${server.port}/`],
+      { env: { NODE_EXTRA_CA_CERTS: server.cert } },
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ responseStatus: 204, errorClass: null });
+    expect(server.requests[0]).toMatch(/^POST \/ HTTP\/1\.1\r\n/);
+  });
+
+  it('plain HTTP where TLS is expected: a failed attempt of class tls', async () => {
+    const plain = await startPlainAnswer();
+    expect(await send(`https://127.0.0.1:${plain.port}/`)).toMatchObject({ errorClass: 'tls' });
+    plain.stop();
+  });
+});
+
+/** Answers whatever is first said to it in plain HTTP. */
+const startPlainAnswer = async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  return { port, stop: () => server.close() };
+};
+
+it('a proxy that the environment names is passed by', async () => {
+  await using server = await startRawServer(answering('HTTP/1.1 204 No Content\r\n\r\n'));
+  await using proxy = await startRawServer(answering('HTTP/1.1 502 Bad Gateway\r\n\r\n'));
+  const proxyUrl = new URL(proxy.url).origin;
+  const { stdout } = await run(
+    process.execPath,
+    [join(import.meta.dirname, 'stand-ins/post-once.ts'), server.url],
+    {
+      env: {
+        ...{ HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, ALL_PROXY: proxyUrl },
+        ...{ http_proxy: proxyUrl, https_proxy: proxyUrl, NODE_USE_ENV_PROXY: '1' },
+      },
+    },
+  );
+  expect(JSON.parse(stdout)).toMatchObject({ responseStatus: 204 });
+  expect(proxy.most()).toBe(0);
+});
