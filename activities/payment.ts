@@ -91,7 +91,9 @@ export const createPaymentActivities = (deps: Deps) => {
           { payment_id: id, code, alert: 'merchant_configuration' },
           'Opening was refused',
         );
-        const stands = await end(payment, failedWith('merchant_configuration', { code, message }));
+        const outcome = failedWith('merchant_configuration', { code, message });
+        // An earlier try may have opened it after all, and its payer may be at the gateway by now.
+        const stands = await end(payment, outcome, { unsent: true });
         return stands.known === 'ended' ? { ended: stands.status } : 'open';
       }
       await settlements.open(id, opening);
@@ -118,8 +120,10 @@ export const createPaymentActivities = (deps: Deps) => {
     async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<Known> {
       const payment = await find(id);
       if (isTerminal(payment.status)) return { known: 'ended', status: payment.status };
-      if (payment.reference === null)
-        return end(payment, unreachable ? failedWith('gateway_error') : expired);
+      if (payment.reference === null) {
+        const outcome = unreachable ? failedWith('gateway_error') : expired;
+        return end(payment, outcome, { unsent: true });
+      }
       if (!payment.sent) {
         const stands = await end(payment, expired, { unsent: true });
         if (stands.known === 'ended') return stands;
@@ -130,21 +134,22 @@ export const createPaymentActivities = (deps: Deps) => {
       if (outcome) return end(payment, outcome);
       if (first.state === 'unknown') return silent(payment, grace);
       if (first.state === 'settling' && grace) return wait(payment, 'settling', true);
-      return close(payment, payment.reference);
+      return close(payment, payment.reference, grace);
     },
   };
 
   /** Makes it unpayable at the gateway, where that can be, and reads again where it refuses. */
-  async function close(payment: PaymentFacts, reference: string): Promise<Known> {
+  async function close(payment: PaymentFacts, reference: string, grace: boolean): Promise<Known> {
     const gateway = gatewayOf(payment.driver);
     const opened = toOpened(payment, reference, publicBaseUrl);
     const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
     if (closed === true) return end(payment, expired);
     const again = closed === false ? await verify(payment, reference) : unknown;
     const outcome = again.state === 'unknown' ? undefined : outcomeOf(payment, again);
-    return outcome ? end(payment, outcome) : wait(payment, 'unknown', true);
+    return outcome ? end(payment, outcome) : silent(payment, grace);
   }
 
+  /** Nobody knows how it ended: that is no outcome, and past the grace somebody must hear of it. */
   async function silent(payment: PaymentFacts, grace: boolean): Promise<Known> {
     if (!grace)
       logger.error(

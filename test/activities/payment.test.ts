@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureReasons, isFailureCode } from '../../contract/failure.ts';
+import type { Payment } from '../../contract/payment.ts';
+import type { Answer } from '../../gateways/gateway.ts';
+import { connect } from '../../postgres/connection.ts';
+import { createSettlements } from '../../postgres/settlements.ts';
+import type { Records } from '../support/records.ts';
+import { endOf, noWords, startRecords } from '../support/records.ts';
+import { confirmed, inTurn, silence, withGateway } from '../support/scripted-gateway.ts';
+import { until } from '../support/until.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+const terminal = ['paid', 'failed', 'cancelled', 'expired'] as const;
+const statusOf = async ({ id }: Payment) => (await records.settlements.get(id))?.status;
+const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> | undefined> => {
+  const [event, ...more] = await records.eventsOf(id);
+  expect(more).toEqual([]);
+  return event && JSON.parse(event.body.toString());
+};
+const verifying = (...answers: (Answer | typeof silence)[]) =>
+  withGateway(records, { verify: inTurn<Answer>(...answers) });
+const settle = async (answer: Answer | typeof silence, returned = false) => {
+  const payment = await records.sent();
+  const gateway = verifying(answer);
+  const known = await gateway.settlePayment({ id: payment.id, returned });
+  return { payment, known, ...gateway };
+};
+
+describe('settlePayment, when the gateway', () => {
+  it('confirms our amount and currency: paid, with what the gateway tells', async () => {
+    const { payment, known, now, asked } = await settle(confirmed());
+    expect(known).toEqual({ known: 'ended', status: 'paid' });
+    const told = { trackingCode: 'TRACK-1', cardPanMasked: '502229******1234' };
+    const stands = await records.settlements.get(payment.id);
+    expect(stands).toMatchObject({ ...told, status: 'paid', paidAt: now, updatedAt: now });
+    const event = await eventOfPayment(payment);
+    expect(event).toMatchObject({ event: 'payment.paid', tracking_code: 'TRACK-1' });
+    // FS-08: the reference is from our record.
+    const { id, amount, currency } = payment;
+    expect(asked).toMatchObject([{ payment: { id, amount, currency, reference: `REF_${id}` } }]);
+  });
+
+  it('confirms without card and tracking code: paid, and these are null', async () => {
+    const { payment } = await settle(confirmed({ trackingCode: null, cardPanMasked: null }));
+    expect(await eventOfPayment(payment)).toMatchObject({
+      status: 'paid',
+      tracking_code: null,
+      card_pan_masked: null,
+    });
+  });
+
+  it.each([
+    { amount: 1249 },
+    { amount: 1251 },
+    { amount: 125_000 },
+    { amount: 12.5 },
+    { currency: 'USD' },
+    { currency: 'eur' },
+  ])(
+    'FS-08, FS-19: confirms %o instead: amount_mismatch, never paid, with an alert',
+    async (other) => {
+      const { payment, known, alerts } = await settle(confirmed(other));
+      expect(known).toEqual({ known: 'ended', status: 'failed' });
+      expect(await records.settlements.get(payment.id)).toMatchObject({
+        status: 'failed',
+        failureCode: 'amount_mismatch',
+        paidAt: null,
+        trackingCode: null,
+      });
+      expect(await eventOfPayment(payment)).toMatchObject({ failure_code: 'amount_mismatch' });
+      expect(alerts()).toEqual(['amount_mismatch']);
+    },
+  );
+
+  it.each(Object.keys(failureReasons).filter(isFailureCode))(
+    'refuses: failed, %s, in our words; its own are for admins alone',
+    async (failureCode) => {
+      const words = { code: 'G-77', message: 'the gateway said so' };
+      const { payment, known } = await settle({ state: 'failed', failureCode, ...words });
+      expect(known).toEqual({ known: 'ended', status: 'failed' });
+      const event = await eventOfPayment(payment);
+      expect(event).toMatchObject({
+        event: 'payment.failed',
+        failure_code: failureCode,
+        failure_reason: failureReasons[failureCode],
+      });
+      expect(JSON.stringify(event)).not.toMatch(/G-77|said so/);
+      const [row] = await records.sql`
+        select gateway_code as code, gateway_message as message from payments
+        where id = ${payment.id}`;
+      expect(row).toEqual(words);
+    },
+  );
+
+  it.each(['cancelled', 'expired'] as const)('says %s: that it is', async (state) => {
+    const { payment, known } = await settle({ state });
+    expect(known).toEqual({ known: 'ended', status: state });
+    expect(await eventOfPayment(payment)).toMatchObject({ event: `payment.${state}` });
+  });
+
+  it.each([
+    { answer: { state: 'waiting' }, returned: false, known: 'waiting', status: 'pending' },
+    { answer: { state: 'waiting' }, returned: true, known: 'waiting', status: 'processing' },
+    { answer: { state: 'settling' }, returned: false, known: 'settling', status: 'processing' },
+    { answer: { state: 'settling' }, returned: true, known: 'settling', status: 'processing' },
+    { answer: silence, returned: false, known: 'unknown', status: 'pending' },
+    { answer: silence, returned: true, known: 'unknown', status: 'processing' },
+  ] as const)(
+    'says nothing final ($known, payer back: $returned): $status, and no event',
+    async ({ answer, returned, known, status }) => {
+      const settled = await settle(answer, returned);
+      expect(settled.known).toEqual({ known });
+      expect(await statusOf(settled.payment)).toBe(status);
+      expect(await eventOfPayment(settled.payment)).toBeUndefined();
+    },
+  );
+});
+
+describe('settlePayment', () => {
+  it.each(terminal)(
+    'FS-12: answers from the record once it is %s, without a call',
+    async (status) => {
+      const { id } = await records.ended(status);
+      const before = await records.everythingOf(id);
+      const { settlePayment, calls } = verifying();
+      expect(await settlePayment({ id, returned: true })).toEqual({ known: 'ended', status });
+      expect(calls()).toEqual([]);
+      expect(await records.everythingOf(id)).toEqual(before);
+    },
+  );
+
+  it('does not ask about a payment that is not opened yet', async () => {
+    const { id } = await records.created();
+    const before = await records.everythingOf(id);
+    const { settlePayment, calls } = verifying();
+    expect(await settlePayment({ id, returned: true })).toEqual({ known: 'waiting' });
+    expect(calls()).toEqual([]);
+    expect(await records.everythingOf(id)).toEqual(before);
+  });
+
+  it('FS-12: tells how a payment ended meanwhile, whatever the gateway says then', async () => {
+    const payment = await records.sent();
+    const { settlePayment } = withGateway(records, {
+      async verify() {
+        const { ended, event } = endOf(payment, 'cancelled');
+        await records.settlements.end(ended, event, noWords);
+        return confirmed({ amount: 1 });
+      },
+    });
+    const known = await settlePayment({ id: payment.id, returned: false });
+    expect(known).toEqual({ known: 'ended', status: 'cancelled' });
+    expect(await eventOfPayment(payment)).toMatchObject({ event: 'payment.cancelled' });
+  });
+
+  it('FS-10: makes one event and gives one answer, however many tries there are', async () => {
+    const payment = await records.sent();
+    const answers = [confirmed(), { state: 'cancelled' }, { state: 'expired' }] as const;
+    const { settlePayment } = verifying(...answers, ...answers, ...answers);
+    const known = await Promise.all(
+      Array.from({ length: 9 }, () => settlePayment({ id: payment.id, returned: false })),
+    );
+    const event = await eventOfPayment(payment);
+    expect(new Set(known.map((each) => JSON.stringify(each)))).toEqual(
+      new Set([JSON.stringify({ known: 'ended', status: event?.['status'] })]),
+    );
+  });
+
+  it('leaves an error of our own to the engine, and the payment as it is', async () => {
+    const { id } = await records.sent();
+    const before = await records.everythingOf(id);
+    const { settlePayment } = verifying();
+    await expect(settlePayment({ id, returned: true })).rejects.toThrow('more often');
+    expect(await records.everythingOf(id)).toEqual(before);
+  });
+
+  it('is not repeated for a payment that does not exist', async () => {
+    const { settlePayment } = verifying();
+    await expect(settlePayment({ id: 'PAY_none', returned: true })).rejects.toMatchObject({
+      type: 'PAYMENT_NOT_FOUND',
+      nonRetryable: true,
+    });
+  });
+
+  it('FS-50: holds no database connection while it waits for the gateway', async () => {
+    const one = connect(records.url, { name: 'one-connection', max: 1 });
+    const payment = await records.sent();
+    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { settlePayment, calls } = withGateway(
+      { settlements: createSettlements(one) },
+      { verify: () => promise },
+    );
+    const settled = settlePayment({ id: payment.id, returned: false });
+    await until('the gateway is asked', () => calls().length === 1);
+    const sessions = await records.sql`
+      select state from pg_stat_activity where application_name = 'one-connection'`;
+    expect(sessions).toEqual([{ state: 'idle' }]);
+    // The pool has no other: it would wait for ever if this one were taken.
+    expect(await one`select 1 as free`).toEqual([{ free: 1 }]);
+    answer(confirmed());
+    expect(await settled).toEqual({ known: 'ended', status: 'paid' });
+    await one.end();
+  });
+});

@@ -1,0 +1,81 @@
+import { pino } from 'pino';
+import type { Deps } from '../../activities/payment.ts';
+import { createPaymentActivities } from '../../activities/payment.ts';
+import type { Answer, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
+import { GatewaySilence } from '../../gateways/gateway.ts';
+import type { Records } from './records.ts';
+
+export const confirmed = (fields: Partial<Extract<Answer, { state: 'paid' }>> = {}): Answer => ({
+  state: 'paid',
+  amount: 1250,
+  currency: 'EUR',
+  trackingCode: 'TRACK-1',
+  cardPanMasked: '502229******1234',
+  ...fields,
+});
+
+/** The gateway times out, answers 5xx or nonsense. */
+export const silence = async (): Promise<never> => {
+  throw new GatewaySilence('timeout');
+};
+
+/** Gives the answers in turn; a call beyond the last one is an error. */
+export const inTurn = <T>(...answers: (T | typeof silence)[]) => {
+  const left = answers.values();
+  return async (): Promise<T> => {
+    const { done, value } = left.next();
+    if (done) throw new Error('The gateway was asked more often than the script says');
+    return value === silence ? silence() : (value as T); // The one function among the answers is out.
+  };
+};
+
+/** A gateway that answers by the script and knows nothing else; what it was asked is kept. */
+export const aGateway = (script: Partial<GatewayAdapter>) => {
+  const asked: { call: keyof GatewayAdapter; payment: GatewayPayment }[] = [];
+  const answering =
+    <P extends GatewayPayment, A>(
+      call: keyof GatewayAdapter,
+      answer: ((payment: P) => Promise<A>) | undefined,
+    ) =>
+    async (payment: P): Promise<A> => {
+      asked.push({ call, payment });
+      if (!answer) throw new Error(`${call} is not in the script`);
+      return answer(payment);
+    };
+  const adapter: GatewayAdapter = {
+    open: answering('open', script.open),
+    verify: answering('verify', script.verify),
+    inquire: answering('inquire', script.inquire),
+    ...(script.expire && { expire: answering('expire', script.expire) }),
+  };
+  return { adapter, asked, calls: () => asked.map(({ call }) => call) };
+};
+
+export const publicBaseUrl = 'https://pay.example';
+
+/** A logger whose lines can be read. */
+export const readableLogger = () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
+  return { logger, alerts: () => lines.flatMap(({ alert }) => (alert ? [alert] : [])) };
+};
+
+/** The activities of payments, on real records and against a gateway that answers by the script. */
+export const withGateway = (
+  records: Pick<Records, 'settlements'>,
+  script: Partial<GatewayAdapter>,
+  deps: Partial<Deps> = {},
+) => {
+  const { adapter, ...gateway } = aGateway(script);
+  const { logger, alerts } = readableLogger();
+  const now = new Date();
+  const activities = createPaymentActivities({
+    settlements: records.settlements,
+    gatewayOf: () => adapter,
+    publicBaseUrl,
+    now: () => now,
+    logger,
+    ...deps,
+  });
+  return { ...activities, ...gateway, alerts, now };
+};
