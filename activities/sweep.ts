@@ -32,6 +32,7 @@ export interface Deps {
 const workMs = 20_000;
 const startsAtOnce = 50;
 const asksAtOnce = 10;
+const asksPerSweep = 200;
 
 export const createSweepActivities = (deps: Deps) => {
   const { sweepQueries, unstarted, settlements, gatewayOf, workflows, logger } = deps;
@@ -45,7 +46,13 @@ export const createSweepActivities = (deps: Deps) => {
     const payment = await settlements.get(id);
     if (!payment || payment.reference === null) return;
     const opened = toOpened(payment, payment.reference, deps.publicBaseUrl);
-    if (hasNews(await gatewayOf(payment.driver).inquire(opened))) await workflows.tell(id);
+    try {
+      if (hasNews(await gatewayOf(payment.driver).inquire(opened))) await workflows.tell(id);
+    } catch (error) {
+      if (!(error instanceof GatewaySilence)) throw error;
+      const { gateway } = payment;
+      logger.warn({ payment_id: id, gateway }, 'The gateway did not answer the sweep');
+    }
   };
 
   return {
@@ -72,16 +79,16 @@ export const createSweepActivities = (deps: Deps) => {
 
     /** Asks one gateway about payers who went there and did not come back. */
     async askGateway({ gateway }: { gateway: string }): Promise<number> {
-      const ids = await sweepQueries.takeOnTheirWay(gateway, 200);
-      await eachOf(ids, { atOnce: asksAtOnce, until: Date.now() + workMs }, async (id) => {
-        try {
-          await ask(id);
-        } catch (error) {
-          if (!(error instanceof GatewaySilence)) throw error;
-          logger.warn({ payment_id: id, gateway }, 'The gateway did not answer the sweep');
-        }
-      });
-      return ids.length;
+      const until = Date.now() + workMs;
+      let asked = 0;
+      while (asked < asksPerSweep && Date.now() < until) {
+        // To be taken is to count as asked, so no more are taken than are asked at once.
+        const ids = await sweepQueries.takeOnTheirWay(gateway, asksAtOnce);
+        await eachOf(ids, { atOnce: asksAtOnce, until }, ask);
+        asked += ids.length;
+        if (ids.length < asksAtOnce) break;
+      }
+      return asked;
     },
 
     /** Payments and deliveries that nobody seems to work on: their workflow is started where it is gone. */
