@@ -1,9 +1,9 @@
 import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
-import type { Answer, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import type { Answer, GatewayAdapter } from './gateway.ts';
 import { GatewaySilence } from './gateway.ts';
 
 export interface Deps {
-  sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'getByPayment' | 'expire'>;
+  sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'get' | 'expire'>;
   publicBaseUrl: string;
 }
 
@@ -17,8 +17,8 @@ export const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): 
   async verify({ reference }) {
     return toAnswer(await sandboxPayments.verify(reference));
   },
-  async inquire({ id }: OpenedPayment) {
-    const payment = await sandboxPayments.getByPayment(id);
+  async inquire({ reference }) {
+    const payment = await sandboxPayments.get(reference);
     return payment?.state === 'paid' ? { state: 'settling' } : toAnswer(payment);
   },
   expire({ reference }) {

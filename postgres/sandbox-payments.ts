@@ -37,6 +37,12 @@ export const createSandboxPayments = (sql: Sql) => {
       return row.reference;
     },
 
+    async get(reference: string): Promise<SandboxPayment | undefined> {
+      const [row] = await sql<SandboxPayment[]>`
+        select ${columns} from sandbox_payments where reference = ${reference}`;
+      return row;
+    },
+
     async getByPayment(paymentId: string): Promise<SandboxPayment | undefined> {
       const [row] = await sql<SandboxPayment[]>`
         select ${columns} from sandbox_payments where payment_id = ${paymentId}`;
