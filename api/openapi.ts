@@ -178,9 +178,9 @@ const webhook = {
   },
 };
 
-/** Readers must bear new fields, and a format or bounds say more than the pattern of a text. */
+/** Readers must bear new fields, and a format says more than its pattern of 400 characters. */
 const override: NonNullable<CreateDocumentOptions['override']> = ({ jsonSchema, io }) => {
-  if (jsonSchema.format !== undefined || jsonSchema.type === 'integer') delete jsonSchema.pattern;
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (io === 'output' && jsonSchema.additionalProperties === false)
     delete jsonSchema.additionalProperties;

@@ -12,11 +12,6 @@ export type JsonNode =
 /** The text is not acceptable JSON; the message says what and where, without quoting the text. */
 export class JsonError extends Error {}
 
-/** A number that was not written as a plain integer JavaScript can hold exactly. */
-export interface UnplainNumber {
-  literal: string;
-}
-
 const maxDepth = 32;
 const space = /[ \t\n\r]*/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -120,7 +115,10 @@ export const scanJson = (text: string): JsonNode => {
   return node;
 };
 
-/** Plain values for a schema to judge; a number not written as a plain integer stays an object. */
+/**
+ * Plain values for a schema to judge. A number that was not written as a plain integer JavaScript can
+ * hold exactly is NaN, which no schema takes for anything.
+ */
 export const valueOf = (node: JsonNode): unknown => {
   switch (node.kind) {
     case 'object':
@@ -130,7 +128,7 @@ export const valueOf = (node: JsonNode): unknown => {
     case 'number':
       return plainInteger.test(node.text) && Number.isSafeInteger(Number(node.text))
         ? Number(node.text)
-        : ({ literal: node.text } satisfies UnplainNumber);
+        : NaN;
     case 'string':
     case 'literal':
       return node.value;

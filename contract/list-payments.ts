@@ -38,11 +38,12 @@ const instantOf = (text: string): number | undefined => {
 /** For the OpenAPI document, which is not told what a text is turned into. */
 const shown = {
   time: { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
-  count: (max: number) => ({
-    type: 'integer' as const,
-    minimum: 1,
-    maximum: max,
-  }),
+  count:
+    (numbers: { maximum: number; default?: number }) =>
+    ({ jsonSchema }: { jsonSchema: object }) => {
+      Object.assign(jsonSchema, { type: 'integer', minimum: 1, ...numbers });
+      Reflect.deleteProperty(jsonSchema, 'pattern');
+    },
 };
 
 const bound = (includedMs: number) =>
@@ -101,12 +102,15 @@ export const ListPayments = z
     per_page: count(listBounds.perPage)
       .default(listBounds.perPageDefault)
       .meta({
-        override: { ...shown.count(listBounds.perPage), default: listBounds.perPageDefault },
+        override: shown.count({
+          maximum: listBounds.perPage,
+          default: listBounds.perPageDefault,
+        }),
       }),
     page: count(listBounds.depth)
       .optional()
       .meta({
-        override: shown.count(listBounds.depth),
+        override: shown.count({ maximum: listBounds.depth }),
         description: `From 1, the default; page × per_page is at most ${listBounds.depth}. Use \`cursor\` to go deeper.`,
       }),
     cursor: z

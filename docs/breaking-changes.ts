@@ -13,7 +13,7 @@ interface Header {
   required?: boolean;
   schema?: Schema;
 }
-interface Operation {
+export interface Operation {
   operationId?: string;
   security?: object[];
   parameters?: Parameter[];

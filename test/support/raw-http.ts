@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { expect } from 'vitest';
+import { undeclared } from './declared.ts';
 import type { Answer } from './journey.ts';
 
 export interface RawRequest {
@@ -11,14 +13,19 @@ export interface RawRequest {
   headers?: Record<string, string | string[]>;
   /** Several pieces are sent chunked. */
   body?: Uint8Array | string | readonly (Uint8Array | string)[];
+  /** Without one, a connection of its own. */
+  agent?: Agent;
 }
 
 /** A request that `fetch` would refuse to send, or would send otherwise. */
 export const rawRequest = async (
   url: string,
-  { method = 'POST', headers = {}, body }: RawRequest,
+  { method = 'POST', headers = {}, body, agent }: RawRequest,
 ): Promise<Answer> => {
-  const sent = httpRequest(url, { method, headers, agent: false });
+  const { origin, hostname, port } = new URL(url);
+  // As it is given: a URL would tidy up `..` and the like.
+  const path = url.slice(origin.length) || '/';
+  const sent = httpRequest({ hostname, port, path, method, headers, agent: agent ?? false });
   const answered = once(sent, 'response');
   // A server may answer before it has read everything, and close.
   sent.on('error', () => {});
@@ -33,7 +40,16 @@ export const rawRequest = async (
   for (const [name, value] of Object.entries(response.headers))
     answeredHeaders.set(name, String(value));
   const isJson = answeredHeaders.get('content-type')?.startsWith('application/json');
-  const json = isJson ? (JSON.parse(content) as Record<string, unknown>) : {};
+  expect(
+    undeclared({
+      method,
+      url,
+      status: response.statusCode ?? 0,
+      headers: answeredHeaders,
+      text: content,
+    }),
+  ).toEqual([]);
+  const json = isJson && content !== '' ? (JSON.parse(content) as Record<string, unknown>) : {};
   return { status: response.statusCode ?? 0, headers: answeredHeaders, text: content, json };
 };
 
