@@ -119,7 +119,9 @@ const around =
       try {
         await next();
       } catch (error) {
-        send(ctx, await toErrorReply(error, { requestId, route: routeOf(), logger }));
+        // What fails once the client has hung up fails because of that, and nobody is there to answer.
+        if (ctx.socket.destroyed) logger.info({ reason: String(error) }, 'The client hung up');
+        else send(ctx, await toErrorReply(error, { requestId, route: routeOf(), logger }));
       }
       logger.info(
         {

@@ -1,0 +1,95 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJourney } from '../support/journey.ts';
+import { rawConnection } from '../support/raw-http.ts';
+import type { Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+let service: Service;
+let token: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ token } = await service.anApplication());
+});
+afterAll(() => service.stop());
+
+const openFiles = () => readdirSync(`/proc/${service.api.pid()}/fd`).length;
+
+const head = (length: number) =>
+  [
+    'POST /api/v1/payments HTTP/1.1',
+    'host: x',
+    `authorization: Bearer ${token}`,
+    'content-type: application/json',
+    `content-length: ${length}`,
+    '',
+    '',
+  ].join('\r\n');
+
+describe('a slow sender', () => {
+  it.concurrent.each<[string, number, () => string, (piece: number) => string]>([
+    ['headers', 10, () => 'GET /api/v1/me HTTP/1.1\r\n', (piece) => `x-slow-${piece}: 1\r\n`],
+    ['nothing at all', 10, () => '', () => ''],
+    ['a body', 30, () => `${head(60_000)}{`, () => ' '],
+  ])(
+    'of %s is cut off after %i seconds, however busy it looks',
+    async (_, seconds, first, more) => {
+      const { socket, closed } = await rawConnection(service.url);
+      const began = performance.now();
+      if (first() !== '') socket.write(first());
+      let piece = 0;
+      const dripping = setInterval(() => {
+        const text = more((piece += 1));
+        if (text !== '') socket.write(text);
+      }, 500);
+      const answer = await closed;
+      clearInterval(dripping);
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+      expect((performance.now() - began) / 1000).toBeGreaterThan(seconds - 1);
+      expect((performance.now() - began) / 1000).toBeLessThan(seconds + 10);
+    },
+  );
+});
+
+describe('a client that hangs up', () => {
+  it('leaves no socket, and no wait, behind', async () => {
+    const journey = createJourney(service, token);
+    const id = await journey.create();
+    // A payer who waits for the opening, which no worker does.
+    await service.worker.stop();
+    const waiting = await journey.create();
+    const before = openFiles();
+    const beginnings = [
+      'GET /api/v1/pay',
+      `${head(60_000)}{"order_id":`,
+      `GET /api/v1/payments/${waiting}/checkout HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET /api/v1/payments/${id} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
+      `GET /api/v1/payments HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
+    ];
+    const lines = service.api.lines.length;
+    for (let index = 0; index < 200; index += 1) {
+      const { socket } = await rawConnection(service.url);
+      socket.write(beginnings[index % beginnings.length] ?? '', () => socket.resetAndDestroy());
+    }
+    // The pool may have grown to its 20 connections and the probe.
+    await until('all sockets are closed', () => openFiles() <= before + 21);
+    const ended = (line: string) => line.includes('/checkout') && line.includes('"Request"');
+    await until(
+      'no payer is waited for',
+      () => service.api.lines.slice(lines).filter(ended).length === 40,
+      5_000,
+    );
+    await until('no statement is left', async () => {
+      const [row] = await service.sql<{ active: number }[]>`
+        select count(*) as active from pg_stat_activity
+        where application_name = 'payments-api' and state <> 'idle'
+          and datname = current_database()`;
+      return row?.active === 0;
+    });
+    const failures = service.api.lines.slice(lines).filter((line) => line.includes('"level":50'));
+    expect(failures).toEqual([]);
+    await service.worker.start();
+    expect((await journey.get(id)).status).toBe(200);
+  });
+});
