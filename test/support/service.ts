@@ -80,6 +80,9 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   return {
     sql,
     url: publicBaseUrl,
+    /** What its processes are told, e.g. where its database and its engine are. */
+    env,
+    keyRing,
     client: new Client({ connection }),
     engine,
     api,

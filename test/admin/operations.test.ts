@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Refusal } from '../../admin/change.ts';
+import { createSecretBox } from '../../postgres/secret-box.ts';
+import { createTokens } from '../../postgres/tokens.ts';
+import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
+import { aKeyRing, operationsOn } from '../support/operations.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+const strict = { targetRule: { allowLoopback: false } };
+let made = 0;
+
+/** An application that no other test knows. */
+const anApplication = async (fields: { webhookUrl?: string } = {}) => {
+  const slug = `app-${(made += 1)}`;
+  await operationsOn(records.sql).applications.create(
+    {
+      slug,
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://app.example/return'],
+      webhookUrl: 'https://app.example/webhook',
+      ...fields,
+    },
+    null,
+  );
+  return slug;
+};
+
+const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
+
+describe('applications', () => {
+  it('are created, changed, disabled and enabled, each with its record', async () => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    await applications.update(
+      slug,
+      { webhookUrl: 'https://app.example/new', requestsPerMinute: 600 },
+      'moved',
+    );
+    await applications.setStatus(slug, 'disabled', 'unpaid');
+    await applications.setStatus(slug, 'active', null);
+
+    expect(await applications.get(slug)).toMatchObject({
+      status: 'active',
+      webhookUrl: 'https://app.example/new',
+      requestsPerMinute: 600,
+      defaultGateway: 'sandbox',
+    });
+    const log = await logOf(`application:${slug}`);
+    expect(log.map(({ action }) => action)).toEqual([
+      'application.enable',
+      'application.disable',
+      'application.update',
+      'application.create',
+    ]);
+    expect(log[2]).toMatchObject({
+      actor: 'ada',
+      reason: 'moved',
+      before: { webhook_url: 'https://app.example/webhook', requests_per_minute: 120 },
+      after: { webhook_url: 'https://app.example/new', requests_per_minute: 600 },
+    });
+    expect(log[3]).toMatchObject({ before: null, after: { status: 'active' } });
+  });
+
+  it('change nothing and log nothing where they are so already, or are not there', async () => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    await expect(applications.setStatus(slug, 'active', null)).rejects.toThrow('is so already');
+    await expect(applications.setStatus('nobody', 'active', null)).rejects.toThrow(
+      'There is no application "nobody"',
+    );
+    expect(await logOf(`application:${slug}`)).toHaveLength(1);
+    expect(await logOf('application:nobody')).toEqual([]);
+  });
+
+  it.each([
+    ['https://10.0.0.1/hook', 'private, reserved or internal'],
+    ['https://[::ffff:7f00:1]/', 'private, reserved or internal'],
+    ['https://2130706433/', 'this machine'],
+    ['http://app.example/', 'https'],
+    ['https://user:pass@app.example/', 'user name or password'],
+  ])('FS-40: the webhook URL %s is refused when it is saved', async (webhookUrl, why) => {
+    const { applications } = operationsOn(records.sql, strict);
+    const slug = await anApplication();
+    await expect(applications.update(slug, { webhookUrl }, null)).rejects.toThrow(why);
+    const fresh = {
+      slug: 'fresh',
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://a.example/'],
+      webhookUrl,
+    };
+    await expect(applications.create(fresh, null)).rejects.toThrow(why);
+    expect((await applications.get(slug)).webhookUrl).toBe('https://app.example/webhook');
+  });
+
+  it.each([
+    [{ slug: 'Not A Slug' }, 'is not a slug'],
+    [{ slug: 'shop' }, 'There is an application "shop" already'],
+    [{ defaultGateway: 'nowhere' }, 'There is no gateway "nowhere"'],
+    [{ callbackUrls: [] }, 'at least one callback URL'],
+    [{ callbackUrls: ['javascript:alert(1)'] }, 'must be an https URL'],
+    [{ callbackUrls: ['http://app.example/'] }, 'must be an https URL'],
+  ])('are refused with %j: %s', async (fields, why) => {
+    const application = {
+      slug: 'unmade',
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://app.example/return'],
+      webhookUrl: null,
+      ...fields,
+    };
+    const { applications } = operationsOn(records.sql, strict);
+    await expect(applications.create(application, null)).rejects.toThrow(why);
+    expect(await logOf('application:unmade')).toEqual([]);
+  });
+});
+
+describe('tokens', () => {
+  it('are shown once, listed without their secret, and refused once revoked', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const application = await anApplication();
+    const expiresAt = new Date(Date.now() + 60_000);
+    const name = 'staging';
+    const text = await tokens.issue({ application, mode: 'live', name, expiresAt }, null);
+    expect(text).toMatch(/^svc_live_[0-9A-Za-z]{43}$/);
+    const { authenticate } = createTokens(records.sql);
+    expect(await authenticate(text)).toMatchObject({ application, mode: 'live' });
+
+    const [listed] = await tokens.list(application);
+    expect(listed).toMatchObject({ prefix: text.slice(0, 13), mode: 'live', name, expiresAt });
+    expect(listed?.lastUsedAt).toBeInstanceOf(Date);
+    expect(JSON.stringify(listed)).not.toContain(text.slice(13));
+
+    await tokens.revoke({ application, id: listed?.id ?? '' }, 'leaked');
+    expect(await authenticate(text)).toBeUndefined();
+    const again = tokens.revoke({ application, id: listed?.id ?? '' }, null);
+    await expect(again).rejects.toThrow('was revoked before');
+    const log = await logOf(`application:${application}`);
+    expect(log.map(({ action }) => action).slice(0, 2)).toEqual(['token.revoke', 'token.issue']);
+    expect(JSON.stringify(log)).not.toContain(text.slice(13));
+  });
+
+  it("an application cannot revoke another one's", async () => {
+    const { tokens } = operationsOn(records.sql);
+    const [one, other] = [await anApplication(), await anApplication()];
+    const token = { application: one, mode: 'test', name: 'a', expiresAt: null } as const;
+    await tokens.issue(token, null);
+    const [listed] = await tokens.list(one);
+    await expect(tokens.revoke({ application: other, id: listed?.id ?? '' }, null)).rejects.toThrow(
+      'has no token',
+    );
+  });
+});
+
+describe('webhook secrets', () => {
+  it('FS-34: two overlap for 24 hours, a third is refused, one retires at once', async () => {
+    const keyRing = aKeyRing();
+    const { secrets } = operationsOn(records.sql, { keyRing });
+    const application = await anApplication();
+    const first = await secrets.rotate(application, null);
+    const second = await secrets.rotate(application, 'yearly');
+    for (const secret of [first, second]) expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
+
+    const [newer, older] = await secrets.list(application);
+    expect(newer?.retiresAt).toBeNull();
+    const overlapMs = (older?.retiresAt?.getTime() ?? 0) - Date.now();
+    expect(overlapMs / 3_600_000).toBeCloseTo(24, 1);
+    await expect(secrets.rotate(application, null)).rejects.toThrow('has two secrets already');
+
+    const box = createSecretBox(keyRing);
+    const opened = async () =>
+      (await createWebhookSecrets(records.sql, box).listSealed(application)).map((sealed) =>
+        box.open(sealed, application),
+      );
+    expect(await opened()).toEqual([second, first]);
+    await secrets.retire({ application, id: older?.id ?? 0 }, 'leaked');
+    expect(await opened()).toEqual([second]);
+    await expect(secrets.retire({ application, id: newer?.id ?? 0 }, null)).rejects.toThrow(
+      'the only secret',
+    );
+    const third = await secrets.rotate(application, null);
+    expect(await opened()).toEqual([third, second]);
+    expect(JSON.stringify(await logOf(`application:${application}`))).not.toContain(
+      second.slice(6, 20),
+    );
+  });
+
+  it('the newer one can be taken back too: the older one stays for good then', async () => {
+    const { secrets } = operationsOn(records.sql);
+    const application = await anApplication();
+    await secrets.rotate(application, null);
+    await secrets.rotate(application, null);
+    const [newer, older] = await secrets.list(application);
+    await secrets.retire({ application, id: newer?.id ?? 0 }, null);
+    expect(await secrets.list(application)).toMatchObject([{ id: older?.id, retiresAt: null }]);
+  });
+
+  it('two admins who rotate at once do not make three', async () => {
+    const { secrets } = operationsOn(records.sql);
+    const application = await anApplication();
+    await secrets.rotate(application, null);
+    const both = await Promise.allSettled([
+      secrets.rotate(application, null),
+      secrets.rotate(application, null),
+    ]);
+    expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await secrets.list(application)).toHaveLength(2);
+  });
+
+  it('are sealed anew with the first key of the ring, after which the old key can go', async () => {
+    const [ring, newRing] = [aKeyRing('k1'), aKeyRing('k2')];
+    const application = await anApplication();
+    const secret = await operationsOn(records.sql, { keyRing: ring }).secrets.rotate(
+      application,
+      null,
+    );
+    const both = { currentId: 'k2', keys: new Map([...newRing.keys, ...ring.keys]) };
+    const database = records.sql`
+      delete from webhook_secrets where application <> ${application}`;
+    await database; // Other tests' keys are not in this ring.
+    const { secrets } = operationsOn(records.sql, { keyRing: both });
+    expect(await secrets.list(application)).toMatchObject([{ keyId: 'k1' }]);
+    expect(await secrets.reseal('yearly')).toBe(1);
+    expect(await secrets.list(application)).toMatchObject([{ keyId: 'k2' }]);
+
+    const box = createSecretBox(newRing);
+    const [sealed = ''] = await createWebhookSecrets(records.sql, box).listSealed(application);
+    expect(box.open(sealed, application)).toBe(secret);
+    expect(() => box.open(sealed, 'another')).toThrow();
+  });
+});
+
+describe('gateways', () => {
+  it('are added with sealed credentials, disabled and enabled', async () => {
+    const keyRing = aKeyRing();
+    const { gateways } = operationsOn(records.sql, { keyRing });
+    const credentials = '{"merchant_id":"m-secret"}';
+    const gateway = { slug: 'acme', driver: 'acme', kind: 'live', credentials } as const;
+    await gateways.add(gateway, null);
+    const [row] = await records.sql<{ credentials: string }[]>`
+      select credentials from gateways where slug = 'acme'`;
+    const box = createSecretBox(keyRing);
+    expect(box.open(row?.credentials ?? '', 'gateway:acme')).toBe(credentials);
+    expect(() => box.open(row?.credentials ?? '', 'acme')).toThrow();
+    await expect(gateways.add(gateway, null)).rejects.toThrow('already');
+
+    await gateways.setEnabled('acme', false, 'maintenance');
+    await expect(gateways.setEnabled('acme', false, null)).rejects.toThrow('is so already');
+    await expect(gateways.setEnabled('none', true, null)).rejects.toThrow('There is no gateway');
+    const listed = (await gateways.list()).find(({ slug }) => slug === 'acme');
+    expect(listed).toEqual({
+      ...{ slug: 'acme', driver: 'acme', kind: 'live' },
+      ...{ enabled: false, hasCredentials: true },
+    });
+    expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain('m-secret');
+  });
+
+  it.each(['not json', '[]', '"text"', 'null'])(
+    'credentials that are %s are refused',
+    async (text) => {
+      const { gateways } = operationsOn(records.sql);
+      const gateway = { slug: 'unmade', driver: 'acme', kind: 'live', credentials: text } as const;
+      const refused = gateways.add(gateway, null);
+      await expect(refused).rejects.toThrow('The credentials are not a JSON object.');
+      await expect(refused).rejects.toBeInstanceOf(Refusal);
+    },
+  );
+});
+
+describe('the audit log', () => {
+  it('can be written and read, and nothing else, by any statement', async () => {
+    await anApplication();
+    const refusals = [
+      records.sql`update audit_log set actor = 'somebody else'`,
+      records.sql`delete from audit_log`,
+      records.sql`truncate audit_log`,
+    ];
+    for (const refused of refusals)
+      await expect(refused).rejects.toThrow('audit_log is append-only');
+  });
+
+  it('has no record of a change that failed, and no change is without its record', async () => {
+    const broken = operationsOn(records.sql, { actor: '\0' });
+    const slug = await anApplication();
+    // Postgres refuses the record, and with it the change.
+    await expect(broken.applications.setStatus(slug, 'disabled', null)).rejects.toThrow();
+    expect((await broken.applications.get(slug)).status).toBe('active');
+  });
+});

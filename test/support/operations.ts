@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
+import type { Deps, Operations } from '../../admin/operations.ts';
+import { createOperations } from '../../admin/operations.ts';
+import type { Sql } from '../../postgres/connection.ts';
+import type { KeyRing } from '../../postgres/secret-box.ts';
+import { createSecretBox } from '../../postgres/secret-box.ts';
+
+export const aKeyRing = (...ids: string[]): KeyRing => ({
+  currentId: ids[0] ?? 'k1',
+  keys: new Map((ids.length > 0 ? ids : ['k1']).map((id) => [id, randomBytes(32)])),
+});
+
+export interface OperationsOptions extends Partial<Deps> {
+  keyRing?: KeyRing;
+}
+
+/** What the admin's command line asks, without Temporal unless a test hands it in. */
+export const operationsOn = (
+  sql: Sql,
+  { keyRing = aKeyRing(), ...deps }: OperationsOptions = {},
+): Operations =>
+  createOperations({
+    sql,
+    actor: 'ada',
+    targetRule: { allowLoopback: true },
+    secretBox: () => createSecretBox(keyRing),
+    resets: async () => ({ toDelivery: async () => 'reset' }),
+    dispatcher: () => createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 }),
+    workflowUrl: () => null,
+    now: () => new Date(),
+    ...deps,
+  });
