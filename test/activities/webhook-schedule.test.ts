@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { nextStep } from '../../activities/webhook-schedule.ts';
+import type { LedgerRow } from '../../postgres/deliveries.ts';
+
+const minuteMs = 60_000;
+const start = Date.UTC(2030, 0, 1);
+const at = (ms: number) => new Date(start + ms);
+
+/** As many completed failures, each 2 s long, at the start of the time. */
+const failures = (count: number, firstNumber = 1): LedgerRow[] =>
+  Array.from({ length: count }, (_, index) => ({
+    number: firstNumber + index,
+    engineScheduledAt: at(0),
+    completed: true,
+    durationMs: 2_000,
+  }));
+const cutShort = (number: number): LedgerRow => ({
+  number,
+  engineScheduledAt: at(0),
+  completed: false,
+  durationMs: null,
+});
+const after = (attempts: LedgerRow[], ms: number) =>
+  nextStep({ attempts, highestNumber: attempts.at(-1)?.number ?? 0 }, at(ms));
+
+describe('nextStep', () => {
+  it('begins at once', () => {
+    expect(after([], 0)).toEqual({ kind: 'attempt', number: 1, indexInRound: 1 });
+  });
+
+  it.each([
+    [1, 1],
+    [2, 5],
+    [3, 30],
+    [4, 120],
+    [5, 720],
+  ])('after failure %i waits %i minutes from its end, no less', (count, minutes) => {
+    const dueMs = 2_000 + minutes * minuteMs;
+    const next = { kind: 'attempt', number: count + 1, indexInRound: count + 1 };
+    expect(after(failures(count), dueMs)).toEqual(next);
+    expect(after(failures(count), dueMs - 1_000)).toEqual({ kind: 'wait', ms: 1_000 });
+    expect(after(failures(count), 2_000)).toEqual({ kind: 'wait', ms: minutes * minuteMs });
+  });
+
+  it('never waits longer than the documented delay, whatever the clocks say', () => {
+    expect(after(failures(1), -3_600_000)).toEqual({ kind: 'wait', ms: minuteMs });
+  });
+
+  it.each([1, 3, 6])('repeats number %i when it was cut short, at once', (number) => {
+    const attempts = [...failures(number - 1), cutShort(number)];
+    expect(after(attempts, 0)).toEqual({ kind: 'attempt', number, indexInRound: number });
+  });
+
+  it('FS-25: is exhausted after six failures, and not before', () => {
+    expect(after(failures(6), 99 * 24 * 60 * minuteMs)).toEqual({ kind: 'exhausted' });
+    expect(after(failures(5), 99 * 24 * 60 * minuteMs)).toMatchObject({ kind: 'attempt' });
+  });
+
+  it('FS-27: numbers on in a new round, which begins at once and has six of its own', () => {
+    const next = (attempts: LedgerRow[], highestNumber: number) =>
+      nextStep({ attempts, highestNumber }, at(0));
+    expect(next([], 6)).toEqual({ kind: 'attempt', number: 7, indexInRound: 1 });
+    expect(next([...failures(5, 7), cutShort(12)], 12)).toEqual({
+      kind: 'attempt',
+      number: 12,
+      indexInRound: 6,
+    });
+    expect(next(failures(6, 7), 12)).toEqual({ kind: 'exhausted' });
+  });
+});
