@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Sql } from '../../postgres/connection.ts';
+import { hold } from '../support/hold.ts';
 import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
@@ -13,27 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
-/** Holds a lock until released, so that the worker stands still in the middle of its statement. */
-const hold = async (sql: Sql, lock: (tx: Sql) => Promise<unknown>) => {
-  const connection = await sql.reserve();
-  await connection`begin`;
-  await lock(connection);
-  return {
-    /** The worker's statement waits for us. */
-    blocked: (what: string) =>
-      until(`${what} waits for the lock`, async () => {
-        const rows = await sql`
-          select from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'
-            and application_name = 'payments-worker'`;
-        return rows.length > 0;
-      }),
-    async release() {
-      await connection`rollback`;
-      connection.release();
-    },
-  };
-};
+const byWorker = { by: 'payments-worker' };
 
 const ledgerOf = (id: string) => service.sql<
   { number: number; engine_scheduled_at: Date; duration_ms: number | null; completed: boolean }[]
@@ -58,7 +38,7 @@ describe('kill -9 of the worker', () => {
     const journey = createJourney(service, token);
     const lock = await hold(service.sql, (tx) => tx`lock table sandbox_payments in exclusive mode`);
     const id = await journey.create();
-    await lock.blocked('opening');
+    await lock.blocked('opening', byWorker);
     await service.worker.kill();
     await lock.release();
     await service.worker.start();
@@ -83,7 +63,7 @@ describe('kill -9 of the worker', () => {
       (tx) => tx`select from sandbox_payments where payment_id = ${id} for update`,
     );
     const back = journey.comeBack(id);
-    await lock.blocked('settling');
+    await lock.blocked('settling', byWorker);
     await service.worker.kill();
     await lock.release();
     // The payer is not kept waiting for a worker: processing, and the webhook tells the rest.
@@ -125,7 +105,7 @@ describe('kill -9 of the worker', () => {
       (tx) => tx`select from deliveries where payment_id = ${id} for update`,
     );
     hang();
-    await lock.blocked('recording');
+    await lock.blocked('recording', byWorker);
     // The statement is with Postgres already; the worker never hears that it was done.
     service.worker.signal('SIGSTOP');
     await lock.release();
