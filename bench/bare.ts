@@ -52,8 +52,8 @@ export const startBare = async (options: BareOptions) => {
 
   const loop = async (path: string, bounds: Bounds): Promise<Finished> => {
     const body = JSON.stringify(bounds);
-    const answer = await http.call({ method: 'POST', url: `${url}${path}`, body, expect: 200 });
-    return Finished.parse(JSON.parse(answer));
+    const { text } = await http.call({ method: 'POST', url: `${url}${path}`, body, expect: 200 });
+    return Finished.parse(JSON.parse(text));
   };
   return {
     pids: { api: api.pid, worker: worker.pid },
@@ -64,8 +64,8 @@ export const startBare = async (options: BareOptions) => {
 
     async insert(order: string): Promise<string> {
       const body = orderBody(order);
-      const answer = await http.call({ method: 'POST', url: `${url}/rows`, body, expect: 201 });
-      return Row.parse(JSON.parse(answer)).id;
+      const { text } = await http.call({ method: 'POST', url: `${url}/rows`, body, expect: 201 });
+      return Row.parse(JSON.parse(text)).id;
     },
     select: (id: string) => http.call({ method: 'GET', url: `${url}/rows/${id}`, expect: 200 }),
 

@@ -8,6 +8,12 @@ export interface Call {
   expect: number;
 }
 
+export interface Answer {
+  text: string;
+  /** Where a redirect leads. */
+  location: string;
+}
+
 const timeoutMs = 30_000;
 
 /** Keep-alive HTTP; every answer but the expected one ends the benchmark. */
@@ -19,7 +25,7 @@ export const createHttp = ({ connections }: { connections: number }) => {
     bodyTimeout: timeoutMs,
   });
   return {
-    async call({ method, url, headers = {}, body, expect }: Call): Promise<string> {
+    async call({ method, url, headers = {}, body, expect }: Call): Promise<Answer> {
       const answer = await request(url, {
         method,
         headers,
@@ -27,7 +33,8 @@ export const createHttp = ({ connections }: { connections: number }) => {
         ...(body === undefined ? {} : { body }),
       });
       const text = await answer.body.text();
-      if (answer.statusCode === expect) return text;
+      const { location } = answer.headers;
+      if (answer.statusCode === expect) return { text, location: String(location) };
       throw new Error(
         `${method} ${url} answered ${answer.statusCode} instead of ${expect}: ${text}`,
       );

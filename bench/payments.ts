@@ -19,14 +19,14 @@ export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
 
   const create = async (): Promise<string> => {
     const order = randomUUID();
-    const answer = await http.call({
+    const { text } = await http.call({
       method: 'POST',
       url: payments,
       headers: { authorization, 'content-type': 'application/json', 'idempotency-key': order },
       body: orderBody(order),
       expect: 201,
     });
-    return Created.parse(JSON.parse(answer)).payment_id;
+    return Created.parse(JSON.parse(text)).payment_id;
   };
 
   return {
@@ -46,15 +46,16 @@ export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
       const arrival = receiver.arrival(id);
       // What fails below must not leave a rejection that nobody handles.
       arrival.catch(() => {});
-      await http.call({ method: 'GET', url: `${payments}/${id}/checkout`, expect: 302 });
-      await http.call({
+      const checkout = `${payments}/${id}/checkout`;
+      const page = await http.call({ method: 'GET', url: checkout, expect: 302 });
+      const back = await http.call({
         method: 'POST',
-        url: `${apiBaseUrl}/api/v1/sandbox/${id}`,
+        url: page.location,
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: 'action=pay',
         expect: 303,
       });
-      await http.call({ method: 'GET', url: `${payments}/${id}/return`, expect: 303 });
+      await http.call({ method: 'GET', url: back.location, expect: 303 });
       const arrived = await arrival;
       if (arrived.status === 'paid') return arrived;
       throw new Error(`${id} ended ${arrived.status} instead of paid`);
