@@ -61,9 +61,14 @@ export const facts = (entries: Readonly<Record<string, Cell>>): string => {
 
 /** Names as the API writes them, times as everywhere, and no control character that JSON lets through. */
 export const jsonText = (value: unknown): string =>
+  // Line ends are JSON.stringify's own: those inside of strings it escapes.
   JSON.stringify(toWire(value), undefined, 2).replace(
-    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) =>
+      character
+        .split('')
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join(''),
   );
 
 const toWire = (value: unknown): unknown => {

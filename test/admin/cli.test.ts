@@ -1,0 +1,277 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Io } from '../../admin/cli/io.ts';
+import { runAdmin } from '../../admin/cli/program.ts';
+import { aKeyRing, operationsOn } from '../support/operations.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+
+const keyRing = aKeyRing();
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+  await operationsOn(records.sql, { keyRing }).secrets.rotate('shop', null);
+});
+afterAll(() => records.drop());
+
+interface Options {
+  /** What a person at the terminal answers; without it nobody sits there. */
+  answer?: string;
+  /** What is typed or piped where a secret is asked for. */
+  secret?: string;
+}
+
+/** One line of the admin, as `npm run admin --` would run it. */
+const run = async (line: readonly string[], { answer, secret = '' }: Options = {}) => {
+  const out: string[] = [];
+  const notes: string[] = [];
+  const questions: string[] = [];
+  const actors: (string | undefined)[] = [];
+  const io: Io = {
+    out: (said) => out.push(said),
+    note: (said) => notes.push(said),
+    isInteractive: answer !== undefined,
+    ask: async (question) => {
+      questions.push(question);
+      return answer ?? '';
+    },
+    readSecret: async () => secret,
+  };
+  const open = async (actor: string | undefined) => {
+    actors.push(actor);
+    return operationsOn(records.sql, { keyRing, ...(actor && { actor }) });
+  };
+  const code = await runAdmin({ io, open }, line);
+  return { code, out: out.join('\n'), notes: notes.join('\n'), questions, actors };
+};
+
+const words = (line: string) => line.split(' ');
+
+describe('the command line', () => {
+  const lines = [
+    ...['', 'applications', 'tokens', 'secrets', 'gateways', 'payments', 'deliveries', 'webhook'],
+    ...['applications create', 'applications list', 'applications show', 'applications update'],
+    ...['applications disable', 'applications enable', 'tokens issue', 'tokens list'],
+    ...['tokens revoke', 'secrets rotate', 'secrets list', 'secrets retire', 'secrets reseal'],
+    ...['gateways add', 'gateways list', 'gateways enable', 'gateways disable', 'payments find'],
+    ...['payments show', 'deliveries list', 'deliveries retrigger', 'webhook test', 'audit'],
+  ];
+  it.each(lines)('%s --help says how, without connecting to anything', async (line) => {
+    const { code, out, actors } = await run([...words(line).filter(Boolean), '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain('Usage: npm run admin --');
+    // Groups list their commands, and every command has its examples.
+    if (line.includes(' ') || line === 'audit') expect(out).toMatch(/Examples:\n {2}npm run admin/);
+    expect(actors).toEqual([]);
+  });
+
+  it.each([
+    'nonsense',
+    'applications',
+    'applications nonsense',
+    'applications show',
+    'applications show shop extra',
+    'tokens issue shop --mode both --name a',
+    'tokens issue shop --mode live',
+    'payments find --status done',
+    'payments find --limit 0',
+    'deliveries list --limit many',
+  ])('%s: not understood, exit code 2', async (line) => {
+    const { code, out, notes, actors } = await run(words(line));
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(notes).not.toBe('');
+    expect(actors).toEqual([]);
+  });
+
+  it('what is refused is one sentence and exit code 1', async () => {
+    expect(await run(words('applications show nobody'))).toMatchObject({
+      code: 1,
+      out: '',
+      notes: 'There is no application "nobody".',
+    });
+  });
+
+  it('answers in a table for people and in JSON for programs', async () => {
+    const people = await run(words('applications list'));
+    expect(people.code).toBe(0);
+    expect(people.out.split('\n')[0]).toMatch(/^SLUG +STATUS +GATEWAY/);
+    expect(people.out).toContain('shop');
+    const programs = await run(words('applications list --json'));
+    const [first] = JSON.parse(programs.out) as Record<string, unknown>[];
+    expect(first).toMatchObject({
+      slug: 'quiet',
+      default_gateway: 'sandbox',
+      webhook_url: null,
+      created_at: expect.stringMatching(/^\d{4}-.*\+00:00$/),
+    });
+  });
+
+  it('asks before what cannot be taken back, and does it for yes alone', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const token = { application: 'shop', mode: 'test', name: 'a', expiresAt: null } as const;
+    await tokens.issue(token, null);
+    const id = (await tokens.list('shop'))[0]?.id ?? '';
+    const line = ['tokens', 'revoke', 'shop', id];
+    const isRevoked = async () => (await tokens.list('shop'))[0]?.revokedAt !== null;
+
+    const nobody = await run(line);
+    expect(nobody).toMatchObject({ code: 1, actors: [] });
+    expect(nobody.notes).toContain('add --yes');
+    const no = await run(line, { answer: 'no' });
+    expect(no).toMatchObject({ code: 1, notes: 'Nothing was done.' });
+    expect(no.questions[0]).toContain('cannot be taken back');
+    expect(await isRevoked()).toBe(false);
+    expect((await run(line, { answer: 'yes' })).code).toBe(0);
+    expect(await isRevoked()).toBe(true);
+    // For scripts: not asked, and here refused because it is done already.
+    expect((await run([...line, '--yes'])).notes).toContain('was revoked before');
+  });
+
+  it('takes credentials from a prompt or standard input, and shows them nowhere', async () => {
+    const secret = '{"merchant_id":"very-secret"}';
+    const line = words('gateways add acme --driver acme --kind live --reason new');
+    const added = await run(line, { secret });
+    expect(added.code).toBe(0);
+    const shown = [added, await run(words('gateways list --json')), await run(['audit', '--json'])];
+    for (const { out, notes } of shown) expect(out + notes).not.toContain('very-secret');
+    const broken = await run(words('gateways add other --driver acme'), { secret: 'very-secret' });
+    expect(broken).toMatchObject({ code: 1, notes: 'The credentials are not a JSON object.' });
+  });
+
+  it('shows a secret when it is made, and in no list', async () => {
+    const { out } = await run(words('secrets rotate shop --yes --json'));
+    const { secret } = JSON.parse(out) as { secret: string };
+    expect(secret).toMatch(/^whsec_/);
+    const issued = await run(words('tokens issue shop --mode live --name b --json'));
+    const { token } = JSON.parse(issued.out) as { token: string };
+    const shown = [
+      await run(words('secrets list shop --json')),
+      await run(words('tokens list shop --json')),
+      await run(words('applications show shop')),
+      await run(['audit', '--limit', '1000', '--json']),
+    ];
+    for (const one of shown) {
+      expect(one.code).toBe(0);
+      expect(one.out).not.toContain(secret.slice(6));
+      expect(one.out).not.toContain(token.slice(13));
+    }
+  });
+
+  it('keeps control characters from outside away from the terminal', async () => {
+    const hostile = 'a\u001b[31mred\u0007\u009b2J\u202egnp\u200b\r\nb';
+    const { id } = await records.ended('failed', { orderId: hostile });
+    await records.sql`
+      insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at,
+        completed_at, duration_ms, response_status, error_class, error, response_body)
+      values (${id}, 1, 1, 'schedule', now(), now(), now(), 1, 500, 'http_status', 'Answered 500',
+        ${hostile})`;
+    const control = /[\p{Cc}\p{Cf}]/u;
+    for (const line of [
+      ['payments', 'show', id],
+      ['payments', 'find', '--id', id],
+    ]) {
+      const people = await run(line);
+      expect(people.code).toBe(0);
+      for (const shown of people.out.split('\n')) expect(shown).not.toMatch(control);
+      const programs = await run([...line, '--json']);
+      for (const shown of programs.out.split('\n')) expect(shown).not.toMatch(control);
+      // For a program nothing is lost.
+      expect(JSON.stringify(JSON.parse(programs.out))).toContain('u001b[31mred');
+    }
+    const asked = await run(['applications', 'show', hostile]);
+    for (const shown of asked.notes.split('\n')) expect(shown).not.toMatch(control);
+  });
+
+  it('re-triggers one, a list, or an application, and says by its exit code how that went', async () => {
+    const exhausted = async () => {
+      const { id } = await records.ended('paid');
+      await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
+      return id;
+    };
+    const [one, two, three] = [await exhausted(), await exhausted(), await exhausted()];
+    const list = await run(words('deliveries list --application shop --json'));
+    expect(list.out).toContain(one);
+    const first = await run(['deliveries', 'retrigger', one, '--yes']);
+    expect(first).toMatchObject({ code: 0 });
+    expect(await run(['deliveries', 'retrigger', one, '--yes'])).toMatchObject({
+      code: 1,
+      notes: expect.stringContaining('is not exhausted'),
+    });
+    const mixed = await run(['deliveries', 'retrigger', one, two, '--yes', '--rate', '100']);
+    expect(mixed.code).toBe(1);
+    expect(mixed.out).toMatch(new RegExp(`${one} +refused`));
+    expect(mixed.out).toMatch(new RegExp(`${two} +re-triggered`));
+    expect(mixed.notes).toContain('2 of 2, 1 refused');
+    const all = await run(words('deliveries retrigger --application shop --yes --rate 100 --json'));
+    expect(JSON.parse(all.out)).toEqual([{ id: three, done: 'reset' }]);
+    for (const wrong of [
+      'deliveries retrigger --yes',
+      `deliveries retrigger ${one} --application shop --yes`,
+    ])
+      expect((await run(words(wrong))).notes).toContain('Name payments, or an application');
+  });
+
+  it('writes who did it, by the name that is given', async () => {
+    await run(words('applications disable quiet --as grace --reason test'));
+    const { out } = await run(words('audit --subject application:quiet --limit 1 --json'));
+    expect(JSON.parse(out)).toMatchObject([
+      { actor: 'grace', action: 'application.disable', reason: 'test' },
+    ]);
+  });
+});
+
+describe('the process', () => {
+  const entry = join(import.meta.dirname, '../../admin/main.ts');
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'payments-admin-'));
+    const facts = {
+      ...{ database_url: records.url, temporal_address: '127.0.0.1:9' },
+      ...{ temporal_namespace: 'default', temporal_ui_url: 'http://127.0.0.1:8233' },
+    };
+    writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
+    const key = keyRing.keys.get('k1')?.toString('base64');
+    writeFileSync(join(folder, 'secrets-key'), `k1:${key}\n`);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('finds the embedded stack without settings, and ends when it is done', async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [entry, 'applications', 'show', 'shop', '--json'],
+      { env: { DATA_DIR: folder }, timeout: 20_000 },
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ slug: 'shop' });
+    const { id } = await records.ended('paid');
+    const told = await promisify(execFile)(process.execPath, [entry, 'payments', 'show', id], {
+      env: { DATA_DIR: folder },
+    });
+    expect(told.stdout).toContain(`http://127.0.0.1:8233/namespaces/default/workflows/${id}`);
+  });
+
+  it('reads piped credentials', async () => {
+    const line = [entry, 'gateways', 'add', 'piped', '--driver', 'acme', '--kind', 'live'];
+    const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
+    child.stdin.end('{"merchant_id":"m"}\n');
+    expect(await text(child.stdout)).toBe('Added: piped\n');
+  });
+
+  it.each([
+    [{}, /DATABASE_URL: is missing/],
+    [{ DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/none' }, /database cannot be reached/],
+  ])('without a database: one sentence and exit code 1', async (env, sentence) => {
+    const failed = promisify(execFile)(process.execPath, [entry, 'applications', 'list'], {
+      env: { DATA_DIR: join(folder, 'nothing'), ...env },
+    });
+    const error: unknown = await failed.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
+    expect(error).toMatchObject({ stderr: expect.not.stringContaining('hidden') });
+    expect(error).toMatchObject({ stderr: expect.not.stringMatching(/^ +at /m) });
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJourney, type Journey } from '../support/journey.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
+import type { Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { deliverySlots } from '../../worker/workers.ts';
+
+let service: Service;
+let slow: Receiver;
+beforeAll(async () => {
+  service = await startService();
+  slow = await startReceiver();
+});
+afterAll(async () => {
+  await slow.stop();
+  await service.stop();
+});
+
+const places = deliverySlots / 4;
+
+/** Paid at the gateway, and the payer is still to come back. */
+const aPaidOne = async (journey: Journey) => {
+  const id = await journey.atGateway();
+  await journey.choose(id, 'pay_and_close');
+  return id;
+};
+
+const many = async <T>(count: number, make: () => Promise<T>): Promise<T[]> => {
+  const made: T[] = [];
+  const lane = async () => {
+    while (made.length < count) made.push(await make());
+  };
+  await Promise.all(Array.from({ length: 4 }, lane));
+  return made;
+};
+
+describe('an application whose receiver hangs', () => {
+  it('FS-47, FS-48: takes its quarter of the places and no more, and delays nobody else', async () => {
+    const a = await service.anApplication({ webhookUrl: slow.url });
+    const b = await service.anApplication();
+    const [ofA, ofB] = [createJourney(service, a.token), createJourney(service, b.token)];
+    const held: (() => void)[] = [];
+    let isOpen = false;
+    let most = 0;
+    let inside = 0;
+    slow.behave((_, res) => {
+      inside += 1;
+      most = Math.max(most, inside);
+      res.once('close', () => (inside -= 1));
+      if (isOpen) return 204;
+      held.push(() => res.writeHead(204).end());
+      return undefined;
+    });
+    const idsOfA = await many(60, () => aPaidOne(ofA));
+    const idsOfB = await many(10, () => aPaidOne(ofB));
+
+    const began = performance.now();
+    await Promise.all(idsOfA.map((id) => ofA.comeBack(id)));
+    await until('A has all of its places', () => held.length === places, 9_000);
+    for (const id of idsOfB) await ofB.comeBack(id);
+    await until('B is delivered', () => idsOfB.every((id) => service.receiver.of(id).length === 1));
+    // Within the time in which A's receiver holds everything: its own attempts last 10 s.
+    expect(performance.now() - began).toBeLessThan(9_000);
+    expect(held).toHaveLength(places);
+    const rows = await service.sql`select from attempts where payment_id = any(${idsOfA})`;
+    expect(rows).toHaveLength(places);
+
+    isOpen = true;
+    for (const answer of held) answer();
+    await until('A is delivered', async () => {
+      const delivered = await service.sql`
+        select from deliveries where payment_id = any(${idsOfA}) and status = 'delivered'`;
+      return delivered.length === idsOfA.length;
+    });
+    expect(most).toBe(places);
+    // Waiting for a place has cost neither a row nor an attempt: one each, the first.
+    const numbers = await service.sql<{ number: number }[]>`
+      select number from attempts where payment_id = any(${idsOfA})`;
+    expect(numbers.map(({ number }) => number)).toEqual(idsOfA.map(() => 1));
+    expect(slow.all).toHaveLength(idsOfA.length);
+  });
+});
