@@ -3,7 +3,7 @@ import { eventOf } from '../contract/event.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
-import type { Answer, OpenedPayment } from '../gateways/gateway.ts';
+import type { Answer, GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
@@ -59,8 +59,11 @@ export const createPaymentActivities = (deps: Deps) => {
     return isTerminal(status) ? { known: 'ended', status } : { known: 'waiting' };
   };
 
-  const verify = async (payment: PaymentFacts, reference: string): Promise<Reply> =>
-    orUnknown(() => gatewayOf(payment.driver).verify(toOpened(payment, reference, publicBaseUrl)));
+  const verify = async (
+    gateway: GatewayAdapter,
+    payment: PaymentFacts,
+    reference: string,
+  ): Promise<Reply> => orUnknown(() => gateway.verify(toOpened(payment, reference, publicBaseUrl)));
 
   /** Records that there is no outcome yet. */
   const wait = async (
@@ -83,7 +86,7 @@ export const createPaymentActivities = (deps: Deps) => {
       if (payment.reference !== null) return 'open';
       if (late) return 'unopened';
       const opening = await orFailure(() =>
-        gatewayOf(payment.driver).open(toGateway(payment, publicBaseUrl)),
+        gatewayOf(payment).open(toGateway(payment, publicBaseUrl)),
       );
       if (opening.result === 'refused') {
         const { code, message } = opening;
@@ -105,7 +108,7 @@ export const createPaymentActivities = (deps: Deps) => {
       const payment = await find(id);
       if (isTerminal(payment.status)) return { known: 'ended', status: payment.status };
       if (payment.reference === null) return { known: 'waiting' };
-      const reply = await verify(payment, payment.reference);
+      const reply = await verify(gatewayOf(payment), payment, payment.reference);
       if (reply.state === 'unknown') return wait(payment, 'unknown', returned);
       const outcome = outcomeOf(payment, reply);
       if (outcome) return end(payment, outcome);
@@ -129,22 +132,27 @@ export const createPaymentActivities = (deps: Deps) => {
         if (stands.known === 'ended') return stands;
         // A payer was sent off in this very moment: the gateway is asked after all.
       }
-      const first = await verify(payment, payment.reference);
+      const gateway = gatewayOf(payment);
+      const first = await verify(gateway, payment, payment.reference);
       const outcome = first.state === 'unknown' ? undefined : outcomeOf(payment, first);
       if (outcome) return end(payment, outcome);
       if (first.state === 'unknown') return silent(payment, grace);
       if (first.state === 'settling' && grace) return wait(payment, 'settling', true);
-      return close(payment, payment.reference, grace);
+      return close(gateway, payment, payment.reference, grace);
     },
   };
 
   /** Makes it unpayable at the gateway, where that can be, and reads again where it refuses. */
-  async function close(payment: PaymentFacts, reference: string, grace: boolean): Promise<Known> {
-    const gateway = gatewayOf(payment.driver);
+  async function close(
+    gateway: GatewayAdapter,
+    payment: PaymentFacts,
+    reference: string,
+    grace: boolean,
+  ): Promise<Known> {
     const opened = toOpened(payment, reference, publicBaseUrl);
     const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
     if (closed === true) return end(payment, expired);
-    const again = closed === false ? await verify(payment, reference) : unknown;
+    const again = closed === false ? await verify(gateway, payment, reference) : unknown;
     const outcome = again.state === 'unknown' ? undefined : outcomeOf(payment, again);
     return outcome ? end(payment, outcome) : silent(payment, grace);
   }

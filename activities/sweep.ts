@@ -47,7 +47,7 @@ export const createSweepActivities = (deps: Deps) => {
     if (!payment || payment.reference === null) return;
     const opened = toOpened(payment, payment.reference, deps.publicBaseUrl);
     try {
-      if (hasNews(await gatewayOf(payment.driver).inquire(opened))) await workflows.tell(id);
+      if (hasNews(await gatewayOf(payment).inquire(opened))) await workflows.tell(id);
     } catch (error) {
       if (!(error instanceof GatewaySilence)) throw error;
       const { gateway } = payment;

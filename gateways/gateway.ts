@@ -1,5 +1,8 @@
+import type { z } from 'zod';
 import type { FailureCode } from '../contract/failure.ts';
 import type { Redirect } from '../contract/payment.ts';
+import type { CurrencyTerms } from './amount.ts';
+import type { CallGateway, Target } from './http.ts';
 
 /** What a gateway is told about a payment. Amount in minor units of the currency. */
 export interface GatewayPayment {
@@ -34,19 +37,106 @@ export type Answer =
   | { state: 'failed'; failureCode: FailureCode; code: string | null; message: string | null }
   | { state: 'cancelled' | 'expired' | 'waiting' | 'settling' };
 
+/** Of giving money back. Only an inquiry says how it stands afterwards; it is never tried twice. */
+export type Reversal =
+  { result: 'reversed' } | { result: 'refused'; code: string | null; message: string | null };
+
+/** A message from a gateway's server. `refused`: nothing in it may be believed. */
+export type Notification =
+  | { result: 'refused' | 'irrelevant' }
+  | { result: 'news'; reference: string; paymentId: string | null };
+
 /**
- * One payment provider. Every call has its own time limit and may be repeated.
+ * One account at a payment provider, for one try: all of its calls together have 20 s.
  * A call throws {@link GatewaySilence} when there was no usable answer: that is never an outcome.
  */
 export interface GatewayAdapter {
+  /** May be repeated: the payer is sent to the last one that was recorded. */
   open(payment: GatewayPayment): Promise<Opening>;
-  /** Confirms the payment where the payer has paid, and says how it stands. */
+  /** Confirms the payment where the payer has paid, and says how it stands. May be repeated. */
   verify(payment: OpenedPayment): Promise<Answer>;
   /** Says how it stands without changing anything; paid money that waits for verification is `settling`. */
   inquire(payment: OpenedPayment): Promise<Answer>;
   /** Makes it unpayable. False where the gateway refuses, so that it must be read again. */
   expire?(payment: OpenedPayment): Promise<boolean>;
+  /** Gives the whole amount back. One attempt, then an inquiry: never repeated blindly. */
+  reverse?(payment: OpenedPayment): Promise<Reversal>;
+  /** References of payments that are paid and not verified. Not `complete`: there may be more. */
+  listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
+  /** Checks the signature before anything is believed; what follows is asked of the gateway. */
+  parseNotification?(notification: { signature: string; body: Buffer }): Notification;
 }
+
+/** What a payer's browser brings back: a hint for logs, never proof. */
+export interface ReturnHint {
+  /** The gateway's name for the payment, where it has the form of one; ours is in the record. */
+  reference: string | null;
+  says: 'paid' | 'unpaid' | 'cancelled' | 'nothing';
+}
+
+/** What a gateway can do and what it takes, as data. Times in seconds; null where it does not say. */
+export interface Capabilities {
+  /** Those it takes; a currency that is missing is refused at create. */
+  currencies: ReadonlyMap<string, CurrencyTerms>;
+  /** How long a payment may be open there. */
+  expirySeconds: { min: number; max: number };
+  /** Paid money that nobody verifies goes back after this. */
+  verifyWindowSeconds: number | null;
+  /** Null also where it cannot be reversed through its adapter. */
+  reverseWindowSeconds: number | null;
+  twoStepVerify: boolean;
+  /** Whether it knows a payer who cancelled from one who failed. */
+  tellsCancel: boolean;
+  returnMethod: 'GET' | 'POST';
+  /** What makes a test account one: a host of its own, or the credential. */
+  sandboxKind: 'built-in' | 'host' | 'credential';
+}
+
+export interface Account<Credentials = unknown> {
+  slug: string;
+  kind: 'sandbox' | 'live';
+  credentials: Credentials;
+}
+
+/** What adapters work with. */
+export interface Tools {
+  /** Calls to one provider, all within one try. @throws AccountProblem for an address that is not allowed */
+  callsTo(target: Target): CallGateway;
+  now: () => Date;
+}
+
+/** One payment provider: a file beside this one, and a line in the registry. */
+export interface Driver<Needs extends Tools = Tools> {
+  capabilities: Capabilities;
+  parseReturn(values: URLSearchParams): ReturnHint;
+  /** @throws AccountProblem for credentials that do not fit the driver or the account's kind */
+  connect(account: Account, tools: Needs): GatewayAdapter;
+}
+
+interface Definition<Schema extends z.ZodType, Needs extends Tools> {
+  capabilities: Capabilities;
+  credentials: Schema;
+  parseReturn(values: URLSearchParams): ReturnHint;
+  connect(account: Account<z.output<Schema>>, tools: Needs): GatewayAdapter;
+}
+
+/** A driver whose credentials are parsed before it sees them. */
+export const defineDriver = <Schema extends z.ZodType, Needs extends Tools = Tools>({
+  credentials: schema,
+  ...definition
+}: Definition<Schema, Needs>): Driver<Needs> => ({
+  ...definition,
+  connect({ credentials, ...account }, tools) {
+    const parsed = schema.safeParse(credentials);
+    if (parsed.success) return definition.connect({ ...account, credentials: parsed.data }, tools);
+    // Only where it is wrong: a message could quote the secret.
+    const wrong = new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'the whole'));
+    throw new AccountProblem(`The credentials do not fit the driver: ${[...wrong].join(', ')}`);
+  },
+});
 
 /** Timeout, 5xx or nonsense: the gateway did not say anything that can be relied on. */
 export class GatewaySilence extends Error {}
+
+/** The account is not set up rightly, e.g. test credentials in a live account. Says no secret. */
+export class AccountProblem extends GatewaySilence {}

@@ -1,14 +1,88 @@
-import type { GatewayAdapter } from './gateway.ts';
-import type { Deps as SandboxDeps } from './sandbox.ts';
-import { createSandboxGateway } from './sandbox.ts';
+import type { FieldError } from '../contract/errors.ts';
+import type { Money } from './amount.ts';
+import { problemsWith } from './amount.ts';
+import type { Account, Driver, GatewayAdapter } from './gateway.ts';
+import { AccountProblem } from './gateway.ts';
+import type { HttpOptions } from './http.ts';
+import { beginTry } from './http.ts';
+import { payping } from './payping.ts';
+import type { SandboxTools } from './sandbox.ts';
+import { sandbox } from './sandbox.ts';
+import { stripe } from './stripe.ts';
+import { zarinpal } from './zarinpal.ts';
+import { zibal } from './zibal.ts';
 
-/** The adapter of a driver. @throws Error for a driver this version does not know. */
-export const createGatewayRegistry = (deps: SandboxDeps) => {
-  const adapters = new Map<string, GatewayAdapter>([['sandbox', createSandboxGateway(deps)]]);
-  return (driver: string): GatewayAdapter => {
-    const adapter = adapters.get(driver);
-    if (!adapter) throw new Error(`There is no gateway driver named ${driver}`);
-    return adapter;
+/** Every provider there is. A name is for ever: accounts hold it. */
+const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
+  sandbox,
+  zarinpal,
+  zibal,
+  payping,
+  stripe,
+};
+
+/** @returns undefined for a driver this version does not know */
+export const driverOf = (name: string): Driver<SandboxTools> | undefined =>
+  Object.hasOwn(drivers, name) ? drivers[name] : undefined;
+
+/** What a gateway does not take of a wanted payment; nothing where its driver is not known here. */
+export const amountProblem = (
+  driver: string,
+  wanted: Money & { expiresInSeconds: number },
+): FieldError[] => {
+  const known = driverOf(driver);
+  return known ? problemsWith(known.capabilities, wanted) : [];
+};
+
+/** An account as it is recorded, its credentials sealed. */
+export interface RecordedAccount {
+  gateway: string;
+  driver: string;
+  gatewayKind: Account['kind'];
+  credentials: string | null;
+}
+
+export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
+  secretBox: { open(sealed: string, owner: string): string };
+}
+
+/**
+ * The adapter of an account, made for one try, whose time begins now. One that cannot be made
+ * refuses to open payments and knows nothing of those that are open.
+ */
+export const createGatewayRegistry = (deps: Deps) => {
+  const { secretBox } = deps;
+  const credentialsOf = ({ gateway, credentials }: RecordedAccount): unknown => {
+    if (credentials === null) return {};
+    try {
+      return JSON.parse(secretBox.open(credentials, `gateway:${gateway}`));
+    } catch {
+      throw new AccountProblem('The credentials cannot be read');
+    }
+  };
+  return (account: RecordedAccount): GatewayAdapter => {
+    const { gateway: slug, gatewayKind: kind } = account;
+    try {
+      const driver = driverOf(account.driver);
+      if (!driver) throw new AccountProblem(`There is no gateway driver named ${account.driver}`);
+      const credentials = credentialsOf(account);
+      return driver.connect({ slug, kind, credentials }, { ...deps, callsTo: beginTry(deps) });
+    } catch (error) {
+      if (error instanceof AccountProblem) return unusable(error);
+      throw error;
+    }
   };
 };
 export type GatewayRegistry = ReturnType<typeof createGatewayRegistry>;
+
+const unusable = (problem: AccountProblem): GatewayAdapter => ({
+  async open() {
+    return { result: 'refused', code: 'account_problem', message: problem.message };
+  },
+  async verify() {
+    throw problem;
+  },
+  async inquire() {
+    throw problem;
+  },
+});

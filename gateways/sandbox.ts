@@ -1,11 +1,39 @@
+import { z } from 'zod';
+import { amountBounds, currencyExponents } from '../contract/money.ts';
 import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
-import type { Answer, GatewayAdapter } from './gateway.ts';
-import { GatewaySilence } from './gateway.ts';
+import type { Answer, GatewayAdapter, Tools } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'get' | 'expire'>;
   publicBaseUrl: string;
 }
+
+export type SandboxTools = Tools & Deps;
+
+export const sandbox = defineDriver({
+  capabilities: {
+    currencies: new Map(
+      [...currencyExponents].map(([code, wireExponent]) => [
+        code,
+        { wireExponent, ...amountBounds, step: 1 },
+      ]),
+    ),
+    expirySeconds: { min: 60, max: 86_400 },
+    verifyWindowSeconds: null,
+    reverseWindowSeconds: null,
+    twoStepVerify: true,
+    tellsCancel: true,
+    returnMethod: 'GET',
+    sandboxKind: 'built-in',
+  },
+  credentials: z.strictObject({}),
+  parseReturn: () => ({ reference: null, says: 'nothing' }),
+  connect({ kind }, tools: SandboxTools): GatewayAdapter {
+    if (kind !== 'sandbox') throw new AccountProblem('Its money is not real: it cannot be live');
+    return createSandboxGateway(tools);
+  },
+});
 
 /** The built-in gateway: a two-step provider whose page is ours and whose money is not real. */
 export const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): GatewayAdapter => ({

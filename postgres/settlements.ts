@@ -10,6 +10,8 @@ import { paymentColumns, toPayment } from './payments.ts';
 export interface PaymentFacts extends Payment {
   driver: string;
   gatewayKind: GatewayKind;
+  /** The gateway account's, sealed. */
+  credentials: string | null;
   /** The gateway's own name for the payment; null until it is opened there. */
   reference: string | null;
   /** Whether the payer was ever sent to the gateway. */
@@ -29,17 +31,20 @@ export const createSettlements = (sql: Sql) => ({
   async get(id: string): Promise<PaymentFacts | undefined> {
     const [row] = await sql<
       (PaymentRow &
-        Pick<PaymentFacts, 'driver' | 'gatewayKind' | 'reference' | 'sent' | 'delivery'>)[]
+        Pick<
+          PaymentFacts,
+          'driver' | 'gatewayKind' | 'credentials' | 'reference' | 'sent' | 'delivery'
+        >)[]
     >`
-      select ${paymentColumns(sql)}, g.driver, g.kind as "gatewayKind",
+      select ${paymentColumns(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
         p.gateway_reference as reference, p.checkout_at is not null as sent, d.status as delivery
       from payments p
       join gateways g on g.slug = p.gateway
       left join deliveries d on d.payment_id = p.id
       where p.id = ${id}`;
     if (!row) return undefined;
-    const { driver, gatewayKind, reference, sent, delivery } = row;
-    return { ...toPayment(row), driver, gatewayKind, reference, sent, delivery };
+    const { driver, gatewayKind, credentials, reference, sent, delivery } = row;
+    return { ...toPayment(row), driver, gatewayKind, credentials, reference, sent, delivery };
   },
 
   /** False when the payment has ended or was opened meanwhile. */

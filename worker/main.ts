@@ -5,6 +5,7 @@ import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
 import { createDeliveryPlaces } from '../activities/webhook-places.ts';
 import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { readWorkerConfig } from '../config.ts';
+import { createGatewayDispatcher } from '../gateways/http.ts';
 import { createGatewayRegistry } from '../gateways/registry.ts';
 import { connect } from '../postgres/connection.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
@@ -42,7 +43,10 @@ await runProcess(async () => {
   const sql = connect(config.DATABASE_URL, { name: 'payments-worker', max: 20 });
   const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
   const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
+  const gatewayDispatcher = createGatewayDispatcher();
   const publicBaseUrl = config.PUBLIC_BASE_URL;
+  const secretBox = createSecretBox(config.SECRETS_KEY);
+  const now = () => new Date();
   const activities = createActivities({
     settlements: createSettlements(sql),
     deliveries: createDeliveries(sql),
@@ -52,14 +56,18 @@ await runProcess(async () => {
     gatewayOf: createGatewayRegistry({
       sandboxPayments: createSandboxPayments(sql),
       publicBaseUrl,
+      secretBox,
+      dispatcher: gatewayDispatcher,
+      ...targetRule,
+      now,
     }),
-    secretBox: createSecretBox(config.SECRETS_KEY),
+    secretBox,
     targetRule,
     places: createDeliveryPlaces({ perApplication: deliverySlots / 4 }),
     workflows: createPaymentWorkflows(client),
     dispatcher,
     publicBaseUrl,
-    now: () => new Date(),
+    now,
     logger,
   });
   const workers = await createWorkers({
@@ -81,7 +89,7 @@ await runProcess(async () => {
   return async () => {
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
-    await dispatcher.destroy();
+    await Promise.all([dispatcher.destroy(), gatewayDispatcher.destroy()]);
     await connection.close();
     await sql.end({ timeout: 5 });
   };

@@ -1,0 +1,140 @@
+import type { Dispatcher } from 'undici';
+import { Agent, request } from 'undici';
+import type { z } from 'zod';
+import { AccountProblem, GatewaySilence } from './gateway.ts';
+
+/** Of a connection, of a call, and of all calls of one try. */
+export const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
+const maxAnswerBytes = 256 * 1024;
+
+export interface Call {
+  /** For messages, e.g. `verify`. */
+  what: string;
+  method: 'GET' | 'POST';
+  /** What is put into it is escaped by {@link pathOf}. */
+  path: string;
+  headers?: Record<string, string>;
+  json?: unknown;
+  form?: Record<string, string>;
+  /** Statuses of 500 and above that mean something to this provider. */
+  meaningful?: readonly number[];
+}
+
+export interface HttpAnswer {
+  status: number;
+  /** Undefined where the answer is not JSON. */
+  body: unknown;
+}
+
+/** @throws GatewaySilence without an answer, and for 3xx, 408, 429 and 5xx, which say nothing of a payment */
+export type CallGateway = (call: Call) => Promise<HttpAnswer>;
+
+/** A provider's address, and the one that tests and the embedded stack have instead. */
+export interface Target {
+  provider: string;
+  baseUrl: string;
+  override: string | undefined;
+}
+
+export interface HttpOptions {
+  dispatcher: Dispatcher;
+  allowLoopback: boolean;
+  callMs?: number;
+  tryMs?: number;
+}
+
+/** Never through a proxy of the environment; no redirect is followed and nothing is decompressed. */
+export const createGatewayDispatcher = (): Agent =>
+  new Agent({
+    connect: { timeout: gatewayLimits.connectMs },
+    connections: 200,
+    maxResponseSize: maxAnswerBytes,
+    // The call's own deadline covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+/** Makes the calls of one try, whose time begins now. */
+export const beginTry = ({
+  dispatcher,
+  allowLoopback,
+  callMs = gatewayLimits.callMs,
+  tryMs = gatewayLimits.tryMs,
+}: HttpOptions) => {
+  const whole = AbortSignal.timeout(tryMs);
+  return (target: Target): CallGateway => {
+    const { provider } = target;
+    const origin = originOf(target, allowLoopback);
+    return async ({ what, method, path, headers, json, form, meaningful = [] }) => {
+      const silence = (why: string) => new GatewaySilence(`${provider}, ${what}: ${why}`);
+      const signal = AbortSignal.any([whole, AbortSignal.timeout(callMs)]);
+      try {
+        const { statusCode: status, body } = await request(`${origin}${path}`, {
+          method,
+          dispatcher,
+          signal,
+          headers: { accept: 'application/json', ...typeOf(json, form), ...headers },
+          ...(json !== undefined && { body: JSON.stringify(json) }),
+          ...(form && { body: new URLSearchParams(form).toString() }),
+        });
+        const text = await body.text();
+        const empty = status < 200 || status === 408 || status === 429 || status >= 500;
+        const redirects = status >= 300 && status < 400;
+        if ((empty || redirects) && !meaningful.includes(status))
+          throw silence(`it answered ${status}`);
+        return { status, body: parsed(text) };
+      } catch (error) {
+        if (error instanceof GatewaySilence) throw error;
+        if (signal.aborted) throw silence('it did not answer in time');
+        // The code alone: a message may hold an address.
+        const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+        if (code === undefined || code === 'UND_ERR_INVALID_ARG') throw error;
+        throw silence(`it gave no whole answer (${code})`);
+      }
+    };
+  };
+};
+
+/** A path of which every value is escaped, as values that were returned to us must be. */
+export const pathOf = (parts: TemplateStringsArray, ...values: string[]): string =>
+  String.raw({ raw: parts }, ...values.map((value) => segmentOf(value)));
+
+/** @throws GatewaySilence for a body of another form: what is not understood is not an outcome */
+export const read = <Schema extends z.ZodType>(
+  schema: Schema,
+  { status, body }: HttpAnswer,
+  what: string,
+): z.output<Schema> => {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  throw new GatewaySilence(`${what}: the answer, HTTP ${status}, is not of the documented form`);
+};
+
+/** `.` and `..` survive escaping and would climb. */
+const segmentOf = (value: string): string => {
+  if (/^\.*$/.test(value)) throw new GatewaySilence('A reference cannot be part of a path');
+  return encodeURIComponent(value.toWellFormed());
+};
+
+const typeOf = (json: unknown, form: object | undefined): Record<string, string> => {
+  if (json !== undefined) return { 'content-type': 'application/json' };
+  return form ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+const originOf = ({ baseUrl, override }: Target, allowLoopback: boolean): string => {
+  if (override === undefined) return baseUrl;
+  const url = URL.parse(override);
+  if (!allowLoopback || !url || !loopbackHosts.has(url.hostname) || url.protocol !== 'http:')
+    throw new AccountProblem('Another address than the provider’s own is allowed on loopback only');
+  return url.origin;
+};

@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import { amountBounds } from '../contract/money.ts';
+import { fromWire, toWire } from './amount.ts';
+import type { Answer, Capabilities, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
+import type { Call, HttpAnswer } from './http.ts';
+import { pathOf, read } from './http.ts';
+import { maskedPan, wordsOf } from './words.ts';
+
+/*
+ * Everything here comes from one independent client: check it against the live documentation before
+ * the first live payment.
+ */
+const host = 'https://api.payping.ir';
+
+const capabilities: Capabilities = {
+  // Whole tomans of ten rials each; no bounds are known.
+  currencies: new Map([['IRR', { wireExponent: -1, min: 10, max: amountBounds.max, step: 10 }]]),
+  expirySeconds: { min: 60, max: 86_400 },
+  verifyWindowSeconds: 10 * 60,
+  reverseWindowSeconds: 30 * 60,
+  twoStepVerify: true,
+  tellsCancel: true,
+  returnMethod: 'POST',
+  sandboxKind: 'credential',
+};
+
+/*
+ * Nothing shows whether a token is a test token, so that its name has to: the credentials of a live
+ * account do not fit a sandbox account, nor the other way round.
+ */
+const Token = z.string().regex(/^[\x21-\x7e]{8,4000}$/);
+const Credentials = z.union([
+  z.strictObject({ testToken: Token, baseUrl: z.string().optional() }),
+  z.strictObject({ liveToken: Token, baseUrl: z.string().optional() }),
+]);
+
+const Code = z.string().regex(/^[\x21-\x7e]{1,100}$/);
+const RefId = z.union([z.int().positive(), z.string().regex(/^[1-9]\d{0,14}$/)]);
+const Opened = z.object({ paymentCode: Code });
+const statuses = { created: 0, verified: 1, atBank: 2, cancelled: 3, bankFailed: 4, awaiting: 5 };
+const Report = z.object({
+  amount: z.int().positive(),
+  paymentStatus: z.literal(Object.values(statuses)),
+  // Empty until the payer has paid.
+  refId: z.union([RefId, z.literal(''), z.literal(0), z.literal('0')]).nullish(),
+});
+const Facts = z.object({
+  amount: z.int().positive(),
+  cardNumber: z.string().nullish(),
+  paymentRefId: RefId,
+});
+const Problem = z.object({
+  title: z.string().nullish(),
+  metaData: z.object({ code: z.int(), message: z.unknown().optional() }).nullish(),
+});
+const alreadyVerified = 110;
+const Form = z.object({ paymentCode: Code.optional() });
+
+export const payping = defineDriver({
+  capabilities,
+  credentials: Credentials,
+  parseReturn(values) {
+    const reference = paymentCodeIn(values.get('data')) ?? null;
+    const status = values.get('status');
+    return { reference, says: status === '1' ? 'paid' : status === null ? 'nothing' : 'unpaid' };
+  },
+  connect({ kind, credentials }, tools): GatewayAdapter {
+    const token = 'testToken' in credentials ? credentials.testToken : credentials.liveToken;
+    checkKind(kind, credentials);
+    const { baseUrl } = credentials;
+    const call = tools.callsTo({ provider: 'payping', baseUrl: host, override: baseUrl });
+    const origin = baseUrl ? new URL(baseUrl).origin : host;
+
+    const ask = (request: Omit<Call, 'headers'>): Promise<HttpAnswer> =>
+      call({ ...request, headers: { authorization: `bearer ${token}` } });
+
+    const report = async ({ reference }: OpenedPayment) => {
+      const path = pathOf`/v1/report/${reference}`;
+      const answer = await ask({ what: 'report', method: 'GET', path });
+      if (answer.status !== 200) throw refused('report', answer);
+      return read(Report, answer, 'payping, report');
+    };
+
+    const verify = async (payment: OpenedPayment, refId: number): Promise<Answer> => {
+      const answer = await ask({
+        what: 'verify',
+        method: 'POST',
+        path: '/v3/pay/verify',
+        json: {
+          paymentRefId: refId,
+          paymentCode: payment.reference,
+          amount: toWire(capabilities, payment),
+        },
+        // Still settling.
+        meaningful: [502],
+      });
+      if (answer.status === 202 || answer.status === 502) return { state: 'settling' };
+      if (answer.status === 200) return toPaid(read(Facts, answer, 'payping, verify'));
+      if (aboutUs.has(answer.status)) throw refused('verify', answer);
+      const { title, metaData } = read(Problem, answer, 'payping, verify');
+      if (!metaData) throw refused('verify', answer);
+      if (metaData.code !== alreadyVerified)
+        return {
+          state: 'failed',
+          failureCode: 'unknown',
+          // How a payment that was rolled back is refused is not known; what is not verified goes back.
+          ...wordsOf(metaData.code, title),
+        };
+      const before = Facts.safeParse(metaData.message).data;
+      return before ? toPaid(before) : toAnswer(await report(payment));
+    };
+
+    return {
+      async open(payment) {
+        const answer = await ask({
+          what: 'pay',
+          method: 'POST',
+          path: '/v3/pay',
+          json: {
+            amount: toWire(capabilities, payment),
+            returnUrl: payment.returnUrl,
+            description: payment.description || payment.id,
+            clientRefId: payment.id,
+            isReversible: true,
+          },
+        });
+        if (answer.status !== 200) {
+          const { title, metaData } = read(Problem, answer, 'payping, pay');
+          const { code, message } = wordsOf(metaData?.code ?? answer.status, title);
+          return { result: 'refused', code: code ?? '', message: message ?? '' };
+        }
+        const { paymentCode } = read(Opened, answer, 'payping, pay');
+        const url = `${origin}${pathOf`/v3/pay/start/${paymentCode}`}`;
+        return { result: 'opened', reference: paymentCode, redirect: { method: 'GET', url } };
+      },
+
+      async inquire(payment) {
+        return toAnswer(await report(payment));
+      },
+
+      async verify(payment) {
+        const stands = await report(payment);
+        const { awaiting, verified } = statuses;
+        if (stands.paymentStatus !== awaiting && stands.paymentStatus !== verified)
+          return toAnswer(stands);
+        // A verified one is verified again for its card: it says that it was, and which it is.
+        if (stands.refId) return verify(payment, Number(stands.refId));
+        if (stands.paymentStatus === verified) return toAnswer(stands);
+        throw new GatewaySilence('payping, report: paid, but without the number to verify it by');
+      },
+
+      async reverse(payment) {
+        const { refId } = await report(payment);
+        if (!refId) return { result: 'refused', ...wordsOf(null, 'It was not paid') };
+        const answer = await ask({
+          what: 'reverse',
+          method: 'POST',
+          path: '/v3/pay/reverse',
+          json: { paymentRefId: Number(refId), paymentCode: payment.reference },
+        });
+        if (answer.status === 200) return { result: 'reversed' };
+        const { title, metaData } = read(Problem, answer, 'payping, reverse');
+        return { result: 'refused', ...wordsOf(metaData?.code ?? answer.status, title) };
+      },
+    };
+  },
+});
+
+/** Credentials, path and rate: such an answer says nothing of the payment. */
+const aboutUs = new Set([401, 403, 404, 405, 415]);
+
+const checkKind = (kind: 'sandbox' | 'live', credentials: object) => {
+  const fits = kind === 'sandbox' ? 'testToken' in credentials : 'liveToken' in credentials;
+  if (!fits) throw new AccountProblem(`The token is not named as one of a ${kind} account`);
+};
+
+const toAnswer = ({ amount, paymentStatus, refId }: z.output<typeof Report>): Answer => {
+  switch (paymentStatus) {
+    case statuses.cancelled:
+      return { state: 'cancelled' };
+    case statuses.bankFailed:
+      return { state: 'failed', failureCode: 'gateway_error', ...wordsOf(paymentStatus, null) };
+    case statuses.awaiting:
+      return { state: 'settling' };
+    case statuses.verified:
+      return paid({ amount, trackingCode: refId ? String(refId) : null, cardPanMasked: null });
+    default:
+      return { state: 'waiting' };
+  }
+};
+
+const toPaid = ({ amount, cardNumber, paymentRefId }: z.output<typeof Facts>): Answer =>
+  paid({ amount, trackingCode: String(paymentRefId), cardPanMasked: maskedPan(cardNumber) });
+
+const paid = ({ amount, ...facts }: PaidFacts): Answer => ({
+  state: 'paid',
+  amount: fromWire(capabilities, { amount, currency: 'IRR' }) ?? amount,
+  currency: 'IRR',
+  ...facts,
+});
+
+interface PaidFacts {
+  /** In tomans. */
+  amount: number;
+  trackingCode: string | null;
+  cardPanMasked: string | null;
+}
+
+const paymentCodeIn = (data: string | null): string | undefined => {
+  try {
+    return Form.safeParse(JSON.parse(data ?? 'null')).data?.paymentCode;
+  } catch {
+    return undefined;
+  }
+};
+
+const refused = (what: string, { status }: HttpAnswer) =>
+  new GatewaySilence(`payping, ${what}: it refused to answer, HTTP ${status}`);

@@ -1,0 +1,42 @@
+import { currencyExponents } from '../contract/money.ts';
+import type { CurrencyTerms } from './amount.ts';
+
+/** https://docs.stripe.com/currencies */
+const withoutDecimals = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF';
+const withThreeDecimals = 'BHD JOD KWD OMR TND';
+/*
+ * With two, from memory. UGX is missing on purpose: the documentation has it among those without
+ * decimals and among the special cases with two, and a hundredfold charge is worse than a refusal.
+ * ISK has none of its own, but is sent with two that are zero.
+ */
+const withTwoDecimals =
+  'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CNY ' +
+  'COP CRC CVE CZK DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS ' +
+  'INR ISK JMD KES KGS KHR KYD KZT LAK LBP LKR LRD LSL MAD MDL MKD MMK MNT MOP MUR MVR MWK MXN MYR ' +
+  'MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SEK SGD SHP SLE ' +
+  'SOS SRD SZL THB TJS TOP TRY TTD TWD TZS UAH USD UYU UZS WST XCD XCG YER ZAR ZMW';
+
+/** Eight digits on the wire and 50 cents are Stripe's bounds for USD, from memory; other minima are not known. */
+const maxOnWire = 99_999_999;
+const minima = new Map([['USD', 50]]);
+
+const termsOf = (currency: string, wireExponent: number): CurrencyTerms => {
+  const exponent = currencyExponents.get(currency);
+  if (exponent === undefined) throw new Error(`${currency} is not a currency of the contract`);
+  // MGA has cents with us and none at Stripe; the third decimal must be 0 (from memory).
+  const step = wireExponent === 3 ? 10 : 10 ** Math.max(0, exponent - wireExponent);
+  const max = Math.floor(maxOnWire * 10 ** (exponent - wireExponent));
+  return { wireExponent, min: minima.get(currency) ?? step, max, step };
+};
+
+export const stripeCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map(
+  (
+    [
+      [withTwoDecimals, 2],
+      [withoutDecimals, 0],
+      [withThreeDecimals, 3],
+    ] as const
+  ).flatMap(([codes, wireExponent]) =>
+    codes.split(' ').map((code) => [code, termsOf(code, wireExponent)] as const),
+  ),
+);

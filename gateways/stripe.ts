@@ -1,0 +1,257 @@
+import { z } from 'zod';
+import { fromWire, toWire } from './amount.ts';
+import type { Answer, Capabilities, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
+import type { Call, HttpAnswer } from './http.ts';
+import { pathOf, read } from './http.ts';
+import { stripeCurrencies } from './stripe-currencies.ts';
+import { stripeFailure } from './stripe-failures.ts';
+import { isSignedByStripe } from './stripe-signature.ts';
+import { wordsOf } from './words.ts';
+
+const host = 'https://api.stripe.com';
+
+const capabilities: Capabilities = {
+  currencies: stripeCurrencies,
+  // Its own page lives 30 minutes to 24 hours; a shorter deadline is kept by our expire call.
+  expirySeconds: { min: 60, max: 86_400 },
+  verifyWindowSeconds: null,
+  reverseWindowSeconds: null,
+  twoStepVerify: false,
+  // By its cancel_url, and then only once it let us expire the session.
+  tellsCancel: true,
+  returnMethod: 'GET',
+  sandboxKind: 'credential',
+};
+
+const Credentials = z.strictObject({
+  secretKey: z.string().regex(/^[sr]k_(test|live)_[\x21-\x7e]{4,300}$/),
+  /** Of the notification endpoint; two while one replaces the other. */
+  webhookSecrets: z
+    .array(z.string().regex(/^whsec_[\x21-\x7e]{4,300}$/))
+    .max(2)
+    .default([]),
+  baseUrl: z.string().optional(),
+});
+
+const SessionId = z.string().regex(/^cs_(test|live)_[A-Za-z0-9]{1,200}$/);
+const Intent = z.object({
+  id: z.string().regex(/^pi_[A-Za-z0-9_]{1,200}$/),
+  status: z.string(),
+  last_payment_error: z
+    .object({
+      code: z.string().nullish(),
+      decline_code: z.string().nullish(),
+      message: z.string().nullish(),
+    })
+    .nullish(),
+  latest_charge: z.object({ refunded: z.boolean() }).nullish(),
+});
+const Session = z.object({
+  id: SessionId,
+  livemode: z.boolean(),
+  status: z.enum(['open', 'complete', 'expired']),
+  payment_status: z.enum(['paid', 'unpaid']),
+  amount_total: z.int().positive(),
+  currency: z.string().regex(/^[a-z]{3}$/),
+  client_reference_id: z.string().nullish(),
+  payment_intent: Intent.nullish(),
+});
+const Opened = z.object({ id: SessionId, livemode: z.boolean(), url: z.url() });
+const Refund = z.object({
+  status: z.enum(['pending', 'requires_action', 'succeeded', 'failed', 'canceled']),
+});
+const Refusal = z.object({
+  error: z.object({ type: z.string(), code: z.string().nullish(), message: z.string().nullish() }),
+});
+const Event = z.object({
+  livemode: z.boolean(),
+  type: z.string(),
+  data: z.object({ object: z.unknown() }),
+});
+const EventSession = z.object({ id: SessionId, client_reference_id: z.string().nullish() });
+
+/** The two asynchronous ones are from memory; whatever comes, the session itself is asked. */
+const news = new Set(
+  ['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'].map(
+    (name) => `checkout.session.${name}`,
+  ),
+);
+
+export const stripe = defineDriver({
+  capabilities,
+  credentials: Credentials,
+  parseReturn(values) {
+    const reference = SessionId.safeParse(values.get('session_id')).data ?? null;
+    const says = values.get('says');
+    return { reference, says: says === 'paid' || says === 'cancelled' ? says : 'nothing' };
+  },
+  connect({ kind, credentials }, { callsTo, now }): GatewayAdapter {
+    const { secretKey, webhookSecrets, baseUrl } = credentials;
+    const mode = kind === 'sandbox' ? 'test' : 'live';
+    if (secretKey.slice(3, 7) !== mode)
+      throw new AccountProblem(`The key is not one of a ${kind} account`);
+    const call = callsTo({ provider: 'stripe', baseUrl: host, override: baseUrl });
+
+    const ask = (what: string, request: Omit<Call, 'headers' | 'what'>, idempotencyKey?: string) =>
+      call({
+        what,
+        ...request,
+        headers: {
+          authorization: `Bearer ${secretKey}`,
+          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        },
+      });
+
+    /** Test money never counts as live, nor the other way round, whatever the key says. */
+    const isOfKind = ({ id, livemode }: { id: string; livemode: boolean }) =>
+      livemode === (mode === 'live') && id.startsWith(`cs_${mode}_`);
+
+    const retrieve = async ({ reference }: OpenedPayment) => {
+      const path = `${pathOf`/v1/checkout/sessions/${reference}`}?expand[]=payment_intent.latest_charge`;
+      const answer = await ask('retrieve', { method: 'GET', path });
+      if (answer.status !== 200) throw refused('retrieve', answer);
+      const session = read(Session, answer, 'stripe, retrieve');
+      if (!isOfKind(session)) throw new AccountProblem(`A session is not of a ${kind} account`);
+      if (session.id !== reference)
+        throw new GatewaySilence('stripe, retrieve: it answered another session');
+      return session;
+    };
+    const inquire = async (payment: OpenedPayment) => toAnswer(await retrieve(payment));
+
+    return {
+      inquire,
+      // Nothing is to be confirmed: Stripe takes the money by itself.
+      verify: inquire,
+
+      async open(payment) {
+        const expiresAt = expiryOf(payment, now());
+        const answer = await ask(
+          'create',
+          {
+            method: 'POST',
+            path: '/v1/checkout/sessions',
+            form: {
+              mode: 'payment',
+              'line_items[0][quantity]': '1',
+              'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
+              'line_items[0][price_data][unit_amount]': String(toWire(capabilities, payment)),
+              'line_items[0][price_data][product_data][name]': payment.description || payment.id,
+              // The placeholder is from memory; what it brings back is only looked at.
+              success_url: `${payment.returnUrl}?says=paid&session_id={CHECKOUT_SESSION_ID}`,
+              cancel_url: `${payment.returnUrl}?says=cancelled`,
+              client_reference_id: payment.id,
+              'metadata[payment_id]': payment.id,
+              'payment_intent_data[metadata][payment_id]': payment.id,
+              expires_at: String(expiresAt),
+            },
+          },
+          // With the only value that may differ in a repetition, which Stripe would refuse otherwise.
+          `open:${payment.id}:${expiresAt}`,
+        );
+        if (answer.status !== 200) {
+          const { error } = read(Refusal, answer, 'stripe, create');
+          // Another call with the same key is running, or it was used otherwise: no refusal of ours.
+          if (answer.status === 409 || error.type === 'idempotency_error')
+            throw refused('create', answer);
+          const { code, message } = wordsOf(error.code ?? error.type, error.message);
+          return { result: 'refused', code: code ?? '', message: message ?? '' };
+        }
+        const session = read(Opened, answer, 'stripe, create');
+        if (!isOfKind(session))
+          return { result: 'refused', code: 'test_mode_guard', message: `Not a ${kind} session` };
+        const { id, url } = session;
+        return { result: 'opened', reference: id, redirect: { method: 'GET', url } };
+      },
+
+      async expire({ reference }) {
+        const path = pathOf`/v1/checkout/sessions/${reference}/expire`;
+        const answer = await ask('expire', { method: 'POST', path, form: {} });
+        if (answer.status === 200) return true;
+        read(Refusal, answer, 'stripe, expire');
+        if (answer.status === 400) return false;
+        throw refused('expire', answer);
+      },
+
+      async reverse(payment) {
+        const { payment_intent: intent } = await retrieve(payment);
+        if (!intent) return { result: 'refused', ...wordsOf(null, 'It was not paid') };
+        const answer = await ask(
+          'refund',
+          { method: 'POST', path: '/v1/refunds', form: { payment_intent: intent.id } },
+          `reverse:${payment.id}`,
+        );
+        if (answer.status !== 200) {
+          const { error } = read(Refusal, answer, 'stripe, refund');
+          return { result: 'refused', ...wordsOf(error.code ?? error.type, error.message) };
+        }
+        const { status } = read(Refund, answer, 'stripe, refund');
+        return status === 'failed' || status === 'canceled'
+          ? { result: 'refused', ...wordsOf(status, null) }
+          : { result: 'reversed' };
+      },
+
+      parseNotification({ signature, body }) {
+        if (!isSignedByStripe({ signature, body }, { secrets: webhookSecrets, now: now() }))
+          return { result: 'refused' };
+        const event = Event.safeParse(parsed(body)).data;
+        if (!event || !news.has(event.type)) return { result: 'irrelevant' };
+        const session = EventSession.safeParse(event.data.object).data;
+        if (!session || !isOfKind({ id: session.id, livemode: event.livemode }))
+          return { result: 'irrelevant' };
+        const { id: reference, client_reference_id: paymentId = null } = session;
+        return { result: 'news', reference, paymentId };
+      },
+    };
+  },
+});
+
+const toAnswer = (session: z.output<typeof Session>): Answer => {
+  const { status, payment_status: paymentStatus, payment_intent: intent } = session;
+  if (status === 'expired') return { state: 'expired' };
+  if (paymentStatus === 'unpaid') {
+    if (status === 'open') return { state: 'waiting' };
+    // Complete and unpaid is a slow method of payment, until its own failure is told.
+    const over = intent?.status === 'requires_payment_method' || intent?.status === 'canceled';
+    if (!over) return { state: 'settling' };
+    const error = intent.last_payment_error;
+    const code = error?.decline_code ?? error?.code ?? null;
+    return { state: 'failed', failureCode: stripeFailure(code), ...wordsOf(code, error?.message) };
+  }
+  if (status !== 'complete' || !intent)
+    throw new GatewaySilence(
+      'stripe, retrieve: paid, but not complete or without a payment intent',
+    );
+  if (intent.latest_charge?.refunded)
+    return { state: 'failed', failureCode: 'payment_reversed', ...wordsOf('refunded', null) };
+  const currency = session.currency.toUpperCase();
+  return {
+    state: 'paid',
+    amount:
+      fromWire(capabilities, { amount: session.amount_total, currency }) ?? session.amount_total,
+    currency,
+    trackingCode: intent.id,
+    // Stripe gives the last four digits only.
+    cardPanMasked: null,
+  };
+};
+
+/** In whole seconds. Told by the payment alone wherever that can be, so that a repetition says the same. */
+const expiryOf = ({ expiresAt }: { expiresAt: Date }, now: Date): number => {
+  const deadline = Math.floor(expiresAt.getTime() / 1000);
+  const leftSeconds = deadline - now.getTime() / 1000;
+  // A minute's room each for clocks that differ from Stripe's.
+  if (leftSeconds > 86_400 - 60) return deadline - 60;
+  return leftSeconds < 31 * 60 ? deadline + 31 * 60 : deadline;
+};
+
+const parsed = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+const refused = (what: string, { status }: HttpAnswer) =>
+  new GatewaySilence(`stripe, ${what}: it refused to answer, HTTP ${status}`);

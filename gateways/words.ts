@@ -1,0 +1,18 @@
+/** What a gateway says, kept for admins: short, and as Postgres can keep it. */
+export const wordsOf = (
+  code: string | number | null | undefined,
+  message: string | null | undefined,
+) => ({
+  code: code === null || code === undefined ? null : clean(String(code), 100),
+  message: message === null || message === undefined ? null : clean(message, 500),
+});
+
+const clean = (text: string, length: number): string =>
+  text.toWellFormed().replaceAll('\0', '').slice(0, length);
+
+/** First six digits, asterisks, last four, the only form in which a card number is kept; else null. */
+export const maskedPan = (text: string | null | undefined): string | null => {
+  const bare = (text ?? '').replaceAll(/[\s-]/g, '');
+  const [, first, middle, last] = /^(\d{6})([\dXx*]{2,9})(\d{4})$/.exec(bare) ?? [];
+  return first && middle && last ? `${first}${'*'.repeat(middle.length)}${last}` : null;
+};

@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import type { FailureCode } from '../contract/failure.ts';
+import { amountBounds } from '../contract/money.ts';
+import { fromWire, toWire } from './amount.ts';
+import type { Answer, Capabilities, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
+import { pathOf, read } from './http.ts';
+import { maskedPan, wordsOf } from './words.ts';
+
+/*
+ * Host, sandbox merchant, paths and codes are in the official sample; fields come from independent
+ * clients: check them against the live documentation before the first live payment. Its refund is
+ * another API with another credential, and is not offered here.
+ */
+const host = 'https://gateway.zibal.ir';
+const sandboxMerchant = 'zibal';
+
+const capabilities: Capabilities = {
+  // More than 1,000 rials, says an independent client; no maximum is known.
+  currencies: new Map([['IRR', { wireExponent: 0, min: 1_001, max: amountBounds.max, step: 1 }]]),
+  expirySeconds: { min: 60, max: 86_400 },
+  // Unverified money goes back, after a time that is not stated.
+  verifyWindowSeconds: null,
+  reverseWindowSeconds: null,
+  twoStepVerify: true,
+  tellsCancel: true,
+  returnMethod: 'GET',
+  sandboxKind: 'credential',
+};
+
+const Credentials = z.strictObject({
+  merchant: z.string().min(1).max(100),
+  baseUrl: z.string().optional(),
+});
+
+const TrackId = z.string().regex(/^\d{1,20}$/);
+const Reply = z.object({ result: z.int(), message: z.string().nullish() });
+const Opened = z.object({ trackId: z.int().positive() });
+/** A number or a string, depending on whom one asks. */
+const RefNumber = z.union([z.int().nonnegative(), z.string().regex(/^[\x21-\x7e]{0,100}$/)]);
+const Facts = z.object({
+  amount: z.int().positive(),
+  refNumber: RefNumber.nullish(),
+  cardNumber: z.string().nullish(),
+});
+const Inquired = Facts.extend({ status: z.int() });
+
+const results = { ok: 100, alreadyVerified: 201, notPaid: 202 } as const;
+
+const failureOf: Record<number, FailureCode> = {
+  [-2]: 'gateway_error',
+  4: 'invalid_card',
+  5: 'insufficient_funds',
+  6: 'authentication_failed',
+  7: 'limit_exceeded',
+  8: 'limit_exceeded',
+  9: 'limit_exceeded',
+  10: 'card_not_supported',
+  11: 'gateway_error',
+  12: 'issuer_unavailable',
+  15: 'payment_reversed',
+  16: 'payment_reversed',
+  18: 'payment_reversed',
+  21: 'merchant_configuration',
+};
+
+export const zibal = defineDriver({
+  capabilities,
+  credentials: Credentials,
+  parseReturn(values) {
+    const reference = TrackId.safeParse(values.get('trackId')).data ?? null;
+    if (values.get('status') === '3') return { reference, says: 'cancelled' };
+    const success = values.get('success');
+    return { reference, says: success === '1' ? 'paid' : success === '0' ? 'unpaid' : 'nothing' };
+  },
+  connect({ kind, credentials: { merchant, baseUrl } }, tools): GatewayAdapter {
+    // The same host takes both: the merchant's name alone keeps test payments from a live account.
+    if ((kind === 'sandbox') !== (merchant === sandboxMerchant))
+      throw new AccountProblem(`The merchant is not one of a ${kind} account`);
+    const call = tools.callsTo({ provider: 'zibal', baseUrl: host, override: baseUrl });
+    const origin = baseUrl ? new URL(baseUrl).origin : host;
+
+    const ask = async (what: string, body: object) => {
+      const answer = await call({
+        what,
+        method: 'POST',
+        path: `/v1/${what}`,
+        json: { merchant, ...body },
+      });
+      const { result, message } = read(Reply, answer, `zibal, ${what}`);
+      return {
+        result,
+        message,
+        as: <Data extends z.ZodType>(data: Data) => read(data, answer, `zibal, ${what}`),
+      };
+    };
+    const trackIdOf = ({ reference }: OpenedPayment) => ({ trackId: Number(reference) });
+
+    const standing = async (payment: OpenedPayment) => {
+      const reply = await ask('inquiry', trackIdOf(payment));
+      // Why it does not answer is about us, or an unknown number: it says nothing of the payment.
+      if (reply.result !== results.ok) throw refused('inquiry', reply.result);
+      return reply.as(Inquired);
+    };
+    const inquire = async (payment: OpenedPayment): Promise<Answer> =>
+      toAnswer(await standing(payment));
+
+    return {
+      inquire,
+
+      async open(payment) {
+        const reply = await ask('request', {
+          amount: toWire(capabilities, payment),
+          callbackUrl: payment.returnUrl,
+          description: payment.description || payment.id,
+          orderId: payment.id,
+        });
+        if (reply.result !== results.ok) {
+          const { code, message } = wordsOf(reply.result, reply.message);
+          return { result: 'refused', code: code ?? '', message: message ?? '' };
+        }
+        const reference = String(reply.as(Opened).trackId);
+        const url = `${origin}${pathOf`/start/${reference}`}`;
+        return { result: 'opened', reference, redirect: { method: 'GET', url } };
+      },
+
+      async verify(payment) {
+        const stands = await standing(payment);
+        if (stands.status !== 2) return toAnswer(stands);
+        const reply = await ask('verify', trackIdOf(payment));
+        switch (reply.result) {
+          case results.ok:
+            return paid(reply.as(Facts));
+          case results.alreadyVerified:
+            // It comes without number and amount.
+            return inquire(payment);
+          case results.notPaid:
+            return {
+              state: 'failed',
+              failureCode: 'payment_not_completed',
+              ...wordsOf(reply.result, reply.message),
+            };
+          default:
+            throw refused('verify', reply.result);
+        }
+      },
+    };
+  },
+});
+
+const toAnswer = ({ status, ...facts }: z.output<typeof Inquired>): Answer => {
+  if (status === -1) return { state: 'waiting' };
+  if (status === 2) return { state: 'settling' };
+  if (status === 1) return paid(facts);
+  if (status === 3) return { state: 'cancelled' };
+  const failureCode = failureOf[status];
+  // A status nobody told us of: it may mean that money moves.
+  if (!failureCode) throw new GatewaySilence(`zibal, inquiry: unknown status ${status}`);
+  return { state: 'failed', failureCode, ...wordsOf(status, null) };
+};
+
+const paid = ({ amount, refNumber, cardNumber }: z.output<typeof Facts>): Answer => ({
+  state: 'paid',
+  // The currency is not said; there is no other.
+  amount: fromWire(capabilities, { amount, currency: 'IRR' }) ?? amount,
+  currency: 'IRR',
+  trackingCode: refNumber ? String(refNumber) : null,
+  cardPanMasked: maskedPan(cardNumber),
+});
+
+const refused = (what: string, result: number) =>
+  new GatewaySilence(`zibal, ${what}: it refused to answer, result ${result}`);
