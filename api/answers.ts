@@ -34,6 +34,8 @@ const maybeCounted: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 const headersOfCode: Partial<Record<ErrorCode, readonly HeaderName[]>> = {
+  UNAUTHENTICATED: ['www-authenticate'],
+  INVALID_TOKEN: ['www-authenticate'],
   METHOD_NOT_ALLOWED: ['allow'],
   RATE_LIMITED: ['retry-after'],
   SERVICE_UNAVAILABLE: ['retry-after'],

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createOpenApi } from './openapi.ts';
+import { docsAssets } from './routes/documents.ts';
 import type { Handlers } from './routes/table.ts';
 
 const contentTypes = { css: 'text/css', js: 'text/javascript', png: 'image/png' } as const;
@@ -13,10 +15,10 @@ export const createDocumentHandlers = ({
 }): Pick<Handlers, 'getOpenApi' | 'showDocs' | 'getDocsAsset'> => {
   const openApi = Buffer.from(JSON.stringify(createOpenApi(publicBaseUrl)));
   const assets = new Map<string, Buffer>([
+    ...docsAssets
+      .filter((name) => name !== 'start.js')
+      .map((name) => [name, readFileSync(join(distFolder, name))] as const),
     ['start.js', Buffer.from(startScript)],
-    ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'].map(
-      (name) => [name, readDistFile(name)] as const,
-    ),
   ]);
   return {
     getOpenApi: async () => ({ status: 200, body: openApi }),
@@ -42,8 +44,7 @@ export const createDocumentHandlers = ({
   };
 };
 
-const readDistFile = (name: string): Buffer =>
-  readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+const distFolder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** Swagger UI writes style attributes and has its arrows as data: images. */
 const policy = [

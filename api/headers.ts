@@ -18,6 +18,10 @@ export const headers = {
     description: 'Seconds to wait before the next try.',
     schema: z.coerce.number().int().min(1),
   },
+  'www-authenticate': {
+    description: 'How to authenticate.',
+    schema: z.literal('Bearer'),
+  },
   allow: {
     description: 'The methods this path has.',
     schema: z.string().regex(/^[A-Z]+(, [A-Z]+)*$/),

@@ -11,7 +11,7 @@ import type { Route } from './route.ts';
 import { routes } from './routes/table.ts';
 
 /** Rises with every change that an application can see. */
-export const contractVersion = '1.0.0';
+const contractVersion = '1.0.0';
 
 /** The whole contract as an OpenAPI 3.1 document, from the table of routes. */
 export const createOpenApi = (publicBaseUrl: string) => {
@@ -73,12 +73,12 @@ const operationOf = (name: string, route: Route) => ({
 
 const tagOf = { application: 'Payments', payer: 'Payer pages', anyone: 'Contract' } as const;
 
-/** Header names as people write them; only the first letters are told by the lower-case ones. */
+/** Header names as people write them. */
 const written = (name: string) =>
   name
-    .replace(/^x-ratelimit/, 'x-rate-limit')
     .replaceAll(/(^|-)\w/g, (letter) => letter.toUpperCase())
-    .replace(/^X-Rate-Limit/, 'X-RateLimit');
+    .replace('Ratelimit', 'RateLimit')
+    .replace('Www', 'WWW');
 
 const named = (schema: z.ZodObject) =>
   z.object(

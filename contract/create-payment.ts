@@ -20,8 +20,10 @@ const integer = ({ min, max }: { min: number; max: number }) => {
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
-export const metadataBounds = { keys: 50, keyLength: 40, bytes: 8 * 1024, depth: 5 } as const;
-export const expiresInBounds = { min: 60, max: 86_400, default: 1_800 } as const;
+const metadataBounds = { keys: 50, keyLength: 40, bytes: 8 * 1024, depth: 5 } as const;
+const expiresInBounds = { min: 60, max: 86_400, default: 1_800 } as const;
+
+const plain = 'Written as a plain integer, without fraction or exponent.';
 
 export const IdempotencyKey = z
   .string()
@@ -32,7 +34,9 @@ export const IdempotencyKey = z
 export const CreatePayment = z
   .strictObject({
     order_id: text({ min: 1, max: 100 }),
-    amount: integer(amountBounds),
+    amount: integer(amountBounds).meta({
+      description: `In minor units of the currency, e.g. cents; IRR in whole rials. ${plain}`,
+    }),
     currency: z
       .string({ error: 'must be a string' })
       .refine((code) => currencyExponents.has(code), {
@@ -59,9 +63,11 @@ export const CreatePayment = z
           `Kept and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
           `nested at most ${metadataBounds.depth} levels deep.`,
       }),
-    expires_in: integer(expiresInBounds).default(expiresInBounds.default).meta({
-      description: 'Seconds the payer has to pay.',
-    }),
+    expires_in: integer(expiresInBounds)
+      .default(expiresInBounds.default)
+      .meta({
+        description: `Seconds the payer has to pay. ${plain}`,
+      }),
   })
   .meta({ id: 'CreatePayment' });
 export type CreatePayment = z.infer<typeof CreatePayment>;

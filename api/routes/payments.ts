@@ -18,8 +18,8 @@ export const paymentRoutes = {
       '`checkout_url`. With an `Idempotency-Key` the request can be repeated without making a ' +
       'second payment: the same key with the same body (the order of its keys does not matter) ' +
       'answers the first status and bytes again, for at least 24 hours, per application and token ' +
-      'mode; failures are not kept. The body has at most 64 KB. A duplicate key, NUL or a lone ' +
-      'surrogate in a string and nesting over 32 levels are refused.',
+      'mode; failures are not kept. The body is sent in UTF-8, uncompressed, with at most 64 KB. A ' +
+      'duplicate key, NUL or a lone surrogate in a string and nesting over 32 levels are refused.',
     headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
     body: { json: CreatePayment, examples: createExamples },
     replies: {
