@@ -51,6 +51,7 @@ describe('kill -9 of the worker', () => {
     await journey.choose(id, 'pay');
     await journey.comeBack(id);
     await expectOneEvent(id, 'paid');
+    expect((await journey.get(id)).json['status']).toBe('paid');
   });
 
   it('in the middle of settling: the payment ends once', async () => {

@@ -131,6 +131,18 @@ describe('an attempt', () => {
     expect(row?.['delivery'].status).toBe(outcome);
   });
 
+  it('that comes to its end after the delivery was made is written down, and that is all', async () => {
+    const { id } = await records.ended('failed');
+    await begin(id, 1);
+    await begin(id, 2);
+    await complete(id, 1, accepted, { status: 'delivered' });
+    await complete(id, 2, refused, exhausted);
+    expect(await everythingOf(id)).toMatchObject([
+      { delivery: { status: 'delivered', exhausted_by_run: null }, attempts: [{}, { number: 2 }] },
+    ]);
+    expect(await deliveries.get(id)).toMatchObject({ attempts: [{}, { completed: true }] });
+  });
+
   it('completed late, in the round after its own, does not end that round', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 6);
