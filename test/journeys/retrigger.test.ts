@@ -44,7 +44,9 @@ const anExhausted = async () => {
   await until('the first attempt', () => service.receiver.of(id)[0]);
   await skipAllTime(service.client, id);
   await becomes(id, 'exhausted');
-  await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow();
+  await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
+    'Workflow execution failed',
+  );
   return { id, journey, ...made };
 };
 
@@ -57,7 +59,9 @@ describe('re-triggering an exhausted delivery', () => {
     expect(await operations.deliveries.retrigger(id, 'again')).toBe('reset');
     await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
     await becomes(id, 'exhausted');
-    await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow();
+    await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
+      'Workflow execution failed',
+    );
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
 
     service.receiver.behave(() => 204);
@@ -90,7 +94,9 @@ describe('re-triggering an exhausted delivery', () => {
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
     await becomes(id, 'exhausted');
-    await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow();
+    await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
+      'Workflow execution failed',
+    );
     expect(numbersOf(service.receiver, id)).toHaveLength(12);
   });
 

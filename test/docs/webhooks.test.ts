@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Stripe from 'stripe';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
+import { post } from '../../activities/webhook-request.ts';
+import { delaysMs } from '../../activities/webhook-schedule.ts';
+import { headersOf } from '../../activities/webhook-signature.ts';
+import { readProjectFile } from '../support/files.ts';
+import { endOf, aPayment } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const page = readProjectFile('docs/webhooks.md');
+const sample = readProjectFile('docs/webhook-receiver.ts');
+
+const secret = `whsec_${'s'.repeat(43)}`;
+const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 });
+const folder = mkdtempSync(join(tmpdir(), 'payments-receiver-'));
+const lines: string[] = [];
+let url = '';
+let stop = async () => {};
+
+beforeAll(async () => {
+  const secretFile = join(folder, 'secret');
+  writeFileSync(secretFile, `${secret}\n`);
+  const program = join(import.meta.dirname, '../../docs/webhook-receiver.ts');
+  const child = spawn(process.execPath, [program, secretFile, '0'], { env: {} });
+  const exited = once(child, 'exit');
+  child.stdout.on('data', (chunk: Buffer) => lines.push(...chunk.toString().trim().split('\n')));
+  const port = await until('it listens', () => lines[0]?.match(/port (\d+)/)?.[1]);
+  url = `http://127.0.0.1:${port}/webhook`;
+  stop = async () => {
+    child.kill();
+    await exited;
+  };
+});
+afterAll(async () => {
+  await stop();
+  await dispatcher.destroy();
+  rmSync(folder, { recursive: true });
+});
+
+const anEvent = () => {
+  const { event } = endOf(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
+  return { ...event, body: Buffer.from(event.body) };
+};
+
+interface Changes {
+  secrets?: string[];
+  aheadSeconds?: number;
+  sent?: Buffer;
+}
+
+const send = async (
+  event: ReturnType<typeof anEvent>,
+  { secrets = [secret], aheadSeconds = 0, sent = event.body }: Changes = {},
+) => {
+  const now = new Date(Date.now() + aheadSeconds * 1000);
+  const headers = headersOf({ event, attempt: 1, secrets, now });
+  const signal = new AbortController().signal;
+  const { responseStatus } = await post({ url, headers, body: sent, dispatcher, signal });
+  return { status: responseStatus, signature: headers['x-service-signature'] ?? '' };
+};
+
+describe('the receiver of docs/webhooks.md', () => {
+  it('is the one that is run here', () => {
+    const block = /```ts\n([\s\S]*?)\n {3}```/.exec(page)?.[1];
+    expect(block?.replaceAll(/^ {3}/gm, '')).toBe(sample.trimEnd());
+  });
+
+  it('accepts what the service sends, and acts once on an event that comes twice', async () => {
+    const event = anEvent();
+    expect((await send(event)).status).toBe(204);
+    expect((await send(event)).status).toBe(204);
+    const { payment_id } = JSON.parse(event.body.toString()) as { payment_id: string };
+    expect(lines.filter((line) => line.includes(payment_id))).toEqual([
+      `payment.paid ${payment_id} for order order-1`,
+    ]);
+  });
+
+  it('accepts either secret of a rotation, in both places', async () => {
+    const other = `whsec_${'o'.repeat(43)}`;
+    expect((await send(anEvent(), { secrets: [other, secret] })).status).toBe(204);
+    expect((await send(anEvent(), { secrets: [secret, other] })).status).toBe(204);
+    expect((await send(anEvent(), { secrets: [other] })).status).toBe(400);
+  });
+
+  it('FS-32: refuses what is more than 300 s away, to both sides', async () => {
+    const statuses: (number | null)[] = [];
+    for (const aheadSeconds of [-310, -290, 290, 310])
+      statuses.push((await send(anEvent(), { aheadSeconds })).status);
+    expect(statuses).toEqual([400, 204, 204, 400]);
+  });
+
+  it('refuses another body under the signature', async () => {
+    const sent = Buffer.from('{}');
+    expect((await send(anEvent(), { sent })).status).toBe(400);
+  });
+
+  it("Stripe's library verifies the same signature", async () => {
+    const event = anEvent();
+    const { signature } = await send(event);
+    const { signature: stripe } = new Stripe('sk_unused').webhooks;
+    expect(stripe?.verifyHeader(event.body, signature, secret, 300)).toBe(true);
+  });
+});
+
+it('the page tells the delays that are kept', () => {
+  const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000 };
+  const told = [...page.matchAll(/^\| \d +\| (\d+) (minute|hour)s? after/gm)].map(
+    ([, count, unit = '']) => Number(count) * (unitMs[unit] ?? 0),
+  );
+  expect(told).toEqual([...delaysMs]);
+});

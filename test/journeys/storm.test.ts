@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { readStackConfig } from '../../config.ts';
+import { connect } from '../../postgres/connection.ts';
+import { commandLineOf } from '../../stack/identity.ts';
+import { aFolder, processesIn, runStack } from '../stack/support.ts';
+import { createJourney } from '../support/journey.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+/** The full 500 take minutes; these are enough for every process to die in the middle of some. */
+const payments = 100;
+const kills = 10;
+const victims = ['worker/main.ts', 'api/main.ts', 'postgres', 'temporal'] as const;
+
+const root = join(import.meta.dirname, '../..');
+
+/** The admin's command line as people use it: without settings but the stack's folder. */
+const admin = async (dataDir: string, ...line: string[]) => {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(root, 'admin/main.ts'), ...line],
+    { env: { ...readStackConfig().inherited, DATA_DIR: dataDir } },
+  );
+  return stdout.trim();
+};
+
+/** A payer presses the button again until it works. */
+const again = <T>(what: string, attempt: () => Promise<T | false>) =>
+  until(what, () => attempt().catch((): false => false), 90_000);
+
+it(
+  'FS-22, FS-49: payments go on while everything is killed at random: every event arrives, nobody helps',
+  { timeout: 420_000 },
+  async () => {
+    const dataDir = aFolder();
+    const stack = runStack({
+      dataDir,
+      entry: 'stack/main.ts',
+      env: { PAYER_PAGES_PER_MINUTE: '1000000' },
+    });
+    const facts = await stack.ready();
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.stop());
+    const seenOk = new Set<string>();
+    const keyOf = (id: unknown, number: unknown) => `${String(id)} ${String(number)}`;
+    receiver.behave((nth, res) => {
+      const post = receiver.all.at(-1)!; // It is what this is called for.
+      const chance = nth === 1 ? Math.random() : 1;
+      if (chance < 0.1) return 500;
+      if (chance < 0.15) {
+        res.destroy();
+        return undefined;
+      }
+      if (chance < 0.2) return undefined;
+      seenOk.add(keyOf(post.json['payment_id'], post.headers['x-service-delivery-attempt']));
+      return chance < 0.6 ? 200 : 204;
+    });
+
+    const slug = 'storm';
+    await admin(
+      ...([dataDir, 'applications', 'create', slug, '--gateway', 'sandbox'] as const),
+      ...['--callback-url', 'http://127.0.0.1:9/return', '--webhook-url', receiver.url],
+    );
+    await admin(dataDir, 'applications', 'update', slug, '--requests-per-minute', '1000000');
+    await admin(dataDir, 'secrets', 'rotate', slug, '--yes');
+    const issued = await admin(
+      ...([dataDir, 'tokens', 'issue', slug, '--mode', 'test', '--name', 'a', '--json'] as const),
+    );
+    const { token } = JSON.parse(issued) as { token: string };
+    const journey = createJourney({ url: facts.api_base_url }, token);
+
+    const pay = async (): Promise<string> => {
+      const headers = { 'idempotency-key': randomUUID() };
+      const body = { order_id: 'storm', amount: 5, currency: 'JPY' };
+      const id = await again('it is created', async () => {
+        const created = await journey.request('POST', '/api/v1/payments', body, headers);
+        return created.status === 201 && String(created.json['payment_id']);
+      });
+      await again('the payer can go', async () => (await journey.checkout(id)).status === 302);
+      await again('the payer pays', async () => (await journey.choose(id, 'pay')).status < 400);
+      await again('the payer comes back', async () => (await journey.comeBack(id)).status === 303);
+      return id;
+    };
+
+    const killedAt: number[] = [];
+    const storm = async () => {
+      for (let kill = 0; kill < kills; kill += 1) {
+        // One after the other, shuffled a little: none dies so often that the stack gives up.
+        await sleep(2_000 + Math.random() * 2_500);
+        const victim = victims[(kill + Math.floor(Math.random() * 2)) % victims.length]!;
+        for (const { pid } of processesIn(dataDir))
+          if (commandLineOf(pid).includes(victim)) {
+            killedAt.push(Date.now());
+            process.kill(pid, 'SIGKILL');
+          }
+      }
+    };
+    const ids: string[] = [];
+    let left = payments;
+    const lane = async () => {
+      while (left > 0) {
+        left -= 1;
+        ids.push(await pay());
+        await sleep(Math.random() * 1_000);
+      }
+    };
+    await Promise.all([storm(), ...Array.from({ length: 4 }, lane)]);
+    expect(killedAt.length).toBeGreaterThanOrEqual(kills);
+
+    const sql = connect(facts.database_url, { name: 'storm', max: 2 });
+    onTestFinished(() => sql.end());
+    await until(
+      'every event is delivered',
+      async () => {
+        const rows = await sql`
+          select from deliveries where payment_id = any(${ids}) and status = 'delivered'`;
+        return rows.length === payments;
+      },
+      240_000,
+    );
+
+    const ledger = await sql<{ payment_id: string; number: number; response_status: number }[]>`
+      select payment_id, number, response_status from attempts where payment_id = any(${ids})`;
+    const numbers = ledger.map(({ payment_id, number }) => keyOf(payment_id, number));
+    expect(new Set(numbers).size).toBe(numbers.length);
+    const posts = receiver.all.filter(({ json }) => ids.includes(String(json['payment_id'])));
+    const seen = Map.groupBy(posts, ({ json, headers }) =>
+      keyOf(json['payment_id'], headers['x-service-delivery-attempt']),
+    );
+    for (const id of ids) expect(receiver.of(id).length).toBeGreaterThan(0);
+    for (const key of seen.keys()) expect(numbers, 'every POST is in the ledger').toContain(key);
+    for (const { payment_id, number, response_status } of ledger)
+      if (response_status >= 200 && response_status < 300)
+        expect(seenOk, 'every recorded 2xx was given').toContain(keyOf(payment_id, number));
+    for (const [key, same] of seen) {
+      const times = same.map(({ at }) => at);
+      const wasCut = killedAt.some((at) => at > times[0]! - 1_000 && at < times.at(-1)! + 1_000);
+      expect(times.length === 1 || wasCut, `${key} was sent twice without a reason`).toBe(true);
+    }
+    const events = await sql`select from events where payment_id = any(${ids})`;
+    expect(events).toHaveLength(payments);
+  },
+);
