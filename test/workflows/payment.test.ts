@@ -126,7 +126,7 @@ describe('a run that begins late', () => {
 });
 
 describe('who asks while a try runs', () => {
-  it('gets its answer; a return that the try did not know of is told to the gateway once more', async () => {
+  it('gets its answer; returns that the try did not know of are told to the gateway in one more', async () => {
     let answer = (_: Standing) => {};
     const script: Script = {
       ...opens,
@@ -145,17 +145,18 @@ describe('who asks while a try runs', () => {
       });
     const first = ask(false);
     await until('the first try', () => callsOf('settlePayment').length === 1);
-    const others = [ask(false), ask(false), ask(true)];
+    const others = [ask(false), ask(false), ask(true), ask(true)];
     await until('they are there', async () => {
       const { events } = await handle.fetchHistory();
       const accepted = events?.filter(
         (event) => event.workflowExecutionUpdateAcceptedEventAttributes,
       );
-      return accepted?.length === 4;
+      return accepted?.length === 5;
     });
     answer({ known: 'waiting' });
     expect(await first).toEqual({ known: 'waiting' });
-    expect(await Promise.all(others)).toEqual([{ known: 'waiting' }, { known: 'waiting' }, ended]);
+    const waiting = { known: 'waiting' };
+    expect(await Promise.all(others)).toEqual([waiting, waiting, ended, ended]);
     expect(callsOf('settlePayment')).toHaveLength(2);
     await handle.result();
   });
@@ -183,6 +184,36 @@ describe('who asks while a try runs', () => {
     answer(ended);
     expect(await asking).toEqual(ended);
     await handle.result();
+    expect(callsOf('expirePayment')).toHaveLength(0);
+  });
+
+  it('and the deadline lets a return go first that waits for the same try', async () => {
+    const { promise, resolve: answer } = Promise.withResolvers<Standing>();
+    const script: Script = {
+      ...opens,
+      ...delivers,
+      settlePayment: ({ returned }) => (returned ? Promise.resolve(ended) : promise),
+    };
+    const { handle, callsOf } = await worker.play(script, { expiresInMs: 3000 });
+    await until('it is open', () => callsOf('openPayment').length === 1);
+    const ask = (returned: boolean) =>
+      handle.executeUpdate<Standing, [{ returned: boolean }]>(settleUpdate, {
+        args: [{ returned }],
+      });
+    const first = ask(false);
+    await until('the try', () => callsOf('settlePayment').length === 1);
+    const back = ask(true);
+    await until('the return is there, and the deadline has passed', async () => {
+      const { events = [] } = await handle.fetchHistory();
+      const accepted = events?.filter(
+        (event) => event.workflowExecutionUpdateAcceptedEventAttributes,
+      );
+      return accepted?.length === 2 && events?.some((event) => event.timerFiredEventAttributes);
+    });
+    answer({ known: 'waiting' });
+    expect(await Promise.all([first, back])).toEqual([{ known: 'waiting' }, ended]);
+    await handle.result();
+    expect(callsOf('settlePayment')).toHaveLength(2);
     expect(callsOf('expirePayment')).toHaveLength(0);
   });
 
