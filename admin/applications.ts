@@ -1,10 +1,18 @@
 import type { TargetRule } from '../contract/webhook-address.ts';
-import { webhookUrlProblem } from '../contract/webhook-address.ts';
+import {
+  hostOf,
+  isAddress,
+  isAllowedAddress,
+  isLocalhost,
+  webhookUrlProblem,
+} from '../contract/webhook-address.ts';
 import type { Application, ApplicationSettings } from '../postgres/applications.ts';
 import { createApplications } from '../postgres/applications.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { Queries, Sql } from '../postgres/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
+import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
 
@@ -12,6 +20,10 @@ export interface Deps {
   sql: Sql;
   change: MakeChange;
   targetRule: TargetRule;
+  /** Every address of a name. */
+  resolve: (hostname: string) => Promise<string[]>;
+  /** @throws where SECRETS_KEY is not known */
+  secretBox: () => SecretBox;
 }
 
 export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'callbackUrls'> & {
@@ -45,8 +57,14 @@ const factsOf = (application: Application): AuditFacts => ({
   requests_per_minute: application.requestsPerMinute,
 });
 
-export const createApplicationOperations = ({ sql, change, targetRule }: Deps) => {
-  const checkUrls = ({
+export const createApplicationOperations = ({
+  sql,
+  change,
+  targetRule,
+  resolve,
+  secretBox,
+}: Deps) => {
+  const checkUrls = async ({
     callbackUrls,
     webhookUrl,
   }: Partial<Pick<NewApplication, 'callbackUrls' | 'webhookUrl'>>) => {
@@ -54,9 +72,19 @@ export const createApplicationOperations = ({ sql, change, targetRule }: Deps) =
       const problem = callbackUrlProblem(url, targetRule);
       if (problem) throw new Refusal(`The callback URL ${url} ${problem}.`);
     }
-    const problem = webhookUrl ? webhookUrlProblem(webhookUrl, targetRule) : undefined;
+    if (!webhookUrl) return;
+    const problem = webhookUrlProblem(webhookUrl, targetRule);
     // The URL is not repeated: its query may be a key.
     if (problem) throw new Refusal(`The webhook URL ${problem}.`);
+    await checkHost(hostOf(new URL(webhookUrl).hostname));
+  };
+
+  const checkHost = async (host: string) => {
+    if (isAddress(host) || isLocalhost(host)) return;
+    // A name that is not there yet shows at the first attempt; it is judged again at every one.
+    const addresses = await resolve(host).catch((): string[] => []);
+    if (addresses.some((address) => !isAllowedAddress(address, targetRule)))
+      throw new Refusal('The host of the webhook URL has a private, reserved or internal address.');
   };
 
   const checkGateway = async (tx: Queries, slug: string) => {
@@ -65,19 +93,26 @@ export const createApplicationOperations = ({ sql, change, targetRule }: Deps) =
   };
 
   return {
-    async create(application: NewApplication, reason: string | null): Promise<Application> {
+    /** With its first webhook secret, which is shown now and never again. */
+    async create(
+      application: NewApplication,
+      reason: string | null,
+    ): Promise<{ application: Application; secret: string }> {
       const { slug, defaultGateway, callbackUrls } = application;
       checkSlug(slug);
       if (callbackUrls.length === 0)
         throw new Refusal('An application needs at least one callback URL.');
-      checkUrls(application);
+      await checkUrls(application);
+      const box = secretBox();
       const subject = `application:${slug}`;
       return change({ action: 'application.create', subject, reason }, async (tx) => {
         await checkGateway(tx, defaultGateway);
         if (!(await createApplications(tx).insert(application)))
           throw new Refusal(`There is an application "${slug}" already.`);
         const created = await lockApplication(tx, slug);
-        return { result: created, before: null, after: factsOf(created) };
+        const secret = await createWebhookSecrets(tx, box).issue(slug);
+        const result = { application: created, secret };
+        return { result, before: null, after: factsOf(created) };
       });
     },
 
@@ -95,7 +130,7 @@ export const createApplicationOperations = ({ sql, change, targetRule }: Deps) =
       settings: Partial<Omit<ApplicationSettings, 'status'>>,
       reason: string | null,
     ): Promise<Application> {
-      checkUrls(settings);
+      await checkUrls(settings);
       const { requestsPerMinute: budget } = settings;
       if (settings.callbackUrls?.length === 0)
         throw new Refusal('An application needs at least one callback URL.');

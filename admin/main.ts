@@ -3,6 +3,7 @@ import process from 'node:process';
 import { Client, Connection } from '@temporalio/client';
 import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
 import { attemptDeadlineMs } from '../activities/webhook-request.ts';
+import { createResolver } from '../activities/webhook-resolver.ts';
 import { readAdminConfig } from '../config.ts';
 import { connect } from '../postgres/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
@@ -27,6 +28,7 @@ const open = async (actor = userInfo().username) => {
     sql,
     actor,
     targetRule,
+    resolve: createResolver(),
     now: () => new Date(),
     secretBox() {
       if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);

@@ -19,6 +19,8 @@ export interface Deps {
   /** Who: written beside every change. */
   actor: string;
   targetRule: TargetRule;
+  /** Every address of a name: what a webhook URL leads to is judged when it is saved, too. */
+  resolve: (hostname: string) => Promise<string[]>;
   /** @throws where SECRETS_KEY is not known */
   secretBox: () => SecretBox;
   /** @throws where Temporal cannot be reached */

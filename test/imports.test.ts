@@ -33,7 +33,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   // A sample webhook is sent and signed as a real one is.
   admin: {
     value:
-      'contract postgres workflows/messages.ts activities/webhook-connector.ts activities/webhook-request.ts activities/webhook-signature.ts',
+      'contract postgres workflows/messages.ts activities/webhook-connector.ts activities/webhook-request.ts activities/webhook-resolver.ts activities/webhook-signature.ts',
     type: 'process.ts',
   },
   'admin/main.ts': { value: 'config.ts process.ts' },

@@ -25,25 +25,13 @@ const webhookUrl = () => option('--webhook-url <url>', 'where its events are sen
 const urlsOf = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.map(String) : undefined;
 
-export const applicationCommands = (around: Surroundings): Command => {
-  const setStatus = (name: string, status: Application['status'], summary: string) =>
-    command(
-      around,
-      {
-        usage: `${name} <application>`,
-        summary,
-        examples: [`applications ${name} shop --reason "asked by its owner"`],
-        options: [reason()],
-      },
-      async ({ args: [slug = ''], options, operations }) =>
-        shown(await operations.applications.setStatus(slug, status, textOf(options['reason']))),
-    );
-
-  const create = command(
+const createCommand = (around: Surroundings): Command =>
+  command(
     around,
     {
       usage: 'create <application>',
-      summary: 'make an application; then issue a token and rotate its first webhook secret',
+      summary:
+        'make an application with its first webhook secret, shown once; then issue it a token',
       examples: [
         'applications create shop --gateway sandbox --callback-url https://shop.example/return --webhook-url https://shop.example/webhook',
       ],
@@ -61,11 +49,17 @@ export const applicationCommands = (around: Surroundings): Command => {
         callbackUrls: urlsOf(options['callbackUrl']) ?? [],
         webhookUrl: textOf(options['webhookUrl']),
       };
-      return shown(await operations.applications.create(application, textOf(options['reason'])));
+      const made = await operations.applications.create(application, textOf(options['reason']));
+      const { text, json } = shown(made.application);
+      return {
+        text: `${text}\n\nWebhook secret, shown now and never again:\n${made.secret}`,
+        json: { application: json, webhookSecret: made.secret },
+      };
     },
   );
 
-  const update = command(
+const updateCommand = (around: Surroundings): Command =>
+  command(
     around,
     {
       usage: 'update <application>',
@@ -101,6 +95,20 @@ export const applicationCommands = (around: Surroundings): Command => {
     },
   );
 
+export const applicationCommands = (around: Surroundings): Command => {
+  const setStatus = (name: string, status: Application['status'], summary: string) =>
+    command(
+      around,
+      {
+        usage: `${name} <application>`,
+        summary,
+        examples: [`applications ${name} shop --reason "asked by its owner"`],
+        options: [reason()],
+      },
+      async ({ args: [slug = ''], options, operations }) =>
+        shown(await operations.applications.setStatus(slug, status, textOf(options['reason']))),
+    );
+
   const list = command(
     around,
     { usage: 'list', summary: 'all applications', examples: ['applications list --json'] },
@@ -126,10 +134,10 @@ export const applicationCommands = (around: Surroundings): Command => {
   );
 
   return group('applications', 'the systems that use the service', [
-    create,
+    createCommand(around),
     list,
     show,
-    update,
+    updateCommand(around),
     setStatus('disable', 'disabled', 'refuse its API calls; outcomes are still delivered'),
     setStatus('enable', 'active', 'accept its API calls again'),
   ]);

@@ -3,6 +3,7 @@ import { Refusal } from '../../admin/change.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
+import type { OperationsOptions } from '../support/operations.ts';
 import { aKeyRing, operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
@@ -16,21 +17,21 @@ afterAll(() => records.drop());
 const strict = { targetRule: { allowLoopback: false } };
 let made = 0;
 
-/** An application that no other test knows. */
-const anApplication = async (fields: { webhookUrl?: string } = {}) => {
+/** An application that no other test knows, and its first webhook secret. */
+const withItsSecret = async (options: OperationsOptions = {}) => {
   const slug = `app-${(made += 1)}`;
-  await operationsOn(records.sql).applications.create(
+  const { secret } = await operationsOn(records.sql, options).applications.create(
     {
       slug,
       defaultGateway: 'sandbox',
       callbackUrls: ['https://app.example/return'],
       webhookUrl: 'https://app.example/webhook',
-      ...fields,
     },
     null,
   );
-  return slug;
+  return { application: slug, secret };
 };
+const anApplication = async () => (await withItsSecret()).application;
 
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
 
@@ -99,6 +100,20 @@ describe('applications', () => {
     expect((await applications.get(slug)).webhookUrl).toBe('https://app.example/webhook');
   });
 
+  it('FS-40: a name is refused when one of its addresses is internal, and accepted while it has none', async () => {
+    const slug = await anApplication();
+    const save = (resolve: () => Promise<string[]>) =>
+      operationsOn(records.sql, { ...strict, resolve }).applications.update(
+        slug,
+        { webhookUrl: 'https://inside.example/hook' },
+        null,
+      );
+    const inside = async () => ['93.184.216.34', '10.1.2.3'];
+    await expect(save(inside)).rejects.toThrow('has a private, reserved or internal address');
+    const unknown = () => Promise.reject(new Error('no such name'));
+    expect(await save(unknown)).toMatchObject({ webhookUrl: 'https://inside.example/hook' });
+  });
+
   it.each([
     [{ slug: 'Not A Slug' }, 'is not a slug'],
     [{ slug: 'shop' }, 'There is an application "shop" already'],
@@ -161,8 +176,7 @@ describe('webhook secrets', () => {
   it('FS-34: two overlap for 24 hours, a third is refused, one retires at once', async () => {
     const keyRing = aKeyRing();
     const { secrets } = operationsOn(records.sql, { keyRing });
-    const application = await anApplication();
-    const first = await secrets.rotate(application, null);
+    const { application, secret: first } = await withItsSecret({ keyRing });
     const second = await secrets.rotate(application, 'yearly');
     for (const secret of [first, second]) expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
 
@@ -194,7 +208,6 @@ describe('webhook secrets', () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
     await secrets.rotate(application, null);
-    await secrets.rotate(application, null);
     const [newer, older] = await secrets.list(application);
     await secrets.retire({ application, id: newer?.id ?? 0 }, null);
     expect(await secrets.list(application)).toMatchObject([{ id: older?.id, retiresAt: null }]);
@@ -203,7 +216,6 @@ describe('webhook secrets', () => {
   it('two admins who rotate at once do not make three', async () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
-    await secrets.rotate(application, null);
     const both = await Promise.allSettled([
       secrets.rotate(application, null),
       secrets.rotate(application, null),
@@ -214,11 +226,7 @@ describe('webhook secrets', () => {
 
   it('are sealed anew with the first key of the ring, after which the old key can go', async () => {
     const [ring, newRing] = [aKeyRing('k1'), aKeyRing('k2')];
-    const application = await anApplication();
-    const secret = await operationsOn(records.sql, { keyRing: ring }).secrets.rotate(
-      application,
-      null,
-    );
+    const { application, secret } = await withItsSecret({ keyRing: ring });
     const both = { currentId: 'k2', keys: new Map([...newRing.keys, ...ring.keys]) };
     // Other tests' keys are not in this ring.
     await records.sql`delete from webhook_secrets where application <> ${application}`;

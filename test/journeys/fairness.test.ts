@@ -67,6 +67,13 @@ describe('an application whose receiver hangs', () => {
     const rows = await service.sql`select from attempts where payment_id = any(${idsOfA})`;
     expect(rows).toHaveLength(places);
 
+    // FS-50: no connection to the database is held while a receiver is waited for.
+    const busy = await service.sql`
+      select from pg_stat_activity
+      where datname = current_database() and application_name = 'payments-worker'
+        and state like 'idle in transaction%'`;
+    expect(busy).toEqual([]);
+
     isOpen = true;
     for (const answer of held) answer();
     await until('A is delivered', async () => {

@@ -67,7 +67,6 @@ it(
       ...['--callback-url', 'http://127.0.0.1:9/return', '--webhook-url', receiver.url],
     );
     await admin(dataDir, 'applications', 'update', slug, '--requests-per-minute', '1000000');
-    await admin(dataDir, 'secrets', 'rotate', slug, '--yes');
     const issued = await admin(
       ...([dataDir, 'tokens', 'issue', slug, '--mode', 'test', '--name', 'a', '--json'] as const),
     );

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDeliveryActivities } from '../../activities/delivery.ts';
+import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
+import { AttemptError } from '../../activities/webhook-failure.ts';
+import { createDeliveryPlaces } from '../../activities/webhook-places.ts';
+import { createDeliveries } from '../../postgres/deliveries.ts';
+import type { KeyRing } from '../../postgres/secret-box.ts';
+import { createSecretBox } from '../../postgres/secret-box.ts';
+import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
+import { startRawServer } from '../support/raw-server.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+
+const keyRing: KeyRing = { currentId: 'k1', keys: new Map([['k1', randomBytes(32)]]) };
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+  await createWebhookSecrets(records.sql, createSecretBox(keyRing)).issue('shop');
+});
+afterAll(() => records.drop());
+
+interface Options {
+  webhookUrl?: string | null;
+  resolve?: () => Promise<string[]>;
+  ring?: KeyRing;
+  perApplication?: number;
+}
+
+/** One try of a delivery, as the engine would ask for it. */
+const deliver = async (options: Options, payment?: { id: string }) => {
+  const { webhookUrl = 'https://shop.example/hook', resolve, ring = keyRing } = options;
+  const setUrl = (url: string | null) => records.sql`
+    update applications set webhook_url = ${url} where slug = 'shop'`;
+  await setUrl('https://shop.example/hook');
+  const { id } = payment ?? (await records.ended('paid'));
+  await setUrl(webhookUrl);
+  const dispatcher = createWebhookDispatcher({
+    allowLoopback: true,
+    timeoutMs: 1_000,
+    ...(resolve && { resolve }),
+  });
+  const activities = createDeliveryActivities({
+    deliveries: createDeliveries(records.sql),
+    secretBox: createSecretBox(ring),
+    dispatcher,
+    targetRule: { allowLoopback: true },
+    places: createDeliveryPlaces({ perApplication: options.perApplication ?? 25 }),
+    now: () => new Date(),
+    logger: { info() {}, warn() {}, error() {} },
+  });
+  try {
+    const result: unknown = await new MockActivityEnvironment({
+      currentAttemptScheduledTimestampMs: Date.now(),
+    })
+      .run(activities.deliverWebhook, { id })
+      .catch((error: unknown) => error);
+    return { id, result };
+  } finally {
+    await dispatcher.destroy();
+  }
+};
+
+const ledgerOf = (id: string) => records.sql`
+  select number, completed_at is not null as completed, error_class, response_status,
+    response_body from attempts where payment_id = ${id} order by number`;
+
+describe('one try of a delivery', () => {
+  const dead = () =>
+    Promise.reject(new AttemptError({ errorClass: 'dns', error: 'The host name has no address' }));
+  it.each<[string, Options]>([
+    ['dns', { resolve: dead }],
+    ['blocked', { resolve: async () => ['10.0.0.1'] }],
+    ['blocked', { webhookUrl: 'http://shop.example/hook' }],
+    ['blocked', { webhookUrl: 'https://169.254.169.254/' }],
+    ['connect', { webhookUrl: 'http://127.0.0.1:9/' }],
+    ['no_url', { webhookUrl: null }],
+  ])('FS-36: %s is a failed attempt that follows the schedule: %j', async (errorClass, options) => {
+    const { id, result } = await deliver(options);
+    expect(result).toMatchObject({ type: 'WebhookAttemptFailed', nextRetryDelay: 60_000 });
+    expect(await ledgerOf(id)).toMatchObject([
+      { number: 1, completed: true, error_class: errorClass, response_status: null },
+    ]);
+  });
+
+  it('a key that is missing is our own failure: no POST, and the number is repeated', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    });
+    const other: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
+    const { id, result } = await deliver({ webhookUrl: server.url, ring: other });
+    expect(result).toMatchObject({ message: 'SECRETS_KEY holds no key named k1' });
+    expect(result).not.toHaveProperty('nextRetryDelay');
+    expect(server.requests).toEqual([]);
+    // The key is back: with the former key as the second of the ring, too.
+    const ring = { currentId: 'k2', keys: new Map([...other.keys, ...keyRing.keys]) };
+    const again = await deliver({ webhookUrl: server.url, ring }, { id });
+    expect(again.result).toBe('delivered');
+    expect(await ledgerOf(id)).toMatchObject([{ number: 1, completed: true, error_class: null }]);
+  });
+
+  it('FS-24: an answer of any bytes is kept as far as it can be, and changes nothing', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 500 Oh\r\nconnection: close\r\n\r\n');
+      socket.end(Buffer.concat([Buffer.from([0, 255, 254, 0xed, 0xa0, 0x80]), randomBytes(9_000)]));
+    });
+    const { id, result } = await deliver({ webhookUrl: server.url });
+    expect(result).toMatchObject({ nextRetryDelay: 60_000 });
+    expect(await ledgerOf(id)).toMatchObject([{ completed: true, response_status: 500 }]);
+  });
+
+  it('FS-48: without a place it goes back before anything is written', async () => {
+    const { id, result } = await deliver({ perApplication: 0 });
+    expect(result).toMatchObject({
+      type: 'WebhookPostponed',
+      nextRetryDelay: expect.any(Number),
+      nonRetryable: false,
+    });
+    expect(await ledgerOf(id)).toEqual([]);
+  });
+});
