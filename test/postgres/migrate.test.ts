@@ -83,6 +83,12 @@ describe('migrate', () => {
     expect(await run()).toEqual(['0002_b.sql']);
   });
 
+  it('leaves nothing of a file that cannot be written down as applied', async () => {
+    write('0001_a.sql', 'create table a (); drop table migrations;');
+    await expect(run()).rejects.toThrow(/0001_a\.sql failed/);
+    expect([await exists('a'), await exists('migrations')]).toEqual([false, true]);
+  });
+
   it('gives a file all the time it needs, and the connection its limit back', async () => {
     write('0001_a.sql', `create table a as select current_setting('statement_timeout') as allowed`);
     await run();
