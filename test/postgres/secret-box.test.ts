@@ -44,6 +44,15 @@ describe('a sealed secret', () => {
     }
   });
 
+  it('does not open with a shorter tag, which could be guessed', () => {
+    const bytes = Buffer.from(box.seal('', 'shop').split('.')[2] ?? '', 'base64url');
+    expect(bytes).toHaveLength(12 + 16);
+    for (let length = 0; length < bytes.length; length += 1) {
+      const cut = `v1.new.${bytes.subarray(0, length).toString('base64url')}`;
+      expect(() => box.open(cut, 'shop'), `${length} bytes`).toThrow(Error);
+    }
+  });
+
   it('names the key that is missing, and an unknown version', () => {
     const [, , encoded = ''] = box.seal(secret, 'shop').split('.');
     expect(() => box.open(`v1.gone.${encoded}`, 'shop')).toThrow('no key named gone');
