@@ -3,7 +3,7 @@ import { readApiConfig } from '../config.ts';
 import { connect } from '../postgres/connection.ts';
 import { withDeadline } from '../postgres/deadline.ts';
 import { createLogger, runProcess, SetupError } from '../process.ts';
-import { createHttpServer } from './server.ts';
+import { closeGently, createHttpServer } from './server.ts';
 import { connectClient } from './temporal.ts';
 import { createService } from './service.ts';
 
@@ -40,16 +40,10 @@ await runProcess(async () => {
   logger.info({ port: config.API_PORT }, 'Listening');
 
   return async () => {
-    service.beginStop();
-    const closed = once(server, 'close');
-    server.close();
-    server.closeIdleConnections();
-    const impatient = setTimeout(
-      () => server.closeAllConnections(),
-      config.SHUTDOWN_GRACE_SECONDS * 1000,
-    );
-    await closed;
-    clearTimeout(impatient);
+    await closeGently(server, {
+      graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
+      beginStop: service.beginStop,
+    });
     await service.stop();
     await client.connection.close();
     await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);

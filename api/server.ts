@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../contract/errors.ts';
 import { errors } from '../contract/errors.ts';
@@ -29,6 +31,43 @@ export const createHttpServer = (
   });
   server.on('connect', (_request, socket) => refuseMethod(socket));
   return server;
+};
+
+/**
+ * Takes no more connections and waits for those there are, cutting them after the grace. An idle one
+ * is left until its keep-alive time is over: to a client that is just writing its next request on it,
+ * a close would be a failure, and clients give a connection up before the time they were told.
+ * `beginStop` is called once nobody can come any more: from then on answers end their connection.
+ */
+export const closeGently = async (
+  server: Server,
+  { graceMs, beginStop }: { graceMs: number; beginStop: () => void },
+): Promise<void> => {
+  const closed = once(server, 'close');
+  await quietMoment();
+  // Not the HTTP server's own close, which ends idle connections at once.
+  NetServer.prototype.close.call(server);
+  beginStop();
+  const impatient = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(impatient);
+};
+
+const quietTurnMs = 0.1;
+const turnsMax = 1_000;
+
+/**
+ * Right after a turn of the event loop that had nothing to do but to take the connections that
+ * waited: the kernel resets those that still wait when a server stops listening.
+ */
+const quietMoment = async () => {
+  let last = performance.now();
+  for (let turn = 0; turn < turnsMax; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const now = performance.now();
+    if (now - last < quietTurnMs) return;
+    last = now;
+  }
 };
 
 /** A method that HTTP itself does not know, or that only a proxy has. */

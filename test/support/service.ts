@@ -52,10 +52,20 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
     SHUTDOWN_GRACE_SECONDS: '5',
     LOG_LEVEL: 'info',
+  };
+  const apiDefaults = {
     PAYER_PAGES_PER_MINUTE: '1000000',
+    // The tests' own idle connections are not worth waiting for.
+    SHUTDOWN_GRACE_SECONDS: '1',
   };
   const apiProcess = (port: number, own: Record<string, string> = {}) =>
-    createProcess('api', 'api/main.ts', { ...env, ...apiEnv, ...own, API_PORT: String(port) });
+    createProcess('api', 'api/main.ts', {
+      ...env,
+      ...apiDefaults,
+      ...apiEnv,
+      ...own,
+      API_PORT: String(port),
+    });
   const api = apiProcess(ports.api);
   const furtherApis: TestProcess[] = [];
   const worker = createProcess('worker', 'worker/main.ts', {

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+
+/**
+ * A plain TCP proxy as stands before several processes: connections go round, and where one is
+ * refused the next process is tried. It knows nothing of HTTP.
+ */
+export const startTcpProxy = async (targets: readonly string[]) => {
+  const ports = targets.map((url) => Number(new URL(url).port));
+  const sockets = new Set<Socket>();
+  const cuts: string[] = [];
+  let turns = 0;
+  const pass = (client: Socket, turn: number, tries: number) => {
+    const upstream = connect(ports[turn % ports.length] ?? 0, '127.0.0.1');
+    sockets.add(upstream);
+    upstream.once('close', () => sockets.delete(upstream));
+    const refused = () => {
+      if (tries > 1) pass(client, turn + 1, tries - 1);
+      else {
+        cuts.push('refused by all');
+        client.destroy();
+      }
+    };
+    upstream.once('error', refused);
+    upstream.once('connect', () => {
+      upstream.off('error', refused);
+      upstream.on('error', (error) => {
+        cuts.push(`${error.message} after ${upstream.bytesRead} bytes read`);
+        client.destroy();
+      });
+      client.on('error', () => upstream.destroy());
+      client.on('close', () => upstream.destroy());
+      client.pipe(upstream).pipe(client);
+    });
+  };
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.once('close', () => sockets.delete(client));
+    pass(client, (turns += 1), ports.length);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    /** Why connections were cut, where that was not the client's doing. */
+    cuts,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
