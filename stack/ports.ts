@@ -1,7 +1,24 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { SetupError } from '../process.ts';
 
 const host = '127.0.0.1';
+
+/**
+ * Below those that the system lends to outgoing connections (Linux: from 32768): what is free when it
+ * is chosen is then still free a moment later, when the program that is to have it starts.
+ */
+const lendable = { from: 20_000, to: 32_000 } as const;
+
+/** Listens for a moment on the port, or for 0 on a free one. */
+const holdAny = async (port: number): ReturnType<typeof hold> => {
+  if (port !== 0) return hold(port);
+  for (let tries = 0; tries < 100; tries += 1) {
+    const held = await hold(randomInt(lendable.from, lendable.to));
+    if (held) return held;
+  }
+  return hold(0);
+};
 
 /** Listens for a moment. @returns the port, or undefined when another program has it. */
 const hold = (port: number) =>
@@ -27,7 +44,7 @@ export const choosePorts = async <Name extends string>(
 ): Promise<Record<Name, number>> => {
   const names = Object.keys(wanted) as Name[]; // Object.keys widens to string.
   // All are held at the same time, so that no two of them are the same.
-  const held = await Promise.all(names.map((name) => hold(wanted[name])));
+  const held = await Promise.all(names.map((name) => holdAny(wanted[name])));
   const chosen = { ...wanted };
   const taken: Name[] = [];
   for (const [index, name] of names.entries()) {
