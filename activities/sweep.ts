@@ -93,6 +93,9 @@ export const createSweepActivities = (deps: Deps) => {
 
     /** Payments and deliveries that nobody seems to work on: their workflow is started where it is gone. */
     async healPayments(): Promise<number> {
+      const overdue = await sweepQueries.countOverdueDeliveries(1_000);
+      if (overdue > 0)
+        logger.error({ overdue, alert: 'deliveries_overdue' }, 'Deliveries are 2 minutes overdue');
       const lost = [
         ...(await sweepQueries.takeNotEnded(500)),
         ...(await sweepQueries.takeOverdueDeliveries(500)),

@@ -53,6 +53,16 @@ export const createSweepQueries = (sql: Sql) => {
         returning ${startFacts}`;
     },
 
+    /** Deliveries whose next attempt should have begun 2 minutes ago; counts no further than `limit`. */
+    async countOverdueDeliveries(limit: number): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*) from (
+          select from deliveries
+          where status = 'pending' and next_attempt_at < now() - interval '2 minutes'
+          limit ${limit}) as overdue`;
+      return row?.count ?? 0;
+    },
+
     /** Deliveries 5 minutes overdue; each is given out again after 5 minutes. */
     async takeOverdueDeliveries(limit: number): Promise<StartFacts[]> {
       return sql<StartFacts[]>`

@@ -29,6 +29,7 @@ const createSweep = (
   const { adapter, asked } = aGateway(script);
   const told: string[] = [];
   const started: { id: string; again: boolean }[] = [];
+  const { logger, alerts } = readableLogger();
   const activities = createSweepActivities({
     sweepQueries: createSweepQueries(records.sql),
     unstarted: createUnstarted(records.sql),
@@ -45,9 +46,9 @@ const createSweep = (
       ...workflows,
     },
     publicBaseUrl,
-    logger: readableLogger().logger,
+    logger,
   });
-  return { ...activities, asked, told, started };
+  return { ...activities, asked, told, started, alerts };
 };
 
 /** Payers who were sent off so long ago that they are asked about. */
@@ -92,6 +93,13 @@ describe('askGateway', () => {
     expect(told).toEqual([third]);
   });
 
+  it('is no failure of ours when the gateway is silent about everybody', async () => {
+    await onTheirWay(2);
+    const { askGateway, told } = createSweep({ inquire: silence });
+    expect(await askGateway({ gateway: 'sandbox' })).toBe(2);
+    expect(told).toEqual([]);
+  });
+
   it('counts nobody as asked about whom a slow gateway leaves no time', async () => {
     await onTheirWay(25);
     const { promise, resolve: answer } = Promise.withResolvers<Answer>();
@@ -133,6 +141,20 @@ describe('startUnstarted', () => {
 });
 
 describe('healPayments', () => {
+  it('FS-26: alerts on deliveries that are more than 2 minutes overdue, and on no others', async () => {
+    await records.ended('paid');
+    const quiet = createSweep({});
+    await quiet.healPayments();
+    const { id } = await records.ended('paid');
+    await records.sql`
+      update deliveries set next_attempt_at = now() - interval '121 seconds'
+      where payment_id = ${id}`;
+    const alerted = createSweep({});
+    await alerted.healPayments();
+    expect([quiet.alerts(), alerted.alerts()]).toEqual([[], ['deliveries_overdue']]);
+    await records.sql`update deliveries set status = 'delivered', next_attempt_at = null`;
+  });
+
   it('FS-22: starts lost payments and lost deliveries again, each once', async () => {
     const { id: waiting } = await records.sent();
     const { id: undelivered } = await records.ended('paid');
