@@ -44,7 +44,7 @@ export const closeGently = async (
   { graceMs, beginStop }: { graceMs: number; beginStop: () => void },
 ): Promise<void> => {
   const closed = once(server, 'close');
-  await quietMoment();
+  await quietMoment(server);
   // Not the HTTP server's own close, which ends idle connections at once.
   NetServer.prototype.close.call(server);
   beginStop();
@@ -54,20 +54,27 @@ export const closeGently = async (
 };
 
 const quietTurnMs = 0.1;
-const turnsMax = 1_000;
+const turnsMax = 10_000;
 
 /**
- * Right after a turn of the event loop that had nothing to do but to take the connections that
- * waited: the kernel resets those that still wait when a server stops listening.
+ * Right after a short turn of the event loop in which nobody waited to be taken: the kernel resets
+ * those that still wait when a server stops listening, and Node takes one connection a turn.
  */
-const quietMoment = async () => {
+const quietMoment = async (server: Server) => {
+  let isQuiet = true;
+  const disturb = () => {
+    isQuiet = false;
+  };
+  server.on('connection', disturb);
   let last = performance.now();
   for (let turn = 0; turn < turnsMax; turn += 1) {
+    isQuiet = true;
     await new Promise((resolve) => setImmediate(resolve));
     const now = performance.now();
-    if (now - last < quietTurnMs) return;
+    if (isQuiet && turn > 0 && now - last < quietTurnMs) break;
     last = now;
   }
+  server.off('connection', disturb);
 };
 
 /** A method that HTTP itself does not know, or that only a proxy has. */
