@@ -217,6 +217,22 @@ describe('who asks while a try runs', () => {
     expect(callsOf('expirePayment')).toHaveLength(0);
   });
 
+  it('and who asks while the event is delivered learns how it ended, without a try', async () => {
+    const { promise, resolve: deliver } = Promise.withResolvers<'delivered'>();
+    const { handle, callsOf } = await worker.play({
+      openPayment: async () => ({ ended: 'failed' }),
+      deliverWebhook: () => promise,
+    });
+    await until('it is delivering', () => callsOf('deliverWebhook').length === 1);
+    const standing = await handle.executeUpdate<Standing, [{ returned: boolean }]>(settleUpdate, {
+      args: [{ returned: true }],
+    });
+    expect(standing).toEqual({ known: 'ended', status: 'failed' });
+    deliver('delivered');
+    await handle.result();
+    expect(callsOf('settlePayment')).toHaveLength(0);
+  });
+
   it('news from the sweep are a reason to ask', async () => {
     const { handle, callsOf } = await worker.play({
       ...opens,
