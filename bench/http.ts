@@ -5,10 +5,11 @@ export interface Call {
   url: string;
   headers?: Record<string, string>;
   body?: string;
-  expect: number;
+  expect: number | readonly number[];
 }
 
 export interface Answer {
+  status: number;
   text: string;
   /** Where a redirect leads. */
   location: string;
@@ -34,10 +35,9 @@ export const createHttp = ({ connections }: { connections: number }) => {
       });
       const text = await answer.body.text();
       const { location } = answer.headers;
-      if (answer.statusCode === expect) return { text, location: String(location) };
-      throw new Error(
-        `${method} ${url} answered ${answer.statusCode} instead of ${expect}: ${text}`,
-      );
+      const { statusCode: status } = answer;
+      if ([expect].flat().includes(status)) return { status, text, location: String(location) };
+      throw new Error(`${method} ${url} answered ${status} instead of ${String(expect)}: ${text}`);
     },
     close: () => agent.destroy(),
   };

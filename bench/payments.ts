@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Http } from './http.ts';
+import type { Answer, Http } from './http.ts';
 import type { Arrival, Receiver } from './receiver.ts';
 
 export interface Deps {
@@ -29,8 +29,23 @@ export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
     return Created.parse(JSON.parse(text)).payment_id;
   };
 
+  let waits = 0;
+  /** Tries again like the page that a payer is shown when the opening takes more than 10 s. */
+  const checkout = async (id: string): Promise<Answer> => {
+    const url = `${payments}/${id}/checkout`;
+    for (let tries = 1; tries <= 3; tries += 1) {
+      const answer = await http.call({ method: 'GET', url, expect: [302, 503] });
+      if (answer.status === 302) return answer;
+      waits += 1;
+    }
+    throw new Error(`${id} was not opened within half a minute`);
+  };
+
   return {
     create,
+
+    /** How often a payer was asked to wait longer than 10 s. */
+    waits: () => waits,
 
     read: (id: string) =>
       http.call({
@@ -46,8 +61,7 @@ export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
       const arrival = receiver.arrival(id);
       // What fails below must not leave a rejection that nobody handles.
       arrival.catch(() => {});
-      const checkout = `${payments}/${id}/checkout`;
-      const page = await http.call({ method: 'GET', url: checkout, expect: 302 });
+      const page = await checkout(id);
       const back = await http.call({
         method: 'POST',
         url: page.location,

@@ -1,0 +1,81 @@
+import { absolute, compared, type Figure, type Round } from './figure.ts';
+import { median, quantile } from './load.ts';
+import { type Cpu, parts } from './processes.ts';
+
+export interface Sample {
+  perSecond: number;
+  /** Of one piece of work. */
+  cpu: Cpu;
+}
+
+export const paymentsForMemory = 1000;
+
+export type Wholes = { ceiling: Sample; ours: Sample }[];
+
+export interface Measured {
+  wholes: Wholes;
+  inserts: Round[];
+  selects: Round[];
+  /** A second. */
+  starts: number[];
+  /** Milliseconds. */
+  latencies: number[];
+  paid: number;
+  waits: number;
+  memoryMb: { api: number; worker: number };
+}
+
+/** What was measured beside what it must be: the table of the service's speed and memory. */
+export const figuresOf = (measured: Measured): Figure[] => {
+  const { wholes, inserts, selects, starts, latencies, paid, waits, memoryMb } = measured;
+  const create = { name: 'create, 5 a second, p50', unit: 'ms', ceilingName: 'bare insert route' };
+  const read = {
+    name: 'read one payment, 50 connections',
+    unit: '/s',
+    ceilingName: 'bare select route',
+  };
+  const p95 = { name: 'outcome → webhook, 2 a second, p95', unit: 'ms' };
+  const memory = (whose: string, usedMb: number, atMost: number): Figure => {
+    const name = `memory of the ${whose} after ${paid} payments`;
+    const figure = absolute({ name, unit: 'MB' }, usedMb, { atMost });
+    // A machine too busy for all of them in time has not shown what it must be.
+    return paid < paymentsForMemory ? { ...figure, holds: null } : figure;
+  };
+  return [
+    ...wholeFigures(wholes),
+    compared(create, inserts, { atMost: 3 }),
+    compared(read, selects, { atLeast: 0.5 }),
+    absolute(p95, quantile(latencies, 0.95), { atMost: 150 }),
+    absolute({ name: '  the same, p50', unit: 'ms' }, median(latencies)),
+    memory('API', memoryMb.api, 180),
+    memory('worker', memoryMb.worker, 400),
+    absolute({ name: 'checkouts that waited over 10 s', unit: '' }, waits),
+    absolute({ name: 'workflow.start alone, 20 at once', unit: '/s' }, median(starts)),
+  ];
+};
+
+const totalOf = (cpu: Cpu) => parts.reduce((sum, part) => sum + cpu[part], 0);
+
+const wholeFigures = (wholes: Wholes): Figure[] => {
+  const ceilingName = 'bare workflow';
+  const roundsOf = (pick: (sample: Sample) => number): Round[] =>
+    wholes.map(({ ceiling, ours }) => ({ ceiling: pick(ceiling), ours: pick(ours) }));
+  return [
+    compared(
+      { name: 'whole paid payments, 20 at once', unit: '/s', ceilingName },
+      roundsOf(({ perSecond }) => perSecond),
+      { atLeast: 0.8 },
+    ),
+    compared(
+      { name: 'CPU per paid payment, in all', unit: 'ms', ceilingName },
+      roundsOf(({ cpu }) => totalOf(cpu)),
+      { atMost: 1.25 },
+    ),
+    ...parts.map((part) =>
+      compared(
+        { name: `  of these ${part}`, unit: 'ms', ceilingName },
+        roundsOf(({ cpu }) => cpu[part]),
+      ),
+    ),
+  ];
+};
