@@ -3,6 +3,7 @@ import { Refusal } from '../../admin/change.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
+import { hold } from '../support/hold.ts';
 import type { OperationsOptions } from '../support/operations.ts';
 import { aKeyRing, operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
@@ -216,10 +217,17 @@ describe('webhook secrets', () => {
   it('two admins who rotate at once do not make three', async () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
-    const both = await Promise.allSettled([
+    const { blocked, release } = await hold(
+      records.sql,
+      (tx) => tx`select from applications where slug = ${application} for update`,
+    );
+    const rotating = Promise.allSettled([
       secrets.rotate(application, null),
       secrets.rotate(application, null),
     ]);
+    await blocked('each of them', { count: 2 });
+    await release();
+    const both = await rotating;
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await secrets.list(application)).toHaveLength(2);
   });
@@ -289,6 +297,15 @@ describe('the audit log', () => {
     ];
     for (const refused of refusals)
       await expect(refused).rejects.toThrow('audit_log is append-only');
+  });
+
+  it('is written in the very transaction of the change', async () => {
+    const slug = await anApplication();
+    const [row] = await records.sql<{ same: boolean }[]>`
+      select a.xmin::text = l.xmin::text as same
+      from applications a join audit_log l on l.subject = 'application:' || a.slug
+      where a.slug = ${slug}`;
+    expect(row?.same).toBe(true);
   });
 
   it('has no record of a change that failed, and no change is without its record', async () => {
