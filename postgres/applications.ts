@@ -79,4 +79,3 @@ export const createApplications = (sql: Queries) => {
     },
   };
 };
-export type Applications = ReturnType<typeof createApplications>;
