@@ -110,9 +110,10 @@ export const read = <Schema extends z.ZodType>(
   throw new GatewaySilence(`${what}: the answer, HTTP ${status}, is not of the documented form`);
 };
 
-/** `.` and `..` survive escaping and would climb. */
+/** Dots survive escaping, and would climb where somebody on the way undoes it. */
 const segmentOf = (value: string): string => {
-  if (/^\.*$/.test(value)) throw new GatewaySilence('A reference cannot be part of a path');
+  if (/^\.?$|\.\.|\p{Cc}/u.test(value))
+    throw new GatewaySilence('A reference cannot be part of a path');
   return encodeURIComponent(value.toWellFormed());
 };
 

@@ -15,7 +15,9 @@ const host = 'https://api.payping.ir';
 
 const capabilities: Capabilities = {
   // Whole tomans of ten rials each; no bounds are known.
-  currencies: new Map([['IRR', { wireExponent: -1, min: 10, max: amountBounds.max, step: 10 }]]),
+  currencies: new Map([
+    ['IRR', { wireExponent: -1, min: 10, max: amountBounds.max - 9, step: 10 }],
+  ]),
   expirySeconds: { min: 60, max: 86_400 },
   verifyWindowSeconds: 10 * 60,
   reverseWindowSeconds: 30 * 60,

@@ -26,7 +26,7 @@ export const driverOf = (name: string): Driver<SandboxTools> | undefined =>
   Object.hasOwn(drivers, name) ? drivers[name] : undefined;
 
 /** What a gateway does not take of a wanted payment; nothing where its driver is not known here. */
-export const amountProblem = (
+export const amountProblems = (
   driver: string,
   wanted: Money & { expiresInSeconds: number },
 ): FieldError[] => {

@@ -25,7 +25,8 @@ const termsOf = (currency: string, wireExponent: number): CurrencyTerms => {
   if (exponent === undefined) throw new Error(`${currency} is not a currency of the contract`);
   // MGA has cents with us and none at Stripe; the third decimal must be 0 (from memory).
   const step = wireExponent === 3 ? 10 : 10 ** Math.max(0, exponent - wireExponent);
-  const max = Math.floor(maxOnWire * 10 ** (exponent - wireExponent));
+  const most = Math.floor(maxOnWire * 10 ** (exponent - wireExponent));
+  const max = most - (most % step);
   return { wireExponent, min: minima.get(currency) ?? step, max, step };
 };
 

@@ -1,0 +1,104 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fromWire, problemsWith, toWire } from '../../gateways/amount.ts';
+import type { Capabilities } from '../../gateways/gateway.ts';
+import { amountProblems, driverOf } from '../../gateways/registry.ts';
+import { maskedPan, wordsOf } from '../../gateways/words.ts';
+
+const drivers = ['sandbox', 'zarinpal', 'zibal', 'payping', 'stripe'];
+const capabilitiesOf = (driver: string): Capabilities => driverOf(driver)!.capabilities;
+
+describe('amounts', () => {
+  it.each(drivers)(
+    'FS-19: %s says every amount it takes without loss, as a whole number',
+    (driver) => {
+      const capabilities = capabilitiesOf(driver);
+      const anAmount = fc
+        .constantFrom(...capabilities.currencies)
+        .chain(([currency, { min, max, step }]) =>
+          fc
+            .integer({ min: Math.ceil(min / step), max: Math.floor(max / step) })
+            .map((steps) => ({ amount: steps * step, currency })),
+        );
+      fc.assert(
+        fc.property(anAmount, (money) => {
+          const amount = toWire(capabilities, money);
+          expect(Number.isSafeInteger(amount) && amount > 0).toBe(true);
+          expect(fromWire(capabilities, { ...money, amount })).toBe(money.amount);
+        }),
+      );
+    },
+  );
+
+  it('never rounds what a gateway confirms: a part of our minor unit equals no amount', () => {
+    // ISK has two decimals on Stripe's wire and none with us.
+    expect(fromWire(capabilitiesOf('stripe'), { amount: 50_050, currency: 'ISK' })).toBe(500.5);
+    expect(fromWire(capabilitiesOf('stripe'), { amount: 100, currency: 'IRR' })).toBeUndefined();
+  });
+
+  it('does not say an amount that a create refuses', () => {
+    expect(() => toWire(capabilitiesOf('payping'), { amount: 15, currency: 'IRR' })).toThrow(
+      RangeError,
+    );
+    expect(() => toWire(capabilitiesOf('zibal'), { amount: 15, currency: 'USD' })).toThrow(
+      RangeError,
+    );
+  });
+});
+
+describe('what a gateway does not take', () => {
+  const terms = { wireExponent: 2, min: 50, max: 1_000, step: 10 };
+  const bounds = {
+    currencies: new Map([['USD', terms]]),
+    expirySeconds: { min: 600, max: 3_600 },
+  };
+  it.each([
+    [{ amount: 50, currency: 'USD', expiresInSeconds: 600 }, []],
+    [{ amount: 1_000, currency: 'USD', expiresInSeconds: 3_600 }, []],
+    [{ amount: 49, currency: 'USD', expiresInSeconds: 600 }, ['amount gateway_bounds']],
+    [{ amount: 1_001, currency: 'USD', expiresInSeconds: 600 }, ['amount gateway_bounds']],
+    [{ amount: 55, currency: 'USD', expiresInSeconds: 600 }, ['amount gateway_step']],
+    [{ amount: 50, currency: 'EUR', expiresInSeconds: 600 }, ['currency gateway_currency']],
+    [{ amount: 50, currency: 'USD', expiresInSeconds: 599 }, ['expires_in gateway_bounds']],
+    [
+      { amount: 1, currency: 'USD', expiresInSeconds: 3_601 },
+      ['amount gateway_bounds', 'expires_in gateway_bounds'],
+    ],
+  ])('%o: %o', (wanted, expected) => {
+    const problems = problemsWith(bounds, wanted);
+    expect(problems.map(({ path, rule }) => `${path} ${rule}`)).toEqual(expected);
+  });
+
+  it('is not known of a driver of another version', () => {
+    for (const driver of ['idpay', '__proto__', 'toString'])
+      expect(amountProblems(driver, { amount: 1, currency: 'USD', expiresInSeconds: 60 })).toEqual(
+        [],
+      );
+  });
+});
+
+describe('what is kept of a gateway’s words', () => {
+  it.each([
+    ['502229******1234', '502229******1234'],
+    ['502229XXXXXX1234', '502229******1234'],
+    ['5022 2912 3456 1234', '502229******1234'],
+    ['5022291234561234', '502229******1234'],
+    ['50222912345678901234', null],
+    ['62741****44', null],
+    ['************1234', null],
+    ['', null],
+    [null, null],
+    [undefined, null],
+  ])('of the card %j: %j', (given, kept) => {
+    expect(maskedPan(given)).toBe(kept);
+  });
+
+  it('is short, and text that Postgres can hold', () => {
+    const { code, message } = wordsOf('c\0'.repeat(500), `m\0\ud800${'x'.repeat(5_000)}`);
+    expect([code?.length, message?.length]).toEqual([100, 500]);
+    expect(`${code}${message}`).not.toMatch(/\0/);
+    expect(message?.isWellFormed()).toBe(true);
+    expect(wordsOf(null, undefined)).toEqual({ code: null, message: null });
+    expect(wordsOf(0, '')).toEqual({ code: '0', message: '' });
+  });
+});

@@ -1,0 +1,260 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Money } from '../../gateways/amount.ts';
+import type { OpenedPayment } from '../../gateways/gateway.ts';
+import { GatewaySilence } from '../../gateways/gateway.ts';
+import { amountProblems, driverOf } from '../../gateways/registry.ts';
+import type { Fault, Provider } from './stand-ins/server.ts';
+import { faults } from './stand-ins/server.ts';
+import type { Subject } from './subject.ts';
+import { adapterOf, aPayment, limits, meets, returnUrl } from './subject.ts';
+
+/** What every adapter has to do, whatever its provider speaks. */
+export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
+  const { driver, money } = subject;
+  let provider: P;
+  beforeAll(async () => {
+    provider = await subject.start();
+  });
+  afterAll(() => provider.stop());
+  beforeEach(() => {
+    provider.calls.length = 0;
+  });
+
+  const account = (credentials: object = subject.credentials.sandbox) => ({
+    kind: 'sandbox' as const,
+    credentials: { ...credentials, ...(subject.paths && { baseUrl: provider.url }) },
+  });
+  const options = () => (subject.tools ? { tools: subject.tools(provider) } : {});
+  const adapter = () => adapterOf(driver, account(), options());
+  const opened = async (wanted: Money = money): Promise<OpenedPayment> => {
+    const payment = aPayment(wanted);
+    const opening = await adapter().open(payment);
+    if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
+    return { ...payment, reference: opening.reference };
+  };
+  const entryOf = async (reference: string) =>
+    subject.entry ? subject.entry(provider, reference) : provider.book.get(reference);
+  const secrets = () =>
+    Object.values(subject.credentials.sandbox)
+      .flat()
+      .filter((text) => String(text).length > 8);
+
+  describe(`${driver}: how a payment stands`, () => {
+    it.each(subject.scenes)('$what', async ({ play, inquire, verify }) => {
+      const payment = await opened();
+      await play(provider, payment.reference);
+      const before = await entryOf(payment.reference);
+      await meets(() => adapter().inquire(payment), inquire);
+      // An inquiry changes nothing.
+      expect(await entryOf(payment.reference)).toEqual(before);
+      await meets(() => adapter().verify(payment), verify);
+    });
+
+    it('FS-14: says the same however often it is asked, and verifies with effect once', async () => {
+      const payment = await opened();
+      await provider.pay(payment.reference);
+      const first = await adapter().verify(payment);
+      expect(first).toMatchObject({ state: 'paid', ...money });
+      expect(first).toHaveProperty('trackingCode', expect.stringMatching(/./));
+      const more = await Promise.all([1, 2, 3].map(() => adapter().verify(payment)));
+      expect(more).toEqual([first, first, first]);
+      expect((await entryOf(payment.reference))?.verified).toBeLessThanOrEqual(1);
+    });
+
+    it('FS-08: is silent about a payment the provider does not know', async () => {
+      const payment = await opened();
+      expect(payment.reference).not.toBe(subject.unknown);
+      for (const ask of ['inquire', 'verify'] as const)
+        await meets(() => adapter()[ask]({ ...payment, reference: subject.unknown }), 'silence');
+    });
+
+    it('opens again: both are valid, or both are the same', async () => {
+      const payment = aPayment(money);
+      const openings = [await adapter().open(payment), await adapter().open(payment)];
+      for (const opening of openings) {
+        expect(opening).toMatchObject({ result: 'opened', redirect: { url: /^https?:\/\// } });
+        const reference = opening.result === 'opened' ? opening.reference : '';
+        await meets(() => adapter().inquire({ ...payment, reference }), { state: 'waiting' });
+      }
+    });
+  });
+
+  describe(`${driver}: money`, () => {
+    it.each(subject.wire)('FS-19: says %o as %o', async (ours, wire) => {
+      const payment = await opened(ours);
+      expect(await entryOf(payment.reference)).toMatchObject(wire);
+      await provider.pay(payment.reference);
+      expect(await adapter().verify(payment)).toMatchObject({ state: 'paid', ...ours });
+    });
+
+    it.each(subject.wire)('takes %o at create', (ours) => {
+      expect(amountProblems(driver, { ...ours, expiresInSeconds: 1_800 })).toEqual([]);
+    });
+
+    it.each(subject.refused)('refuses %o at create: %s', (ours, rule) => {
+      const problems = amountProblems(driver, { ...ours, expiresInSeconds: 1_800 });
+      expect(problems).toMatchObject([
+        { rule, message: expect.stringContaining('gateway') as string },
+      ]);
+    });
+
+    it('has bounds that it takes itself', () => {
+      const { currencies, expirySeconds } = driverOf(driver)!.capabilities;
+      for (const [currency, { min, max }] of currencies)
+        for (const [amount, expiresInSeconds] of [
+          [min, expirySeconds.min],
+          [max, expirySeconds.max],
+        ] as const)
+          expect(amountProblems(driver, { amount, currency, expiresInSeconds }), currency).toEqual(
+            [],
+          );
+    });
+  });
+
+  describe(`${driver}: test and live`, () => {
+    it.each(subject.guards)('refuses %s', async (_what, kind, credentials) => {
+      const baseUrl = subject.paths ? { baseUrl: provider.url } : {};
+      const guarded = adapterOf(
+        driver,
+        { kind, credentials: { ...credentials, ...baseUrl } },
+        options(),
+      );
+      const opening = await guarded.open(aPayment(money));
+      expect(opening).toMatchObject({ result: 'refused', code: 'account_problem' });
+      for (const secret of Object.values(credentials).flat())
+        expect(JSON.stringify(opening)).not.toContain(secret);
+      await meets(() => guarded.inquire({ ...aPayment(money), reference: 'x' }), 'silence');
+      await meets(() => guarded.verify({ ...aPayment(money), reference: 'x' }), 'silence');
+      expect(provider.calls).toEqual([]);
+    });
+  });
+
+  describe(`${driver}: what a browser brings back`, () => {
+    it('reads its own returns, and sends them where it was told', async () => {
+      const payment = await opened();
+      await provider.pay(payment.reference);
+      const { method, url, fields } = provider.back(payment.reference);
+      expect(method).toBe(driverOf(driver)!.capabilities.returnMethod);
+      expect(url.startsWith(returnUrl)).toBe(true);
+      const values = new URLSearchParams(fields ?? new URL(url).searchParams);
+      const hint = driverOf(driver)!.parseReturn(values);
+      if (subject.paths) expect(hint).toEqual({ reference: payment.reference, says: 'paid' });
+    });
+
+    it('FS-09: believes nothing that has not the form of a reference', () => {
+      const names = ['Authority', 'Status', 'trackId', 'success', 'status', 'data', 'session_id'];
+      const nasty = fc.constantFrom(
+        ...[
+          '../../x',
+          '..',
+          '.',
+          'a?b=c',
+          'a#b',
+          'a\r\nHost: x',
+          '\0',
+          '%2e%2e',
+          '{"paymentCode":1}',
+        ],
+        ...[
+          '{"paymentCode":"a\\u0000b"}',
+          '{"paymentCode":"a/b c"}',
+          '[',
+          'null',
+          '1'.repeat(5_000),
+        ],
+      );
+      const pairs = fc.array(fc.tuple(fc.constantFrom(...names), fc.oneof(nasty, fc.string())));
+      fc.assert(
+        fc.property(pairs, (entries) => {
+          const { reference, says } = driverOf(driver)!.parseReturn(new URLSearchParams(entries));
+          expect(reference ?? 'none').toMatch(/^[\x21-\x7e]{1,300}$/);
+          expect(['paid', 'unpaid', 'cancelled', 'nothing']).toContain(says);
+        }),
+      );
+    });
+  });
+
+  const { paths } = subject;
+  if (!paths) return;
+
+  describe(`${driver}: no usable answer is no outcome`, () => {
+    const at = (path: RegExp) => faults.map((fault) => ({ fault, path }));
+
+    it.each(at(paths.open))('opening: $fault', async ({ fault, path }) => {
+      provider.fail(fault, path);
+      await expect(adapter().open(aPayment(money))).rejects.toThrow(GatewaySilence);
+    });
+
+    it.each(at(paths.inquire))('FS-07: inquiring: $fault', async ({ fault, path }) => {
+      const payment = await opened();
+      await provider.pay(payment.reference);
+      for (const ask of ['inquire', 'verify'] as const) {
+        provider.fail(fault, path);
+        const asked = adapter();
+        const error = await asked[ask](payment).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(GatewaySilence);
+        for (const secret of secrets()) expect(String(error)).not.toContain(secret);
+      }
+      expect(await adapter().verify(payment)).toMatchObject({ state: 'paid', ...money });
+    });
+
+    it.each(at(paths.verify))('FS-14: verifying: $fault, then asked again', async (plan) => {
+      const payment = await opened();
+      await provider.pay(payment.reference);
+      provider.fail(plan.fault, plan.path);
+      await meets(() => adapter().verify(payment), 'silence');
+      expect(await adapter().verify(payment)).toMatchObject({
+        state: 'paid',
+        ...money,
+        trackingCode: expect.stringMatching(/./) as string,
+      });
+      expect((await entryOf(payment.reference))?.verified).toBeLessThanOrEqual(1);
+    });
+
+    it('gives a call and a whole try no more time than they have', async () => {
+      const payment = await opened();
+      await provider.pay(payment.reference);
+      const inTry = adapter();
+      const began = performance.now();
+      for (const ms of [limits.callMs, limits.tryMs, limits.tryMs]) {
+        provider.fail('slow' satisfies Fault, paths.inquire);
+        await meets(() => inTry.inquire(payment), 'silence');
+        expect(performance.now() - began).toBeLessThan(ms + 150);
+      }
+    });
+
+    it('FS-09: escapes a reference, also one that nobody gave out', async () => {
+      const payment = await opened();
+      for (const reference of [
+        '../../v1/x',
+        'a?b=c',
+        'a#b',
+        'a b\r\nX: y',
+        '..',
+        '.',
+        '',
+        'é\0\ud800',
+      ])
+        await meets(() => adapter().inquire({ ...payment, reference }), 'silence');
+      const depths = new Set(provider.calls.map(({ path }) => path.split('/').length));
+      expect(depths.size).toBeLessThanOrEqual(2);
+      for (const { path } of provider.calls) expect(path).not.toMatch(/\.\.|[\r\n\0]/);
+    });
+
+    it('goes to another address on loopback only, and only where that is allowed', async () => {
+      for (const [baseUrl, allowLoopback] of [
+        [provider.url, false],
+        ['https://gateway.example', true],
+        ['http://169.254.169.254', true],
+        ['http://127.0.0.1.example', true],
+        ['file:///etc/passwd', true],
+      ] as const) {
+        const credentials = { ...subject.credentials.sandbox, baseUrl };
+        const elsewhere = adapterOf(driver, { kind: 'sandbox', credentials }, { allowLoopback });
+        expect(await elsewhere.open(aPayment(money))).toMatchObject({ code: 'account_problem' });
+      }
+      expect(provider.calls).toEqual([]);
+    });
+  });
+};

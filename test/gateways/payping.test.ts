@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { GatewaySilence } from '../../gateways/gateway.ts';
+import { driverOf } from '../../gateways/registry.ts';
+import { aPayment } from './subject.ts';
+import { aProvider } from './provider.ts';
+import { payping } from './subjects/payping.ts';
+
+const { provider, adapter, opened, callsOf } = aProvider(payping);
+
+describe('payping', () => {
+  it('opens in tomans, reversible, with its token in a header alone', async () => {
+    const payment = aPayment(payping.money);
+    let opening: unknown;
+    const [call] = await callsOf(async () => {
+      opening = await adapter().open(payment);
+    });
+    expect(call).toMatchObject({ method: 'POST', path: '/v3/pay' });
+    expect(call?.headers.authorization).toBe('bearer test-token-0123456789');
+    expect(call?.json).toEqual({
+      amount: 15_000,
+      returnUrl: payment.returnUrl,
+      description: 'Two tickets',
+      clientRefId: payment.id,
+      isReversible: true,
+    });
+    const [reference] = [...provider().book.keys()].slice(-1);
+    // Its documented page, not whatever address the answer holds.
+    const url = `${provider().url}/v3/pay/start/${reference}`;
+    expect(opening).toEqual({ result: 'opened', reference, redirect: { method: 'GET', url } });
+  });
+
+  it.each([
+    [400, 104],
+    [401, 0],
+    [403, 0],
+  ])('is refused at opening: %i, code %i', async (status, code) => {
+    provider().refuse('', { status, code });
+    expect(await adapter().open(aPayment(payping.money))).toEqual({
+      result: 'refused',
+      code: String(code),
+      message: `problem ${code}`,
+    });
+  });
+
+  it('FS-05: verifies by the number of the report, without any return', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    const calls = await callsOf(() => adapter().verify(payment));
+    expect(calls.map(({ path }) => path)).toEqual([
+      `/v1/report/${payment.reference}`,
+      '/v3/pay/verify',
+    ]);
+    const { trackingCode } = provider().book.get(payment.reference)!;
+    expect(calls[1]?.json).toEqual({
+      paymentRefId: Number(trackingCode),
+      paymentCode: payment.reference,
+      amount: 15_000,
+    });
+  });
+
+  it('is settling until it is paid', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().settling.push(202, 502);
+    const states = [1, 2, 3].map(() => async () => (await adapter().verify(payment)).state);
+    expect(await states[0]?.()).toBe('settling');
+    expect(await states[1]?.()).toBe('settling');
+    expect(await states[2]?.()).toBe('paid');
+    expect(provider().book.get(payment.reference)).toMatchObject({ verified: 1 });
+  });
+
+  it('FS-21: reverses once, and is refused what cannot be reversed', async () => {
+    const payment = await opened();
+    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: null });
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    expect(await adapter().reverse?.(payment)).toEqual({ result: 'reversed' });
+    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: '141' });
+    provider().fail('lost', /reverse/);
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewaySilence);
+    expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
+  });
+
+  it('reads the return of a payer who did not pay', async () => {
+    const payment = await opened();
+    const { fields } = provider().back(payment.reference);
+    const hint = driverOf('payping')?.parseReturn(new URLSearchParams(fields));
+    expect(hint).toEqual({ reference: payment.reference, says: 'unpaid' });
+  });
+});

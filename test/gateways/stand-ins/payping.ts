@@ -1,0 +1,121 @@
+import type { Entry, Provider, Reply } from './server.ts';
+import { entryIn, newEntry, startStandIn } from './server.ts';
+
+/** PayPing v3: tomans, POST return, a verification that may still be settling, reversible payments. */
+export const startPayping = async () => {
+  const book = new Map<string, Entry>();
+  /** The next verifications answer with these statuses. */
+  const settling: number[] = [];
+  /** The next calls of a name are refused so. */
+  const refusals = new Map<string, { status: number; code: number }[]>();
+  let conflictHasPayment = true;
+
+  const facts = (code: string, entry: Entry) => ({
+    amount: entry.amount,
+    cardNumber: entry.card,
+    cardHashPan: 'C0FFEE',
+    clientRefId: entry.paymentId,
+    paymentRefId: Number(entry.trackingCode),
+    code,
+    payedDate: '2026-11-20 10:00:00Z',
+    payerWage: 0,
+    businessWage: 0,
+    gatewayAmount: entry.amount,
+    paypingVat: 0,
+  });
+
+  const pay = (body: Record<string, unknown>): Reply => {
+    const { amount, returnUrl, clientRefId, isReversible } = body;
+    if (!Number.isInteger(amount) || Number(amount) < 1) return problem(400, 104);
+    const paymentCode = `pc${String(book.size + 1).padStart(6, '0')}`;
+    const told = { amount: Number(amount), currency: 'IRT', paymentId: String(clientRefId) };
+    book.set(paymentCode, newEntry({ ...told, returnUrl: String(returnUrl), state: '0' }));
+    if (isReversible !== true) throw new Error('It could never be reversed');
+    return { body: { paymentCode, url: 'https://payping.example/', amount, payerWage: 0 } };
+  };
+  const verify = ({ paymentCode, paymentRefId, amount }: Record<string, unknown>): Reply => {
+    const entry = book.get(String(paymentCode));
+    if (!entry || paymentRefId !== Number(entry.trackingCode)) return problem(400, 128);
+    if (entry.state === '1')
+      return problem(409, 110, conflictHasPayment ? facts(String(paymentCode), entry) : undefined);
+    if (entry.state !== '5') return problem(400, 133);
+    if (amount !== entry.amount) return problem(400, 127);
+    const status = settling.shift();
+    if (status !== undefined) return { status, body: {} };
+    entry.state = '1';
+    entry.verified += 1;
+    return { body: facts(String(paymentCode), entry) };
+  };
+  const reverse = ({ paymentCode, paymentRefId }: Record<string, unknown>): Reply => {
+    const entry = book.get(String(paymentCode));
+    if (entry?.state !== '1' || entry.reversed > 0) return problem(400, 141);
+    entry.reversed += 1;
+    return { body: { amount: entry.amount, paymentRefId, code: paymentCode } };
+  };
+  const report = (paymentCode: string): Reply => {
+    const entry = book.get(paymentCode);
+    if (!entry) return problem(404, 0);
+    const { amount, paymentId, state } = entry;
+    const refId = entry.charged > 0 ? entry.trackingCode : '';
+    return {
+      body: {
+        amount,
+        clientRefId: paymentId,
+        refId,
+        paymentStatus: Number(state),
+        isPaid: state === '1',
+      },
+    };
+  };
+
+  const server = await startStandIn(({ method, path, headers, json }) => {
+    if (!headers.authorization?.startsWith('bearer ')) return problem(401, 0);
+    const [, code] = method === 'GET' ? (/^\/v1\/report\/([^/?]+)$/.exec(path) ?? []) : [];
+    const name = code === undefined ? path.replace(/^\/v3\/pay\/?/, '') : 'report';
+    const refused = refusals.get(name)?.shift();
+    if (refused) return problem(refused.status, refused.code);
+    if (code !== undefined) return report(decodeURIComponent(code));
+    if (method !== 'POST') return undefined;
+    if (path === '/v3/pay') return pay(json);
+    if (path === '/v3/pay/verify') return verify(json);
+    return path === '/v3/pay/reverse' ? reverse(json) : undefined;
+  });
+
+  return {
+    ...server,
+    book,
+    settling,
+    refuse: (name: string, ...replies: { status: number; code: number }[]) =>
+      void refusals.set(name, replies),
+    /** Whether "already verified" holds the payment. */
+    setConflict: (hasPayment: boolean) => {
+      conflictHasPayment = hasPayment;
+    },
+    pay(reference: string) {
+      const entry = entryIn(book, reference);
+      if (entry.state !== '0' && entry.state !== '2') return;
+      entry.state = '5';
+      entry.charged += 1;
+    },
+    move(reference: string, state: string) {
+      entryIn(book, reference).state = state;
+    },
+    back(reference: string) {
+      const { returnUrl, state, trackingCode, amount, paymentId } = entryIn(book, reference);
+      const paid = state === '1' || state === '5';
+      const data = { clientRefId: paymentId, paymentCode: reference, amount };
+      const fields = {
+        status: paid ? '1' : '0',
+        errorCode: paid ? '' : '9',
+        data: JSON.stringify(paid ? { ...data, paymentRefId: Number(trackingCode) } : data),
+      };
+      return { method: 'POST' as const, url: returnUrl, fields };
+    },
+  } satisfies Provider & Record<string, unknown>;
+};
+
+/** RFC 7807, with the provider's own code. */
+const problem = (status: number, code: number, message?: unknown): Reply => ({
+  status,
+  body: { title: `problem ${code}`, status, metaData: { code, errors: [], message } },
+});

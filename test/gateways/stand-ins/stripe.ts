@@ -1,0 +1,151 @@
+import type { Call, Entry, Provider, Reply } from './server.ts';
+import { entryIn, newEntry, startStandIn } from './server.ts';
+
+export interface Options {
+  mode?: 'test' | 'live';
+}
+
+/** Stripe Checkout: one step, form-encoded, idempotency keys, expires what is open, refunds. */
+export const startStripe = async ({ mode = 'test' }: Options = {}) => {
+  const book = new Map<string, Entry>();
+  const answered = new Map<string, { text: string; reply: Reply }>();
+  /** The next calls to such a path are refused so. */
+  const refusals = new Map<string, { status: number; type: string; code: string }[]>();
+  let livemode = mode === 'live';
+  let lastError: object | null = null;
+  let currencyIs: string | undefined;
+
+  const session = (
+    id: string,
+    { amount, currency, state, paymentId, charged, reversed }: Entry,
+  ) => {
+    const [status = '', paymentStatus = '', intentStatus] = state.split(' ');
+    return {
+      id,
+      object: 'checkout.session',
+      livemode,
+      status,
+      payment_status: paymentStatus,
+      amount_total: amount,
+      currency: currencyIs ?? currency,
+      client_reference_id: paymentId,
+      url: status === 'open' ? `https://checkout.stripe.example/c/pay/${id}` : null,
+      payment_intent:
+        intentStatus === undefined
+          ? null
+          : {
+              id: `pi_${id.slice(8)}`,
+              status: intentStatus,
+              last_payment_error: lastError,
+              latest_charge: charged > 0 ? { id: 'ch_1', refunded: reversed > 0 } : null,
+            },
+    };
+  };
+
+  const create = ({ form }: Call): Reply => {
+    const amount = Number(form.get('line_items[0][price_data][unit_amount]'));
+    const currency = form.get('line_items[0][price_data][currency]') ?? '';
+    const leftSeconds = Number(form.get('expires_at')) - Date.now() / 1000;
+    if (form.get('mode') !== 'payment' || !/^[a-z]{3}$/.test(currency) || !Number.isInteger(amount))
+      return refusal(400, 'invalid_request_error', 'parameter_invalid');
+    if (amount > 99_999_999) return refusal(400, 'invalid_request_error', 'amount_too_large');
+    if (leftSeconds < 30 * 60 || leftSeconds > 24 * 60 * 60)
+      return refusal(400, 'invalid_request_error', 'expires_at_invalid');
+    const id = `cs_${mode}_${String(book.size + 1).padStart(12, 'a')}`;
+    const paymentId = form.get('client_reference_id') ?? '';
+    const returnUrl = form.get('success_url') ?? '';
+    const entry = newEntry({ amount, currency, paymentId, returnUrl, state: 'open unpaid' });
+    book.set(id, {
+      ...entry,
+      trackingCode: `pi_${id.slice(8)}`,
+      card: form.get('cancel_url') ?? '',
+    });
+    return { body: session(id, entry) };
+  };
+
+  const expire = (id: string): Reply => {
+    const entry = book.get(id);
+    if (!entry) return refusal(404, 'invalid_request_error', 'resource_missing');
+    if (!entry.state.startsWith('open')) return refusal(400, 'invalid_request_error', 'not_open');
+    entry.state = 'expired unpaid';
+    return { body: session(id, entry) };
+  };
+
+  const refund = ({ form }: Call): Reply => {
+    const found = [...book.values()].find((one) => one.trackingCode === form.get('payment_intent'));
+    if (!found || found.charged === 0) return refusal(400, 'invalid_request_error', 'not_charged');
+    if (found.reversed > 0) return refusal(400, 'invalid_request_error', 'charge_already_refunded');
+    found.reversed += 1;
+    return { body: { id: 're_1', status: 'succeeded' } };
+  };
+
+  const handle = (call: Call): Reply | undefined => {
+    const { pathname } = new URL(call.path, 'http://stripe');
+    const [, id, rest] = /^\/v1\/checkout\/sessions\/([^/]+)(\/expire)?$/.exec(pathname) ?? [];
+    if (call.method === 'POST' && pathname === '/v1/checkout/sessions') return create(call);
+    if (call.method === 'POST' && pathname === '/v1/refunds') return refund(call);
+    if (id === undefined) return undefined;
+    if (rest) return call.method === 'POST' ? expire(id) : undefined;
+    const entry = book.get(id);
+    if (!entry) return refusal(404, 'invalid_request_error', 'resource_missing');
+    if (!call.path.includes('expand[]=payment_intent.latest_charge'))
+      throw new Error('Without the expansion the payment intent is an id only');
+    return { body: session(id, entry) };
+  };
+
+  const server = await startStandIn((call) => {
+    if (!/^Bearer sk_(test|live)_/.test(call.headers.authorization ?? ''))
+      return refusal(401, 'invalid_request_error', 'api_key_invalid');
+    const { pathname } = new URL(call.path, 'http://stripe');
+    for (const [path, replies] of refusals) {
+      const next = pathname.endsWith(path) ? replies.shift() : undefined;
+      if (next) return refusal(next.status, next.type, next.code);
+    }
+    const key = call.headers['idempotency-key'];
+    if (typeof key !== 'string') return handle(call);
+    const before = answered.get(key);
+    if (before && before.text !== call.text) return refusal(400, 'idempotency_error', 'key_reused');
+    const reply = before?.reply ?? handle(call);
+    if (reply) answered.set(key, { text: call.text, reply });
+    return reply;
+  });
+
+  return {
+    ...server,
+    book,
+    /** The next calls to a path that ends so. */
+    refuse: (path: string, ...replies: { status: number; type: string; code: string }[]) =>
+      void refusals.set(path, replies),
+    setLivemode: (is: boolean) => {
+      livemode = is;
+    },
+    /** As it says the currency, whatever it was told. */
+    sayCurrency: (currency: string | undefined) => {
+      currencyIs = currency;
+    },
+    failWith: (error: object | null) => {
+      lastError = error;
+    },
+    pay(reference: string) {
+      const entry = entryIn(book, reference);
+      if (entry.state !== 'open unpaid') return;
+      entry.state = 'complete paid succeeded';
+      entry.charged += 1;
+    },
+    move(reference: string, state: string) {
+      entryIn(book, reference).state = state;
+    },
+    back(reference: string) {
+      const { returnUrl, card: cancelUrl, state } = entryIn(book, reference);
+      const url = state.startsWith('open')
+        ? cancelUrl
+        : returnUrl.replace('{CHECKOUT_SESSION_ID}', reference);
+      return { method: 'GET' as const, url };
+    },
+  } satisfies Provider & Record<string, unknown>;
+};
+
+const refusal = (status: number, type: string, code: string): Reply => ({
+  status,
+  body: { error: { type, code, message: `Stripe says ${code}` } },
+});

@@ -1,0 +1,127 @@
+import type { Entry, Provider, Reply } from './server.ts';
+import { entryIn, newEntry, startStandIn } from './server.ts';
+
+export interface Options {
+  /** What authorities begin with: S in the sandbox, A live. */
+  prefix?: 'S' | 'A';
+}
+
+/** ZarinPal v4: two-step, GET return, and types that change on failure. */
+export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
+  const book = new Map<string, Entry>();
+  /** The next calls of a name are refused by these. */
+  const refusals = new Map<string, number[]>();
+  let forgetsRefId = false;
+  let listed = 100;
+
+  const operations: Record<string, (body: Record<string, unknown>) => Reply> = {
+    request(body) {
+      const { amount, currency, description } = body;
+      const returnUrl = textOf(body['callback_url']);
+      if (!Number.isInteger(amount) || currency !== 'IRR' || !description || !returnUrl)
+        return refusal(-9, 'The input params invalid, validation error.');
+      if (Number(amount) > 1_000_000_000)
+        return refusal(-41, 'Maximum amount is 100,000,000 tomans.');
+      const authority = `${prefix}${String(book.size + 1).padStart(35, '0')}`;
+      const { order_id: paymentId } = body['metadata'] as { order_id: string };
+      const told = { amount: Number(amount), currency, paymentId, returnUrl };
+      book.set(authority, newEntry({ ...told, state: 'IN_BANK' }));
+      return success({ code: 100, message: 'Success', authority, fee_type: 'Merchant', fee: 100 });
+    },
+    verify({ authority, amount }) {
+      const entry = book.get(String(authority));
+      if (!entry) return refusal(-54, 'Invalid authority.');
+      if (entry.state !== 'PAID' && entry.state !== 'VERIFIED')
+        return refusal(-51, 'Session is not valid, session is not active paid try.');
+      if (amount !== entry.amount)
+        return refusal(-50, 'Session is not valid, amounts values is not the same.');
+      const again = entry.state === 'VERIFIED';
+      const forget = forgetsRefId;
+      forgetsRefId = false;
+      if (!again) entry.verified += 1;
+      entry.state = 'VERIFIED';
+      return success({
+        code: again ? 101 : 100,
+        message: again ? 'Verified' : 'Paid',
+        ...(!(again && forget) && { ref_id: Number(entry.trackingCode) }),
+        card_pan: entry.card,
+        card_hash: 'C0FFEE',
+        fee_type: 'Merchant',
+        fee: 0,
+        wages: null,
+      });
+    },
+    inquiry({ authority }) {
+      const entry = book.get(String(authority));
+      if (!entry) return refusal(-54, 'Invalid authority.');
+      return success({ code: 100, message: 'Success', status: entry.state });
+    },
+    unVerified() {
+      const authorities = [...book]
+        .filter(([, { state }]) => state === 'PAID')
+        .map(([authority, { amount, returnUrl }]) => ({
+          authority,
+          amount,
+          callback_url: returnUrl,
+          referer: '/',
+          date: '2026-11-20 10:00:00',
+        }));
+      return success({ code: 100, message: 'Success', authorities: authorities.slice(-listed) });
+    },
+    reverse({ authority }) {
+      const entry = book.get(String(authority));
+      if (!entry) return refusal(-54, 'Invalid authority.');
+      if (entry.state !== 'VERIFIED') return refusal(-61, 'Session is not in success state.');
+      entry.state = 'REVERSED';
+      entry.reversed += 1;
+      return success({ code: 100, message: 'Reversed' });
+    },
+  };
+
+  const server = await startStandIn(({ method, path, json }) => {
+    const [, name = ''] = /^\/pg\/v4\/payment\/(\w+)\.json$/.exec(path) ?? [];
+    if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
+    if (!/^[\da-f-]{36}$/i.test(String(json['merchant_id'])))
+      return refusal(-9, 'The merchant id must be 36 characters.');
+    const code = refusals.get(name)?.shift();
+    return code === undefined ? operations[name]?.(json) : refusal(code, 'Refused.');
+  });
+
+  return {
+    ...server,
+    book,
+    refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
+    forgetRefIdOnce: () => {
+      forgetsRefId = true;
+    },
+    listAtMost: (count: number) => {
+      listed = count;
+    },
+    pay(reference: string) {
+      const entry = entryIn(book, reference);
+      if (entry.state !== 'IN_BANK') return;
+      entry.state = 'PAID';
+      entry.charged += 1;
+    },
+    move(reference: string, state: string) {
+      entryIn(book, reference).state = state;
+    },
+    back(reference: string) {
+      const { returnUrl, state } = entryIn(book, reference);
+      const status = state === 'PAID' || state === 'VERIFIED' ? 'OK' : 'NOK';
+      return {
+        method: 'GET' as const,
+        url: `${returnUrl}?Authority=${reference}&Status=${status}`,
+      };
+    },
+  } satisfies Provider & Record<string, unknown>;
+};
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const success = (data: object): Reply => ({ body: { data, errors: [] } });
+
+const refusal = (code: number, message: string): Reply => ({
+  status: code === -9 ? 422 : 401,
+  body: { data: [], errors: { code, message, validations: [] } },
+});

@@ -1,0 +1,97 @@
+import type { Entry, Provider, Reply } from './server.ts';
+import { entryIn, newEntry, startStandIn } from './server.ts';
+
+/** Zibal: two-step, tells a cancel, and says "already verified" without number and amount. */
+export const startZibal = async () => {
+  const book = new Map<string, Entry>();
+  /** The next calls of a name are refused by these. */
+  const refusals = new Map<string, number[]>();
+  let raced: string | undefined;
+  let refNumberAs: (text: string) => unknown = Number;
+
+  const facts = (entry: Entry) => ({
+    paidAt: '2026-11-20T10:00:00.000000',
+    amount: entry.amount,
+    status: Number(entry.state),
+    refNumber: entry.charged > 0 ? refNumberAs(entry.trackingCode) : null,
+    cardNumber: entry.charged > 0 ? entry.card : null,
+    orderId: entry.paymentId,
+    description: '',
+  });
+
+  const operations: Record<string, (body: Record<string, unknown>) => Reply> = {
+    request({ amount, callbackUrl, orderId }) {
+      if (!Number.isInteger(amount)) return result(104);
+      if (Number(amount) <= 1_000) return result(105);
+      if (!/^https?:/.test(String(callbackUrl))) return result(106);
+      const trackId = 3_000_000_000 + book.size;
+      const told = { amount: Number(amount), currency: 'IRR', paymentId: String(orderId) };
+      book.set(String(trackId), newEntry({ ...told, returnUrl: String(callbackUrl), state: '-1' }));
+      return result(100, { trackId });
+    },
+    verify({ trackId }) {
+      const entry = Number.isInteger(trackId) ? book.get(String(trackId)) : undefined;
+      if (!entry) return result(203);
+      if (entry.state === '1') return result(201);
+      if (entry.state !== '2') return result(202);
+      entry.state = '1';
+      entry.verified += 1;
+      return result(100, facts(entry));
+    },
+    inquiry({ trackId }) {
+      const entry = Number.isInteger(trackId) ? book.get(String(trackId)) : undefined;
+      if (!entry) return result(203);
+      const createdAt = '2026-11-20T09:59:00.000000';
+      return result(100, { ...facts(entry), createdAt, verifiedAt: null, wage: 0 });
+    },
+  };
+
+  const server = await startStandIn(({ method, path, json }) => {
+    const [, name = ''] = /^\/v1\/(\w+)$/.exec(path) ?? [];
+    if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
+    if (json['merchant'] !== 'zibal' && json['merchant'] !== 'live-merchant') return result(102);
+    const code = refusals.get(name)?.shift();
+    if (name === 'verify' && raced !== undefined) {
+      operations['verify']?.({ trackId: Number(raced) });
+      raced = undefined;
+    }
+    return code === undefined ? operations[name]?.(json) : result(code);
+  });
+
+  return {
+    ...server,
+    book,
+    refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
+    /** Somebody else is a moment faster. */
+    verifyBeforeNextVerify(reference: string) {
+      raced = reference;
+    },
+    refNumberAs: (form: (text: string) => unknown) => {
+      refNumberAs = form;
+    },
+    pay(reference: string) {
+      const entry = entryIn(book, reference);
+      if (entry.state !== '-1') return;
+      entry.state = '2';
+      entry.charged += 1;
+    },
+    move(reference: string, state: string) {
+      entryIn(book, reference).state = state;
+    },
+    back(reference: string) {
+      const { returnUrl, state, paymentId } = entryIn(book, reference);
+      const success = state === '1' || state === '2' ? '1' : '0';
+      const query = new URLSearchParams({
+        success,
+        trackId: reference,
+        orderId: paymentId,
+        status: state,
+      });
+      return { method: 'GET' as const, url: `${returnUrl}?${query.toString()}` };
+    },
+  } satisfies Provider & Record<string, unknown>;
+};
+
+const result = (code: number, fields: object = {}): Reply => ({
+  body: { result: code, message: code === 100 ? 'success' : `result ${code}`, ...fields },
+});

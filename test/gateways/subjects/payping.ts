@@ -1,0 +1,150 @@
+import { expect } from 'vitest';
+import type { Scene, Subject } from '../subject.ts';
+import { startPayping } from '../stand-ins/payping.ts';
+
+type Payping = Awaited<ReturnType<typeof startPayping>>;
+
+const money = { amount: 150_000, currency: 'IRR' };
+const paid = { state: 'paid', ...money } as const;
+const whole = {
+  ...paid,
+  trackingCode: expect.stringMatching(/^\d{10}$/) as string,
+  cardPanMasked: '502229******1234',
+} as const;
+
+const moves = (state: string) => (bank: Payping, reference: string) => bank.move(reference, state);
+
+const verified = (bank: Payping, reference: string) => {
+  bank.pay(reference);
+  bank.move(reference, '1');
+};
+
+const refuses = (name: string, status: number, code: number): Scene<Payping> => ({
+  what: `${name} is refused: ${status}, code ${code}`,
+  play(bank, reference) {
+    bank.pay(reference);
+    const reply = { status, code };
+    // Once for each question that is asked.
+    bank.refuse(name, ...(name === 'report' ? [reply, reply] : [reply]));
+  },
+  inquire: name === 'report' ? 'silence' : { state: 'settling' },
+  verify:
+    name === 'verify' && status === 400
+      ? { state: 'failed', failureCode: 'unknown', code: String(code), message: `problem ${code}` }
+      : 'silence',
+});
+
+export const payping: Subject<Payping> = {
+  driver: 'payping',
+  credentials: {
+    sandbox: { testToken: 'test-token-0123456789' },
+    live: { liveToken: 'live-token-0123456789' },
+  },
+  money,
+  unknown: 'pc999999',
+  start: () => startPayping(),
+  scenes: [
+    { what: 'waiting: 0', play() {}, inquire: { state: 'waiting' }, verify: { state: 'waiting' } },
+    {
+      what: 'waiting: 2, the payer is at the bank',
+      play: moves('2'),
+      inquire: { state: 'waiting' },
+      verify: { state: 'waiting' },
+    },
+    {
+      what: 'paid, to be verified: 5',
+      play: (bank, reference) => bank.pay(reference),
+      inquire: { state: 'settling' },
+      verify: whole,
+    },
+    ...[202, 502].map((status): Scene<Payping> => ({
+      what: `settling: verified with ${status}`,
+      play(bank, reference) {
+        bank.pay(reference);
+        bank.settling.push(status);
+      },
+      inquire: { state: 'settling' },
+      verify: { state: 'settling' },
+    })),
+    {
+      what: 'FS-14: already verified, 409 with the payment',
+      play(bank, reference) {
+        verified(bank, reference);
+        bank.setConflict(true);
+      },
+      inquire: { ...paid, cardPanMasked: null },
+      verify: whole,
+    },
+    {
+      what: 'FS-14: already verified, 409 without the payment',
+      play(bank, reference) {
+        verified(bank, reference);
+        bank.setConflict(false);
+      },
+      inquire: { ...paid, cardPanMasked: null },
+      verify: { ...whole, cardPanMasked: null },
+    },
+    {
+      what: 'cancelled by the payer: 3',
+      play: moves('3'),
+      inquire: { state: 'cancelled' },
+      verify: { state: 'cancelled' },
+    },
+    {
+      what: 'failed: the bank did not confirm: 4',
+      play: moves('4'),
+      inquire: { state: 'failed', failureCode: 'gateway_error', code: '4' },
+      verify: { state: 'failed', failureCode: 'gateway_error' },
+    },
+    {
+      what: 'a status that nobody told us of',
+      play: moves('9'),
+      inquire: 'silence',
+      verify: 'silence',
+    },
+    {
+      what: 'FS-08: another amount than ours is told as it is',
+      play(bank, reference) {
+        verified(bank, reference);
+        bank.setConflict(true);
+        const entry = bank.book.get(reference);
+        if (entry) entry.amount = 2_000;
+      },
+      inquire: { state: 'paid', amount: 20_000, currency: 'IRR' },
+      verify: { state: 'paid', amount: 20_000, currency: 'IRR' },
+    },
+    {
+      what: 'paid, but the report has no number to verify it by',
+      play: moves('5'),
+      inquire: { state: 'settling' },
+      verify: 'silence',
+    },
+    refuses('verify', 400, 133),
+    ...[401, 403, 404].map((status) => refuses('verify', status, 0)),
+    ...[400, 401, 403, 404].map((status) => refuses('report', status, 0)),
+  ],
+  wire: [
+    [money, { amount: 15_000, currency: 'IRT' }],
+    [
+      { amount: 3_000_000_000, currency: 'IRR' },
+      { amount: 300_000_000, currency: 'IRT' },
+    ],
+    [
+      { amount: 30_000_000_010, currency: 'IRR' },
+      { amount: 3_000_000_001, currency: 'IRT' },
+    ],
+  ],
+  refused: [
+    [{ amount: 150_005, currency: 'IRR' }, 'gateway_step'],
+    [{ amount: 9, currency: 'IRR' }, 'gateway_bounds'],
+    [{ amount: 1_250, currency: 'USD' }, 'gateway_currency'],
+    [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],
+    [{ amount: 1_250, currency: 'KWD' }, 'gateway_currency'],
+  ],
+  guards: [
+    ['a live token in a sandbox account', 'sandbox', { liveToken: 'live-token-0123456789' }],
+    ['a test token in a live account', 'live', { testToken: 'test-token-0123456789' }],
+    ['a token that is not named', 'sandbox', { token: 'some-token-0123456789' }],
+  ],
+  paths: { open: /pay$/, inquire: /report/, verify: /verify/ },
+};

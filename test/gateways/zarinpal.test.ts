@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { AccountProblem, GatewaySilence } from '../../gateways/gateway.ts';
+import { adapterOf, aPayment } from './subject.ts';
+import { aProvider } from './provider.ts';
+import { zarinpal } from './subjects/zarinpal.ts';
+
+const { provider, adapter, opened, callsOf } = aProvider(zarinpal);
+
+describe('zarinpal', () => {
+  it('opens with its own merchant, in rials, and without automatic verification', async () => {
+    const payment = aPayment(zarinpal.money);
+    const [call] = await callsOf(() => adapter().open(payment));
+    expect(call).toMatchObject({ method: 'POST', path: '/pg/v4/payment/request.json' });
+    expect(call?.json).toEqual({
+      ...zarinpal.credentials.sandbox,
+      merchant_id: Reflect.get(zarinpal.credentials.sandbox, 'merchantId'),
+      merchantId: undefined,
+      amount: 150_000,
+      currency: 'IRR',
+      description: 'Two tickets',
+      callback_url: payment.returnUrl,
+      metadata: { order_id: payment.id, auto_verify: false },
+    });
+  });
+
+  it('sends the payer to the page of the authority', async () => {
+    const opening = await adapter().open(aPayment(zarinpal.money));
+    expect(opening).toMatchObject({ result: 'opened' });
+    if (opening.result !== 'opened') return;
+    const url = `${provider().url}/pg/StartPay/${opening.reference}`;
+    expect(opening.redirect).toEqual({ method: 'GET', url });
+  });
+
+  it.each([-9, -10, -11, -14, -15, -19, -41])('is refused at opening: %i', async (code) => {
+    provider().refuse('request', code);
+    expect(await adapter().open(aPayment(zarinpal.money))).toEqual({
+      result: 'refused',
+      code: String(code),
+      message: 'Refused.',
+    });
+  });
+
+  it.each([-12, -52])('is not refused by what passes: %i', async (code) => {
+    provider().refuse('request', code);
+    await expect(adapter().open(aPayment(zarinpal.money))).rejects.toThrow(GatewaySilence);
+  });
+
+  it('asks before it verifies, and verifies nothing that is not paid', async () => {
+    const payment = await opened();
+    const pathsOf = async () =>
+      (await callsOf(() => adapter().verify(payment))).map(({ path }) => path.split('/').at(-1));
+    expect(await pathsOf()).toEqual(['inquiry.json']);
+    provider().pay(payment.reference);
+    expect(await pathsOf()).toEqual(['inquiry.json', 'verify.json']);
+  });
+
+  it('FS-21: reverses once, and is refused what cannot be reversed', async () => {
+    const payment = await opened();
+    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: '-61' });
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    const calls = await callsOf(async () => {
+      expect(await adapter().reverse?.(payment)).toEqual({ result: 'reversed' });
+    });
+    expect(calls).toHaveLength(1);
+    expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused' });
+    expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
+  });
+
+  it('FS-21: does not know whether it reversed when the answer is lost, and an inquiry says it', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    provider().fail('lost', /reverse/);
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewaySilence);
+    expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+    expect(provider().book.get(payment.reference)).toMatchObject({ reversed: 1 });
+  });
+
+  it('FS-05: lists what is paid and not verified, and says when there may be more', async () => {
+    const [paid, open, verified] = [await opened(), await opened(), await opened()];
+    for (const { reference } of [paid, verified]) provider().pay(reference);
+    await adapter().verify(verified);
+    const list = await adapter().listUnverified?.();
+    expect(list?.references).toContain(paid.reference);
+    expect(list?.references).not.toContain(open.reference);
+    expect(list?.references).not.toContain(verified.reference);
+    expect(list?.complete).toBe(true);
+  });
+});
+
+describe('zarinpal, of which an account has the wrong kind', () => {
+  const live = aProvider(zarinpal, 'live');
+
+  it('opens nothing whose authority is of the other kind', async () => {
+    const credentials = { ...zarinpal.credentials.sandbox, baseUrl: live.provider().url };
+    const wrong = adapterOf('zarinpal', { kind: 'sandbox', credentials });
+    expect(await wrong.open(aPayment(zarinpal.money))).toMatchObject({
+      result: 'refused',
+      code: 'test_mode_guard',
+    });
+  });
+
+  it('opens live authorities in a live account, and asks about no test ones', async () => {
+    const payment = await live.opened();
+    expect(payment.reference).toMatch(/^A/);
+    const test = { ...payment, reference: payment.reference.replace('A', 'S') };
+    const calls = await live.callsOf(async () => {
+      await expect(live.adapter().verify(test)).rejects.toThrow(AccountProblem);
+      await expect(live.adapter().inquire(test)).rejects.toThrow(AccountProblem);
+      await expect(live.adapter().reverse?.(test)).rejects.toThrow(AccountProblem);
+    });
+    expect(calls).toEqual([]);
+  });
+});
