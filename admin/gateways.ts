@@ -11,6 +11,8 @@ export interface Deps {
   change: MakeChange;
   /** @throws where SECRETS_KEY is not known */
   secretBox: () => SecretBox;
+  /** Whether the service has an adapter of that name. */
+  isDriver: (name: string) => boolean;
 }
 
 export interface NewGateway {
@@ -24,11 +26,10 @@ export interface NewGateway {
 /** To which owner credentials are bound: an application's secret does not open as a gateway's. */
 const gatewayOwner = (slug: string): string => `gateway:${slug}`;
 
-export const createGatewayOperations = ({ sql, change, secretBox }: Deps) => ({
+export const createGatewayOperations = ({ sql, change, secretBox, isDriver }: Deps) => ({
   async add({ slug, driver, kind, credentials }: NewGateway, reason: string | null): Promise<void> {
     checkSlug(slug);
-    if (!/^[a-z0-9_-]{1,50}$/.test(driver))
-      throw new Refusal(`"${driver}" is not a driver's name.`);
+    if (!isDriver(driver)) throw new Refusal(`There is no gateway driver named "${driver}".`);
     if (credentials !== null) checkCredentials(credentials);
     const sealed = credentials && secretBox().seal(credentials, gatewayOwner(slug));
     await change({ action: 'gateway.add', subject: `gateway:${slug}`, reason }, async (tx) => {

@@ -23,6 +23,8 @@ export interface Deps {
   resolve: (hostname: string) => Promise<string[]>;
   /** @throws where SECRETS_KEY is not known */
   secretBox: () => SecretBox;
+  /** Whether there is a gateway driver of that name. */
+  isDriver: (name: string) => boolean;
   /** @throws where Temporal cannot be reached */
   resets: () => Promise<Resets>;
   dispatcher: () => Dispatcher;

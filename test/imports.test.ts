@@ -36,7 +36,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
       'contract postgres workflows/messages.ts activities/webhook-connector.ts activities/webhook-request.ts activities/webhook-resolver.ts activities/webhook-signature.ts',
     type: 'process.ts',
   },
-  'admin/main.ts': { value: 'config.ts process.ts' },
+  'admin/main.ts': { value: 'config.ts process.ts gateways/registry.ts' },
   stack: { value: 'config.ts process.ts postgres contract' },
   demo: {},
   bench: { value: house },

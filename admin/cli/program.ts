@@ -50,6 +50,7 @@ const examples = [
   '  npm run admin -- payments show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
   '  npm run admin -- deliveries retrigger --application shop',
   '',
+  'For programs: npm run --silent admin -- applications list --json',
   'Exit codes: 0 done, 1 refused or failed, 2 not understood.',
   'Without settings it uses the stack that npm start has brought up here.',
 ];

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Io } from '../../admin/cli/io.ts';
 import { runAdmin } from '../../admin/cli/program.ts';
+import { startRawServer } from '../support/raw-server.ts';
 import { aKeyRing, operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
@@ -217,6 +218,38 @@ describe('the command line', () => {
       expect((await run(words(wrong))).notes).toContain('Name payments, or an application');
   });
 
+  it('sends a sample webhook and says by its exit code whether it was accepted', async () => {
+    await using receiver = await startRawServer((socket, nth) =>
+      socket.end(
+        nth === 1 ? 'HTTP/1.1 204 No Content\r\n\r\n' : 'HTTP/1.1 500 Oh\r\n\r\nbroken\u001b[2J',
+      ),
+    );
+    const url = `${receiver.url}?key=hidden`;
+    await run(['applications', 'update', 'shop', '--webhook-url', url]);
+    const accepted = await run(words('webhook test shop'));
+    expect(accepted).toMatchObject({ code: 0 });
+    expect(accepted.out).toMatch(/^result +accepted$/m);
+    expect(accepted.out).not.toContain('hidden');
+    const failed = await run(words('webhook test shop --json'));
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.out)).toMatchObject({
+      error_class: 'http_status',
+      response_status: 500,
+      event: { test: true, order_id: 'webhook-test' },
+    });
+  });
+
+  it('makes an application with its first secret, shown once', async () => {
+    const line = words(
+      'applications create fresh --gateway sandbox --callback-url https://a.example/',
+    );
+    const made = await run([...line, '--json']);
+    expect(made.code).toBe(0);
+    const { webhook_secret: secret } = JSON.parse(made.out) as { webhook_secret: string };
+    expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
+    expect((await run(words('secrets list fresh --json'))).out).not.toContain(secret.slice(6));
+  });
+
   it('writes who did it, by the name that is given', async () => {
     await run(words('applications disable quiet --as grace --reason test'));
     const { out } = await run(words('audit --subject application:quiet --limit 1 --json'));
@@ -256,7 +289,7 @@ describe('the process', () => {
   });
 
   it('reads piped credentials', async () => {
-    const line = [entry, 'gateways', 'add', 'piped', '--driver', 'acme', '--kind', 'live'];
+    const line = [entry, 'gateways', 'add', 'piped', '--driver', 'zarinpal', '--kind', 'live'];
     const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
     child.stdin.end('{"merchant_id":"m"}\n');
     expect(await text(child.stdout)).toBe('Added: piped\n');

@@ -275,6 +275,12 @@ describe('gateways', () => {
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain('m-secret');
   });
 
+  it('a driver that the service does not have is refused', async () => {
+    const { gateways } = operationsOn(records.sql);
+    const gateway = { slug: 'unmade', driver: 'acne', kind: 'live', credentials: '{}' } as const;
+    await expect(gateways.add(gateway, null)).rejects.toThrow('no gateway driver named "acne"');
+  });
+
   it.each(['not json', '[]', '"text"', 'null'])(
     'credentials that are %s are refused',
     async (text) => {

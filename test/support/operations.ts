@@ -27,6 +27,7 @@ export const operationsOn = (
     // No test asks a name server.
     resolve: async () => ['93.184.216.34'],
     secretBox: () => createSecretBox(keyRing),
+    isDriver: (name) => ['sandbox', 'acme'].includes(name),
     resets: async () => ({ toDelivery: async () => 'reset' }),
     dispatcher: () => createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 }),
     workflowUrl: () => null,
