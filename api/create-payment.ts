@@ -11,6 +11,7 @@ import type { JsonNode } from '../contract/json.ts';
 import { canonicalText, valueOf } from '../contract/json.ts';
 import type { Payment } from '../contract/payment.ts';
 import { presentPayment } from '../contract/payment.ts';
+import { amountProblems } from '../gateways/registry.ts';
 import type { Gateway, Gateways } from '../postgres/gateways.ts';
 import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord, Payments } from '../postgres/payments.ts';
@@ -131,6 +132,7 @@ const newPayment = async (
     ...(gateway?.enabled
       ? []
       : [{ ...unusableGateway, message: `has no gateway ${JSON.stringify(slug)} in use` }]),
+    ...(parsed.success && gateway ? boundsProblems(gateway, parsed.data) : []),
   ];
   if (!parsed.success || !gateway || problems.length > 0)
     throw refuse('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
@@ -161,6 +163,11 @@ const newPayment = async (
     updatedAt: createdAt,
   };
 };
+
+const boundsProblems = (
+  { driver }: Gateway,
+  { amount, currency, expires_in: expiresInSeconds }: CreatePayment,
+): FieldError[] => amountProblems(driver, { amount, currency, expiresInSeconds });
 
 const unregisteredCallback: FieldError = {
   path: 'callback_url',

@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startService();
   await createGateways(service.sql).insert({
     slug: 'account',
-    driver: 'zarinpal',
+    driver: 'stripe',
     kind: 'live',
     credentials: null,
   });
