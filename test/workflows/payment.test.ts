@@ -55,7 +55,11 @@ describe('at the deadline', () => {
     const script: Script = {
       ...opens,
       ...delivers,
-      expirePayment: inTurn(...Array<Standing>(8).fill(unknown), { known: 'settling' }, ended),
+      expirePayment: inTurn(
+        ...Array.from({ length: 8 }, () => unknown),
+        { known: 'settling' },
+        ended,
+      ),
     };
     const { id, handle, callsOf } = await worker.play(script);
     await until('it waits', () => callsOf('openPayment').length > 0);
@@ -104,7 +108,7 @@ describe('a workflow without a record', () => {
         throw ApplicationFailure.nonRetryable('There is no record', 'PAYMENT_NOT_FOUND');
       },
     });
-    await expect(handle.result()).rejects.toThrow();
+    await expect(handle.result()).rejects.toThrow('Workflow execution failed');
   });
 });
 
@@ -127,7 +131,7 @@ describe('a run that begins late', () => {
 
 describe('who asks while a try runs', () => {
   it('gets its answer; returns that the try did not know of are told to the gateway in one more', async () => {
-    let answer = (_: Standing) => {};
+    let answer: (standing: Standing) => void = () => {};
     const script: Script = {
       ...opens,
       ...delivers,
@@ -162,7 +166,7 @@ describe('who asks while a try runs', () => {
   });
 
   it('and the deadline does not ask twice', async () => {
-    let answer = (_: Standing) => {};
+    let answer: (standing: Standing) => void = () => {};
     const script: Script = {
       ...opens,
       ...delivers,

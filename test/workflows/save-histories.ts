@@ -8,7 +8,7 @@ const mostPerType = 8;
 
 /**
  * Saves histories of closed workflows from a running server, one of each sequence of events, for
- * the replay test: `node test/workflows/save-histories.ts 127.0.0.1:7233 test/workflows/histories/VERSION`
+ * the replay test: `npm run save-histories -- 127.0.0.1:7233 test/workflows/histories/VERSION`
  */
 if (import.meta.main) {
   if (!address || !folder) {
