@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -44,19 +45,21 @@ const handle = (event: {
   console.log(`${event.event} ${event.payment_id} for order ${event.order_id}`);
 };
 
-const server = createServer((request, response) => {
-  const answer = (status: number) => void response.writeHead(status).end();
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return answer(413);
+const receive = async (request: IncomingMessage): Promise<number> => {
+  // The service always says how long it is.
+  if (!(Number(request.headers['content-length']) <= maxBodyBytes)) return 413;
   // The raw bytes, before any JSON parsing: parsed and written again they are other bytes.
-  buffer(request).then(
-    (rawBody) => {
-      const header = String(request.headers['x-service-signature'] ?? '');
-      if (!isGenuine(header, rawBody)) return answer(400);
-      handle(JSON.parse(rawBody.toString('utf8')));
-      return answer(204);
-    },
-    () => answer(400),
-  );
+  const rawBody = await buffer(request);
+  if (!isGenuine(String(request.headers['x-service-signature'] ?? ''), rawBody)) return 400;
+  handle(JSON.parse(rawBody.toString('utf8')));
+  return 204;
+};
+
+const server = createServer((request, response) => {
+  void receive(request)
+    // Not accepted, so it comes again.
+    .catch(() => 500)
+    .then((status) => response.writeHead(status).end());
 });
 
 server.listen(Number(port), '127.0.0.1', () => {

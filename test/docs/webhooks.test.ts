@@ -10,6 +10,7 @@ import { post } from '../../activities/webhook-request.ts';
 import { delaysMs } from '../../activities/webhook-schedule.ts';
 import { headersOf } from '../../activities/webhook-signature.ts';
 import { readProjectFile } from '../support/files.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import { endOf, aPayment } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
@@ -98,6 +99,15 @@ describe('the receiver of docs/webhooks.md', () => {
   it('refuses another body under the signature', async () => {
     const sent = Buffer.from('{}');
     expect((await send(anEvent(), { sent })).status).toBe(400);
+  });
+
+  it('refuses a body that is too long, or does not say how long it is, and goes on', async () => {
+    const signature = { 'x-service-signature': 't=1,v1=00' };
+    const long = await fetch(url, { method: 'POST', headers: signature, body: 'a'.repeat(70_000) });
+    expect(long.status).toBe(413);
+    const chunked = await rawRequest(url, { headers: signature, body: ['a', 'b'] });
+    expect(chunked.status).toBe(413);
+    expect((await send(anEvent())).status).toBe(204);
   });
 
   it("Stripe's library verifies the same signature", async () => {
