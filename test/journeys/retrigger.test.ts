@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import Stripe from 'stripe';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Operations } from '../../admin/operations.ts';
 import { createResets } from '../../admin/resets.ts';
 import { createJourney } from '../support/journey.ts';
@@ -98,6 +100,28 @@ describe('re-triggering an exhausted delivery', () => {
       'Workflow execution failed',
     );
     expect(numbersOf(service.receiver, id)).toHaveLength(12);
+  });
+
+  it('by hand with the temporal command: the same six attempts, and the ledger stays right', async () => {
+    const { id } = await anExhausted();
+    const { events } = await service.client.workflow.getHandle(id).fetchHistory();
+    const scheduled = events?.findLast((event) => event.activityTaskScheduledEventAttributes);
+    const taskId =
+      scheduled?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId?.toString();
+    service.receiver.behave((nth) => (nth === 8 ? 204 : 500));
+    await promisify(execFile)(inject('temporalProgram'), [
+      ...['workflow', 'reset', '--workflow-id', id, '--event-id', taskId ?? ''],
+      ...['--reason', 'by hand', '--address', service.env.TEMPORAL_ADDRESS],
+    ]);
+    await becomes(id, 'delivered');
+    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const { payment } = await operations.payments.get(id);
+    expect(payment.attempts.map(({ number, round }) => [number, round]).slice(5)).toEqual([
+      [6, 1],
+      [7, 2],
+      [8, 2],
+    ]);
+    await service.client.workflow.getHandle(id).result();
   });
 
   it('goes to the corrected URL, signed with the secrets of that moment', async () => {
