@@ -23,7 +23,7 @@ export interface Reply {
 /**
  * What goes wrong with one call. `cut`: it never reaches the provider; all others are done there
  * first: `lost`: the answer never comes, `slow`: it takes for ever, `error`: HTTP 500, `busy`: 429,
- * `moved`: a redirect, `html` and `odd`: something else than documented, `huge`: more than anybody reads.
+ * `moved`: a redirect, `html`, `odd` and `null`: something else than documented, `huge`: the right answer in 2 MB.
  */
 export type Fault =
   'cut' | 'lost' | 'slow' | 'error' | 'busy' | 'moved' | 'html' | 'odd' | 'null' | 'huge';
@@ -39,8 +39,13 @@ const spoiled: Partial<Record<Fault, Reply>> = {
   html: { status: 200, body: '<html><body>Service is being maintained</body></html>' },
   odd: { status: 200, body: { hello: ['world'] } },
   null: { status: 200, body: 'null' },
-  huge: { status: 200, body: { data: 'x'.repeat(2_000_000) } },
 };
+
+/** Right in every word, and more of them than anybody reads. */
+const swollen = ({ status, body }: Reply): Reply => ({
+  ...(status !== undefined && { status }),
+  body: { ...(body as object), more: 'x'.repeat(2_000_000) },
+});
 
 /** A provider's protocol on loopback; `handle` is the provider itself. */
 export const startStandIn = async (handle: (call: Call) => Reply | undefined) => {
@@ -63,7 +68,8 @@ export const startStandIn = async (handle: (call: Call) => Reply | undefined) =>
       const done = handle(call) ?? { status: 404, body: { message: 'not found' } };
       if (fault === 'lost') return void req.socket.destroy();
       if (fault === 'slow') return undefined;
-      const { status = 200, body } = (fault && spoiled[fault]) ?? done;
+      const { status = 200, body } =
+        fault === 'huge' ? swollen(done) : ((fault && spoiled[fault]) ?? done);
       res.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' });
       res.end(typeof body === 'string' ? body : JSON.stringify(body));
       return undefined;
