@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 import { startChild } from '../stack/child.ts';
 import type { ConnectionFacts } from '../stack/connection-file.ts';
-import { launch, type Running, withinMs } from '../stack/launch.ts';
+import { launch, type Running } from '../stack/launch.ts';
 import { openLog } from '../stack/logs.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -74,22 +75,26 @@ export const timeNpmStart = async (place: StackPlace): Promise<number> => {
     () => ready.reject(new SetupError('npm start was not ready within a minute')),
     startTimeoutMs,
   );
-  // To the group, of which npm is the first: npm, its shell and the stack.
-  const signalAll = (signal: NodeJS.Signals) => {
-    try {
-      process.kill(-npm.pid, signal);
-    } catch {
-      // All of it has ended.
-    }
-  };
-  const stop = () => signalAll('SIGINT');
+  const stop = () => void signalGroup(npm.pid, 'SIGINT');
   place.signal.addEventListener('abort', stop);
   try {
     return await ready.promise;
   } finally {
     clearTimeout(timer);
-    stop();
-    if (!(await withinMs(npm.exited, stopMs))) signalAll('SIGKILL');
     place.signal.removeEventListener('abort', stop);
+    // Once only: asked a second time the stack does not wait for what it stops.
+    if (!place.signal.aborted) stop();
+    // npm goes at once, and the stack when it has stopped what it started.
+    for (const until = Date.now() + stopMs; signalGroup(npm.pid, 0); await sleep(50))
+      if (Date.now() > until) signalGroup(npm.pid, 'SIGKILL');
+  }
+};
+
+/** To npm, its shell and the stack. @returns whether any of them is left. */
+const signalGroup = (leader: number, signal: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(-leader, signal);
+  } catch {
+    return false;
   }
 };
