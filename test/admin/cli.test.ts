@@ -1,9 +1,3 @@
-import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Io } from '../../admin/cli/io.ts';
 import { runAdmin } from '../../admin/cli/program.ts';
@@ -256,55 +250,5 @@ describe('the command line', () => {
     expect(JSON.parse(out)).toMatchObject([
       { actor: 'grace', action: 'application.disable', reason: 'test' },
     ]);
-  });
-});
-
-describe('the process', () => {
-  const entry = join(import.meta.dirname, '../../admin/main.ts');
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'payments-admin-'));
-    const facts = {
-      ...{ database_url: records.url, temporal_address: '127.0.0.1:9' },
-      ...{ temporal_namespace: 'default', temporal_ui_url: 'http://127.0.0.1:8233' },
-    };
-    writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
-    const key = keyRing.keys.get('k1')?.toString('base64');
-    writeFileSync(join(folder, 'secrets-key'), `k1:${key}\n`);
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  it('finds the embedded stack without settings, and ends when it is done', async () => {
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [entry, 'applications', 'show', 'shop', '--json'],
-      { env: { DATA_DIR: folder }, timeout: 20_000 },
-    );
-    expect(JSON.parse(stdout)).toMatchObject({ slug: 'shop' });
-    const { id } = await records.ended('paid');
-    const told = await promisify(execFile)(process.execPath, [entry, 'payments', 'show', id], {
-      env: { DATA_DIR: folder },
-    });
-    expect(told.stdout).toContain(`http://127.0.0.1:8233/namespaces/default/workflows/${id}`);
-  });
-
-  it('reads piped credentials', async () => {
-    const line = [entry, 'gateways', 'add', 'piped', '--driver', 'zarinpal', '--kind', 'live'];
-    const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
-    child.stdin.end('{"merchant_id":"m"}\n');
-    expect(await text(child.stdout)).toBe('Added: piped\n');
-  });
-
-  it.each([
-    [{}, /DATABASE_URL: is missing/],
-    [{ DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/none' }, /database cannot be reached/],
-  ])('without a database: one sentence and exit code 1', async (env, sentence) => {
-    const failed = promisify(execFile)(process.execPath, [entry, 'applications', 'list'], {
-      env: { DATA_DIR: join(folder, 'nothing'), ...env },
-    });
-    const error: unknown = await failed.catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
-    expect(error).toMatchObject({ stderr: expect.not.stringContaining('hidden') });
-    expect(error).toMatchObject({ stderr: expect.not.stringMatching(/^ +at /m) });
   });
 });

@@ -2,9 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../admin/change.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens } from '../../postgres/tokens.ts';
-import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
-import { hold } from '../support/hold.ts';
-import type { OperationsOptions } from '../support/operations.ts';
 import { aKeyRing, operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
@@ -18,10 +15,10 @@ afterAll(() => records.drop());
 const strict = { targetRule: { allowLoopback: false } };
 let made = 0;
 
-/** An application that no other test knows, and its first webhook secret. */
-const withItsSecret = async (options: OperationsOptions = {}) => {
+/** An application that no other test knows. */
+const anApplication = async (): Promise<string> => {
   const slug = `app-${(made += 1)}`;
-  const { secret } = await operationsOn(records.sql, options).applications.create(
+  await operationsOn(records.sql).applications.create(
     {
       slug,
       defaultGateway: 'sandbox',
@@ -30,9 +27,8 @@ const withItsSecret = async (options: OperationsOptions = {}) => {
     },
     null,
   );
-  return { application: slug, secret };
+  return slug;
 };
-const anApplication = async () => (await withItsSecret()).application;
 
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
 
@@ -170,83 +166,6 @@ describe('tokens', () => {
     await expect(tokens.revoke({ application: other, id: listed?.id ?? '' }, null)).rejects.toThrow(
       'has no token',
     );
-  });
-});
-
-describe('webhook secrets', () => {
-  it('FS-34: two overlap for 24 hours, a third is refused, one retires at once', async () => {
-    const keyRing = aKeyRing();
-    const { secrets } = operationsOn(records.sql, { keyRing });
-    const { application, secret: first } = await withItsSecret({ keyRing });
-    const second = await secrets.rotate(application, 'yearly');
-    for (const secret of [first, second]) expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
-
-    const [newer, older] = await secrets.list(application);
-    expect(newer?.retiresAt).toBeNull();
-    const overlapMs = (older?.retiresAt?.getTime() ?? 0) - Date.now();
-    expect(overlapMs / 3_600_000).toBeCloseTo(24, 1);
-    await expect(secrets.rotate(application, null)).rejects.toThrow('has two secrets already');
-
-    const box = createSecretBox(keyRing);
-    const opened = async () =>
-      (await createWebhookSecrets(records.sql, box).listSealed(application)).map((sealed) =>
-        box.open(sealed, application),
-      );
-    expect(await opened()).toEqual([second, first]);
-    await secrets.retire({ application, id: older?.id ?? 0 }, 'leaked');
-    expect(await opened()).toEqual([second]);
-    await expect(secrets.retire({ application, id: newer?.id ?? 0 }, null)).rejects.toThrow(
-      'the only secret',
-    );
-    const third = await secrets.rotate(application, null);
-    expect(await opened()).toEqual([third, second]);
-    expect(JSON.stringify(await logOf(`application:${application}`))).not.toContain(
-      second.slice(6, 20),
-    );
-  });
-
-  it('the newer one can be taken back too: the older one stays for good then', async () => {
-    const { secrets } = operationsOn(records.sql);
-    const application = await anApplication();
-    await secrets.rotate(application, null);
-    const [newer, older] = await secrets.list(application);
-    await secrets.retire({ application, id: newer?.id ?? 0 }, null);
-    expect(await secrets.list(application)).toMatchObject([{ id: older?.id, retiresAt: null }]);
-  });
-
-  it('two admins who rotate at once do not make three', async () => {
-    const { secrets } = operationsOn(records.sql);
-    const application = await anApplication();
-    const { blocked, release } = await hold(
-      records.sql,
-      (tx) => tx`select from applications where slug = ${application} for update`,
-    );
-    const rotating = Promise.allSettled([
-      secrets.rotate(application, null),
-      secrets.rotate(application, null),
-    ]);
-    await blocked('each of them', { count: 2 });
-    await release();
-    const both = await rotating;
-    expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await secrets.list(application)).toHaveLength(2);
-  });
-
-  it('are sealed anew with the first key of the ring, after which the old key can go', async () => {
-    const [ring, newRing] = [aKeyRing('k1'), aKeyRing('k2')];
-    const { application, secret } = await withItsSecret({ keyRing: ring });
-    const both = { currentId: 'k2', keys: new Map([...newRing.keys, ...ring.keys]) };
-    // Other tests' keys are not in this ring.
-    await records.sql`delete from webhook_secrets where application <> ${application}`;
-    const { secrets } = operationsOn(records.sql, { keyRing: both });
-    expect(await secrets.list(application)).toMatchObject([{ keyId: 'k1' }]);
-    expect(await secrets.reseal('yearly')).toBe(1);
-    expect(await secrets.list(application)).toMatchObject([{ keyId: 'k2' }]);
-
-    const box = createSecretBox(newRing);
-    const [sealed = ''] = await createWebhookSecrets(records.sql, box).listSealed(application);
-    expect(box.open(sealed, application)).toBe(secret);
-    expect(() => box.open(sealed, 'another')).toThrow('unable to authenticate');
   });
 });
 
