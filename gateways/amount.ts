@@ -29,7 +29,7 @@ export const toWire = ({ currencies }: Capabilities, { amount, currency }: Money
 
 /** What the gateway confirms, in our minor units. It may have a fraction, and then equals no amount of ours. */
 export const fromWire = (
-  { currencies }: Capabilities,
+  { currencies }: Pick<Capabilities, 'currencies'>,
   { amount, currency }: Money,
 ): number | undefined => {
   const terms = currencies.get(currency);

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { AccountProblem, GatewaySilence } from './gateway.ts';
 
 /** Of a connection, of a call, and of all calls of one try. */
-export const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
+const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
 const maxAnswerBytes = 256 * 1024;
 
 export interface Call {

@@ -1,3 +1,4 @@
+import { code, codes } from 'currency-codes';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { currencyExponents, formatMoney } from '../../contract/money.ts';
@@ -45,6 +46,27 @@ describe('currencyExponents', () => {
       (currency) => !currencyExponents.has(currency),
     );
     expect(unknown.join(' ')).toBe('ANG BGN CUC HRK SLL XDR XSU ZWL');
+  });
+});
+
+/** A list of its own making, from ISO's own table of 2024. */
+describe('currencyExponents, beside the package currency-codes', () => {
+  const theirs = new Map(codes().map((currency) => [currency, code(currency)?.digits]));
+
+  it('differs in the rial alone', () => {
+    const differing = [...currencyExponents].filter(
+      ([currency, exponent]) => theirs.has(currency) && theirs.get(currency) !== exponent,
+    );
+    expect(differing).toEqual([['IRR', 0]]);
+  });
+
+  it('has what came after it, and not what was retired or is no money', () => {
+    const ours = [...currencyExponents.keys()];
+    expect(ours.filter((currency) => !theirs.has(currency))).toEqual(['XAD', 'XCG']);
+    const missing = [...theirs.keys()].filter((currency) => !currencyExponents.has(currency));
+    expect(missing.join(' ')).toBe(
+      'ANG BGN CUC XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX',
+    );
   });
 });
 

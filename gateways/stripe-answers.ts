@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { fromWire } from './amount.ts';
+import type { Answer } from './gateway.ts';
+import { GatewaySilence } from './gateway.ts';
+import { stripeCurrencies } from './stripe-currencies.ts';
+import { stripeFailure } from './stripe-failures.ts';
+import { wordsOf } from './words.ts';
+
+export const SessionId = z.string().regex(/^cs_(test|live)_[A-Za-z0-9]{1,200}$/);
+const Intent = z.object({
+  id: z.string().regex(/^pi_[A-Za-z0-9_]{1,200}$/),
+  status: z.string(),
+  last_payment_error: z
+    .object({
+      code: z.string().nullish(),
+      decline_code: z.string().nullish(),
+      message: z.string().nullish(),
+    })
+    .nullish(),
+  latest_charge: z.object({ refunded: z.boolean() }).nullish(),
+});
+export const Session = z.object({
+  id: SessionId,
+  livemode: z.boolean(),
+  status: z.enum(['open', 'complete', 'expired']),
+  payment_status: z.enum(['paid', 'unpaid']),
+  amount_total: z.int().positive(),
+  currency: z.string().regex(/^[a-z]{3}$/),
+  client_reference_id: z.string().nullish(),
+  payment_intent: Intent.nullish(),
+});
+export const Opened = z.object({ id: SessionId, livemode: z.boolean(), url: z.url() });
+export const Refund = z.object({
+  status: z.enum(['pending', 'requires_action', 'succeeded', 'failed', 'canceled']),
+});
+export const Refusal = z.object({
+  error: z.object({ type: z.string(), code: z.string().nullish(), message: z.string().nullish() }),
+});
+export const Event = z.object({
+  livemode: z.boolean(),
+  type: z.string(),
+  data: z.object({ object: z.unknown() }),
+});
+export const EventSession = z.object({ id: SessionId, client_reference_id: z.string().nullish() });
+
+/** What a session says of its payment. @throws GatewaySilence for what contradicts itself */
+export const toAnswer = (session: z.output<typeof Session>): Answer => {
+  const { status, payment_status: paymentStatus, payment_intent: intent } = session;
+  if (status === 'expired') return { state: 'expired' };
+  if (paymentStatus === 'unpaid') {
+    if (status === 'open') return { state: 'waiting' };
+    // Complete and unpaid is a slow method of payment, until its own failure is told.
+    const over = intent?.status === 'requires_payment_method' || intent?.status === 'canceled';
+    if (!over) return { state: 'settling' };
+    const error = intent.last_payment_error;
+    const code = error?.decline_code ?? error?.code ?? null;
+    return { state: 'failed', failureCode: stripeFailure(code), ...wordsOf(code, error?.message) };
+  }
+  if (status !== 'complete' || !intent)
+    throw new GatewaySilence(
+      'stripe, retrieve: paid, but not complete or without a payment intent',
+    );
+  if (intent.latest_charge?.refunded)
+    return { state: 'failed', failureCode: 'payment_reversed', ...wordsOf('refunded', null) };
+  const currency = session.currency.toUpperCase();
+  return {
+    state: 'paid',
+    amount:
+      fromWire({ currencies: stripeCurrencies }, { amount: session.amount_total, currency }) ??
+      session.amount_total,
+    currency,
+    trackingCode: intent.id,
+    // Stripe gives the last four digits only.
+    cardPanMasked: null,
+  };
+};
