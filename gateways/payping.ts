@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { amountBounds } from '../contract/money.ts';
 import { fromWire, toWire } from './amount.ts';
-import type { Answer, Capabilities, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import type {
+  Account,
+  Answer,
+  Capabilities,
+  GatewayAdapter,
+  OpenedPayment,
+  Tools,
+} from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
 import type { Call, HttpAnswer } from './http.ts';
 import { pathOf, read } from './http.ts';
@@ -67,51 +74,8 @@ export const payping = defineDriver({
     const status = values.get('status');
     return { reference, says: status === '1' ? 'paid' : status === null ? 'nothing' : 'unpaid' };
   },
-  connect({ kind, credentials }, tools): GatewayAdapter {
-    const token = 'testToken' in credentials ? credentials.testToken : credentials.liveToken;
-    checkKind(kind, credentials);
-    const { baseUrl } = credentials;
-    const call = tools.callsTo({ provider: 'payping', baseUrl: host, override: baseUrl });
-    const origin = baseUrl ? new URL(baseUrl).origin : host;
-
-    const ask = (request: Omit<Call, 'headers'>): Promise<HttpAnswer> =>
-      call({ ...request, headers: { authorization: `bearer ${token}` } });
-
-    const report = async ({ reference }: OpenedPayment) => {
-      const path = pathOf`/v1/report/${reference}`;
-      const answer = await ask({ what: 'report', method: 'GET', path });
-      if (answer.status !== 200) throw refused('report', answer);
-      return read(Report, answer, 'payping, report');
-    };
-
-    const verify = async (payment: OpenedPayment, refId: number): Promise<Answer> => {
-      const answer = await ask({
-        what: 'verify',
-        method: 'POST',
-        path: '/v3/pay/verify',
-        json: {
-          paymentRefId: refId,
-          paymentCode: payment.reference,
-          amount: toWire(capabilities, payment),
-        },
-        // Still settling.
-        meaningful: [502],
-      });
-      if (answer.status === 202 || answer.status === 502) return { state: 'settling' };
-      if (answer.status === 200) return toPaid(read(Facts, answer, 'payping, verify'));
-      if (aboutUs.has(answer.status)) throw refused('verify', answer);
-      const { title, metaData } = read(Problem, answer, 'payping, verify');
-      if (!metaData) throw refused('verify', answer);
-      if (metaData.code !== alreadyVerified)
-        return {
-          state: 'failed',
-          failureCode: 'unknown',
-          // How a payment that was rolled back is refused is not known; what is not verified goes back.
-          ...wordsOf(metaData.code, title),
-        };
-      const before = Facts.safeParse(metaData.message).data;
-      return before ? toPaid(before) : toAnswer(await report(payment));
-    };
+  connect(account, tools): GatewayAdapter {
+    const { ask, report, verify, origin } = createClient(account, tools);
 
     return {
       async open(payment) {
@@ -146,6 +110,14 @@ export const payping = defineDriver({
         const { awaiting, verified } = statuses;
         if (stands.paymentStatus !== awaiting && stands.paymentStatus !== verified)
           return toAnswer(stands);
+        const { amount } = stands;
+        // Another amount is not taken: what is not verified goes back.
+        if (stands.paymentStatus === awaiting && amount !== toWire(capabilities, payment))
+          return {
+            state: 'failed',
+            failureCode: 'amount_mismatch',
+            ...wordsOf(null, `${amount} IRT`),
+          };
         // A verified one is verified again for its card: it says that it was, and which it is.
         if (stands.refId) return verify(payment, Number(stands.refId));
         if (stands.paymentStatus === verified) return toAnswer(stands);
@@ -171,6 +143,59 @@ export const payping = defineDriver({
 
 /** Credentials, path and rate: such an answer says nothing of the payment. */
 const aboutUs = new Set([401, 403, 404, 405, 415]);
+
+const createClient = (
+  { kind, credentials }: Account<z.output<typeof Credentials>>,
+  tools: Tools,
+) => {
+  const token = 'testToken' in credentials ? credentials.testToken : credentials.liveToken;
+  checkKind(kind, credentials);
+  const { baseUrl } = credentials;
+  const call = tools.callsTo({ provider: 'payping', baseUrl: host, override: baseUrl });
+  const origin = baseUrl ? new URL(baseUrl).origin : host;
+
+  const ask = (request: Omit<Call, 'headers'>): Promise<HttpAnswer> =>
+    call({ ...request, headers: { authorization: `bearer ${token}` } });
+
+  const report = async ({ reference }: OpenedPayment) => {
+    const path = pathOf`/v1/report/${reference}`;
+    const answer = await ask({ what: 'report', method: 'GET', path });
+    if (answer.status !== 200) throw refused('report', answer);
+    return read(Report, answer, 'payping, report');
+  };
+
+  const verify = async (payment: OpenedPayment, refId: number): Promise<Answer> => {
+    const answer = await ask({
+      what: 'verify',
+      method: 'POST',
+      path: '/v3/pay/verify',
+      json: {
+        paymentRefId: refId,
+        paymentCode: payment.reference,
+        amount: toWire(capabilities, payment),
+      },
+      // Still settling.
+      meaningful: [502],
+    });
+    if (answer.status === 202 || answer.status === 502) return { state: 'settling' };
+    if (answer.status === 200) return toPaid(read(Facts, answer, 'payping, verify'));
+    if (aboutUs.has(answer.status)) throw refused('verify', answer);
+    const { title, metaData } = read(Problem, answer, 'payping, verify');
+    if (!metaData) throw refused('verify', answer);
+    if (metaData.code !== alreadyVerified && answer.status === 409) throw refused('verify', answer);
+    if (metaData.code !== alreadyVerified)
+      return {
+        state: 'failed',
+        failureCode: 'unknown',
+        // How a payment that was rolled back is refused is not known; what is not verified goes back.
+        ...wordsOf(metaData.code, title),
+      };
+    const before = Facts.safeParse(metaData.message).data;
+    return before ? toPaid(before) : toAnswer(await report(payment));
+  };
+
+  return { ask, report, verify, origin };
+};
 
 const checkKind = (kind: 'sandbox' | 'live', credentials: object) => {
   const fits = kind === 'sandbox' ? 'testToken' in credentials : 'liveToken' in credentials;

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { toWire } from './amount.ts';
-import type { Capabilities, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import type {
+  Account,
+  Capabilities,
+  GatewayAdapter,
+  GatewayPayment,
+  Notification,
+  OpenedPayment,
+  Opening,
+  Tools,
+} from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
 import type { Call, HttpAnswer } from './http.ts';
 import { pathOf, read } from './http.ts';
@@ -58,37 +67,10 @@ export const stripe = defineDriver({
     const says = values.get('says');
     return { reference, says: says === 'paid' || says === 'cancelled' ? says : 'nothing' };
   },
-  connect({ kind, credentials }, { callsTo, now }): GatewayAdapter {
-    const { secretKey, webhookSecrets, baseUrl } = credentials;
-    const mode = kind === 'sandbox' ? 'test' : 'live';
-    if (secretKey.slice(3, 7) !== mode)
-      throw new AccountProblem(`The key is not one of a ${kind} account`);
-    const call = callsTo({ provider: 'stripe', baseUrl: host, override: baseUrl });
-
-    const ask = (what: string, request: Omit<Call, 'headers' | 'what'>, idempotencyKey?: string) =>
-      call({
-        what,
-        ...request,
-        headers: {
-          authorization: `Bearer ${secretKey}`,
-          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-        },
-      });
-
-    /** Test money never counts as live, nor the other way round, whatever the key says. */
-    const isOfKind = ({ id, livemode }: { id: string; livemode: boolean }) =>
-      livemode === (mode === 'live') && id.startsWith(`cs_${mode}_`);
-
-    const retrieve = async ({ reference }: OpenedPayment) => {
-      const path = `${pathOf`/v1/checkout/sessions/${reference}`}?expand[]=payment_intent.latest_charge`;
-      const answer = await ask('retrieve', { method: 'GET', path });
-      if (answer.status !== 200) throw refused('retrieve', answer);
-      const session = read(Session, answer, 'stripe, retrieve');
-      if (!isOfKind(session)) throw new AccountProblem(`A session is not of a ${kind} account`);
-      if (session.id !== reference)
-        throw new GatewaySilence('stripe, retrieve: it answered another session');
-      return session;
-    };
+  connect(account, tools): GatewayAdapter {
+    const { kind, credentials } = account;
+    const { now } = tools;
+    const { ask, retrieve, isOfKind } = createClient(account, tools);
     const inquire = async (payment: OpenedPayment) => toAnswer(await retrieve(payment));
 
     return {
@@ -103,32 +85,12 @@ export const stripe = defineDriver({
           {
             method: 'POST',
             path: '/v1/checkout/sessions',
-            form: {
-              mode: 'payment',
-              'line_items[0][quantity]': '1',
-              'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
-              'line_items[0][price_data][unit_amount]': String(toWire(capabilities, payment)),
-              'line_items[0][price_data][product_data][name]': payment.description || payment.id,
-              // The placeholder is from memory; what it brings back is only looked at.
-              success_url: `${payment.returnUrl}?says=paid&session_id={CHECKOUT_SESSION_ID}`,
-              cancel_url: `${payment.returnUrl}?says=cancelled`,
-              client_reference_id: payment.id,
-              'metadata[payment_id]': payment.id,
-              'payment_intent_data[metadata][payment_id]': payment.id,
-              expires_at: String(expiresAt),
-            },
+            form: formOf(payment, expiresAt),
           },
           // With the only value that may differ in a repetition, which Stripe would refuse otherwise.
           `open:${payment.id}:${expiresAt}`,
         );
-        if (answer.status !== 200) {
-          const { error } = read(Refusal, answer, 'stripe, create');
-          // Another call with the same key is running, or it was used otherwise: no refusal of ours.
-          if (answer.status === 409 || error.type === 'idempotency_error')
-            throw refused('create', answer);
-          const { code, message } = wordsOf(error.code ?? error.type, error.message);
-          return { result: 'refused', code: code ?? '', message: message ?? '' };
-        }
+        if (answer.status !== 200) return refusalOf(answer);
         const session = read(Opened, answer, 'stripe, create');
         if (!isOfKind(session))
           return { result: 'refused', code: 'test_mode_guard', message: `Not a ${kind} session` };
@@ -164,19 +126,92 @@ export const stripe = defineDriver({
       },
 
       parseNotification({ signature, body }) {
-        if (!isSignedByStripe({ signature, body }, { secrets: webhookSecrets, now: now() }))
+        if (
+          !isSignedByStripe(
+            { signature, body },
+            { secrets: credentials.webhookSecrets, now: now() },
+          )
+        )
           return { result: 'refused' };
-        const event = Event.safeParse(parsed(body)).data;
-        if (!event || !news.has(event.type)) return { result: 'irrelevant' };
-        const session = EventSession.safeParse(event.data.object).data;
-        if (!session || !isOfKind({ id: session.id, livemode: event.livemode }))
-          return { result: 'irrelevant' };
-        const { id: reference, client_reference_id: paymentId = null } = session;
-        return { result: 'news', reference, paymentId };
+        return newsIn(body, isOfKind);
       },
     };
   },
 });
+
+const createClient = (
+  { kind, credentials }: Account<z.output<typeof Credentials>>,
+  { callsTo }: Tools,
+) => {
+  const { secretKey, baseUrl } = credentials;
+  const mode = kind === 'sandbox' ? 'test' : 'live';
+  if (secretKey.slice(3, 7) !== mode)
+    throw new AccountProblem(`The key is not one of a ${kind} account`);
+  const call = callsTo({ provider: 'stripe', baseUrl: host, override: baseUrl });
+
+  const ask = (what: string, request: Omit<Call, 'headers' | 'what'>, idempotencyKey?: string) =>
+    call({
+      what,
+      ...request,
+      headers: {
+        authorization: `Bearer ${secretKey}`,
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+    });
+
+  /** Test money never counts as live, nor the other way round, whatever the key says. */
+  const isOfKind = ({ id, livemode }: { id: string; livemode: boolean }) =>
+    livemode === (mode === 'live') && id.startsWith(`cs_${mode}_`);
+
+  const retrieve = async ({ reference }: OpenedPayment) => {
+    const path = `${pathOf`/v1/checkout/sessions/${reference}`}?expand[]=payment_intent.latest_charge`;
+    const answer = await ask('retrieve', { method: 'GET', path });
+    if (answer.status !== 200) throw refused('retrieve', answer);
+    const session = read(Session, answer, 'stripe, retrieve');
+    if (!isOfKind(session)) throw new AccountProblem(`A session is not of a ${kind} account`);
+    if (session.id !== reference)
+      throw new GatewaySilence('stripe, retrieve: it answered another session');
+    return session;
+  };
+  return { ask, retrieve, isOfKind };
+};
+
+const formOf = (payment: GatewayPayment, expiresAt: number): Record<string, string> => ({
+  mode: 'payment',
+  'line_items[0][quantity]': '1',
+  'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
+  'line_items[0][price_data][unit_amount]': String(toWire(capabilities, payment)),
+  'line_items[0][price_data][product_data][name]': payment.description || payment.id,
+  // The placeholder is from memory; what it brings back is only looked at.
+  success_url: `${payment.returnUrl}?says=paid&session_id={CHECKOUT_SESSION_ID}`,
+  cancel_url: `${payment.returnUrl}?says=cancelled`,
+  client_reference_id: payment.id,
+  'metadata[payment_id]': payment.id,
+  'payment_intent_data[metadata][payment_id]': payment.id,
+  expires_at: String(expiresAt),
+});
+
+/** @throws GatewaySilence where a twin with the same key runs, or it was used otherwise */
+const refusalOf = (answer: HttpAnswer): Opening => {
+  const { error } = read(Refusal, answer, 'stripe, create');
+  if (answer.status === 409 || error.type === 'idempotency_error') throw refused('create', answer);
+  const { code, message } = wordsOf(error.code ?? error.type, error.message);
+  return { result: 'refused', code: code ?? '', message: message ?? '' };
+};
+
+/** Of a body whose signature was checked. */
+const newsIn = (
+  body: Buffer,
+  isOfKind: (session: { id: string; livemode: boolean }) => boolean,
+): Notification => {
+  const event = Event.safeParse(parsed(body)).data;
+  if (!event || !news.has(event.type)) return { result: 'irrelevant' };
+  const session = EventSession.safeParse(event.data.object).data;
+  if (!session || !isOfKind({ id: session.id, livemode: event.livemode }))
+    return { result: 'irrelevant' };
+  const { id: reference, client_reference_id: paymentId = null } = session;
+  return { result: 'news', reference, paymentId };
+};
 
 /** In whole seconds. Told by the payment alone wherever that can be, so that a repetition says the same. */
 const expiryOf = ({ expiresAt }: { expiresAt: Date }, now: Date): number => {

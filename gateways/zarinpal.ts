@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { FailureCode } from '../contract/failure.ts';
 import { toWire } from './amount.ts';
-import type { Answer, Capabilities, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import type {
+  Account,
+  Answer,
+  Capabilities,
+  GatewayAdapter,
+  GatewayPayment,
+  OpenedPayment,
+  Tools,
+} from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
 import { pathOf, read } from './http.ts';
 import { maskedPan, wordsOf } from './words.ts';
@@ -68,38 +76,9 @@ export const zarinpal = defineDriver({
     const says = status === 'OK' ? 'paid' : status === 'NOK' ? 'unpaid' : 'nothing';
     return { reference, says };
   },
-  connect({ kind, credentials: { merchantId, baseUrl } }, tools): GatewayAdapter {
-    const call = tools.callsTo({ provider: 'zarinpal', baseUrl: hosts[kind], override: baseUrl });
-    const origin = baseUrl ? new URL(baseUrl).origin : hosts[kind];
-
-    const ask = async <Data extends z.ZodType>(what: string, body: object, data: Data) => {
-      const answer = await call({
-        what,
-        method: 'POST',
-        path: `/pg/v4/payment/${what}.json`,
-        json: { merchant_id: merchantId, ...body },
-      });
-      const refusal = Refusal.safeParse(answer.body).data?.errors;
-      if (refusal) return { refusal };
-      const success = read(Success, answer, `zarinpal, ${what}`);
-      return { ok: read(data, { ...answer, body: success.data }, `zarinpal, ${what}`) };
-    };
-
-    /** Test authorities start with S, live ones with A: money of one kind never counts for the other. */
-    const isOfKind = (authority: string) => authority.startsWith(kind === 'sandbox' ? 'S' : 'A');
-    const guard = ({ reference }: OpenedPayment): { authority: string } => {
-      if (!isOfKind(reference))
-        throw new AccountProblem(`A reference is not of the account's kind, ${kind}`);
-      return { authority: reference };
-    };
-
-    const statusOf = async (payment: OpenedPayment) => {
-      const answer = await ask('inquiry', guard(payment), Inquired);
-      // Why it does not answer the question is about us: it says nothing of the payment.
-      if (answer.refusal) throw refused('inquiry', answer.refusal.code);
-      return answer.ok.status;
-    };
-
+  connect(account, tools): GatewayAdapter {
+    const { kind } = account;
+    const { ask, statusOf, guard, isOfKind, origin } = createClient(account, tools);
     const inquire = async (payment: OpenedPayment): Promise<Answer> =>
       toAnswer(await statusOf(payment), payment);
 
@@ -107,19 +86,7 @@ export const zarinpal = defineDriver({
       inquire,
 
       async open(payment) {
-        const answer = await ask(
-          'request',
-          {
-            amount: toWire(capabilities, payment),
-            currency: 'IRR',
-            description: payment.description || payment.id,
-            callback_url: payment.returnUrl,
-            // auto_verify is from third-party clients. Unset, the merchant's panel decides, and would
-            // settle late payments behind our back.
-            metadata: { order_id: payment.id, auto_verify: false },
-          },
-          Opened,
-        );
+        const answer = await ask('request', requestOf(payment), Opened);
         if (answer.refusal) {
           const { code, message } = answer.refusal;
           if (passing.has(code)) throw refused('request', code);
@@ -175,6 +142,54 @@ export const zarinpal = defineDriver({
       },
     };
   },
+});
+
+const createClient = (
+  { kind, credentials: { merchantId, baseUrl } }: Account<z.output<typeof Credentials>>,
+  tools: Tools,
+) => {
+  const call = tools.callsTo({ provider: 'zarinpal', baseUrl: hosts[kind], override: baseUrl });
+  const origin = baseUrl ? new URL(baseUrl).origin : hosts[kind];
+
+  const ask = async <Data extends z.ZodType>(what: string, body: object, data: Data) => {
+    const answer = await call({
+      what,
+      method: 'POST',
+      path: `/pg/v4/payment/${what}.json`,
+      json: { merchant_id: merchantId, ...body },
+    });
+    const refusal = Refusal.safeParse(answer.body).data?.errors;
+    if (refusal) return { refusal };
+    const success = read(Success, answer, `zarinpal, ${what}`);
+    return { ok: read(data, { ...answer, body: success.data }, `zarinpal, ${what}`) };
+  };
+
+  /** Test authorities start with S, live ones with A: money of one kind never counts for the other. */
+  const isOfKind = (authority: string) => authority.startsWith(kind === 'sandbox' ? 'S' : 'A');
+  const guard = ({ reference }: OpenedPayment): { authority: string } => {
+    if (!isOfKind(reference))
+      throw new AccountProblem(`A reference is not of the account's kind, ${kind}`);
+    return { authority: reference };
+  };
+
+  const statusOf = async (payment: OpenedPayment) => {
+    const answer = await ask('inquiry', guard(payment), Inquired);
+    // Why it does not answer the question is about us: it says nothing of the payment.
+    if (answer.refusal) throw refused('inquiry', answer.refusal.code);
+    return answer.ok.status;
+  };
+
+  return { ask, statusOf, guard, isOfKind, origin };
+};
+
+const requestOf = (payment: GatewayPayment) => ({
+  amount: toWire(capabilities, payment),
+  currency: 'IRR',
+  description: payment.description || payment.id,
+  callback_url: payment.returnUrl,
+  // auto_verify is from third-party clients. Unset, the merchant's panel decides, and would settle
+  // late payments behind our back.
+  metadata: { order_id: payment.id, auto_verify: false },
 });
 
 type Status = 'VERIFIED' | 'PAID' | 'IN_BANK' | 'FAILED' | 'REVERSED';

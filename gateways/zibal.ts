@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { FailureCode } from '../contract/failure.ts';
 import { amountBounds } from '../contract/money.ts';
 import { fromWire, toWire } from './amount.ts';
-import type { Answer, Capabilities, GatewayAdapter, OpenedPayment } from './gateway.ts';
+import type {
+  Account,
+  Answer,
+  Capabilities,
+  GatewayAdapter,
+  OpenedPayment,
+  Tools,
+} from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
 import { pathOf, read } from './http.ts';
 import { maskedPan, wordsOf } from './words.ts';
@@ -73,35 +80,8 @@ export const zibal = defineDriver({
     const success = values.get('success');
     return { reference, says: success === '1' ? 'paid' : success === '0' ? 'unpaid' : 'nothing' };
   },
-  connect({ kind, credentials: { merchant, baseUrl } }, tools): GatewayAdapter {
-    // The same host takes both: the merchant's name alone keeps test payments from a live account.
-    if ((kind === 'sandbox') !== (merchant === sandboxMerchant))
-      throw new AccountProblem(`The merchant is not one of a ${kind} account`);
-    const call = tools.callsTo({ provider: 'zibal', baseUrl: host, override: baseUrl });
-    const origin = baseUrl ? new URL(baseUrl).origin : host;
-
-    const ask = async (what: string, body: object) => {
-      const answer = await call({
-        what,
-        method: 'POST',
-        path: `/v1/${what}`,
-        json: { merchant, ...body },
-      });
-      const { result, message } = read(Reply, answer, `zibal, ${what}`);
-      return {
-        result,
-        message,
-        as: <Data extends z.ZodType>(data: Data) => read(data, answer, `zibal, ${what}`),
-      };
-    };
-    const trackIdOf = ({ reference }: OpenedPayment) => ({ trackId: Number(reference) });
-
-    const standing = async (payment: OpenedPayment) => {
-      const reply = await ask('inquiry', trackIdOf(payment));
-      // Why it does not answer is about us, or an unknown number: it says nothing of the payment.
-      if (reply.result !== results.ok) throw refused('inquiry', reply.result);
-      return reply.as(Inquired);
-    };
+  connect(account, tools): GatewayAdapter {
+    const { ask, standing, trackIdOf, origin } = createClient(account, tools);
     const inquire = async (payment: OpenedPayment): Promise<Answer> =>
       toAnswer(await standing(payment));
 
@@ -127,6 +107,14 @@ export const zibal = defineDriver({
       async verify(payment) {
         const stands = await standing(payment);
         if (stands.status !== 2) return toAnswer(stands);
+        const { amount } = stands;
+        // A verification names no amount: another one is not taken, and what is not verified goes back.
+        if (amount !== toWire(capabilities, payment))
+          return {
+            state: 'failed',
+            failureCode: 'amount_mismatch',
+            ...wordsOf(null, `${amount} IRR`),
+          };
         const reply = await ask('verify', trackIdOf(payment));
         switch (reply.result) {
           case results.ok:
@@ -147,6 +135,41 @@ export const zibal = defineDriver({
     };
   },
 });
+
+const createClient = (
+  { kind, credentials: { merchant, baseUrl } }: Account<z.output<typeof Credentials>>,
+  tools: Tools,
+) => {
+  // The same host takes both: the merchant's name alone keeps test payments from a live account.
+  if ((kind === 'sandbox') !== (merchant === sandboxMerchant))
+    throw new AccountProblem(`The merchant is not one of a ${kind} account`);
+  const call = tools.callsTo({ provider: 'zibal', baseUrl: host, override: baseUrl });
+  const origin = baseUrl ? new URL(baseUrl).origin : host;
+
+  const ask = async (what: string, body: object) => {
+    const answer = await call({
+      what,
+      method: 'POST',
+      path: `/v1/${what}`,
+      json: { merchant, ...body },
+    });
+    const { result, message } = read(Reply, answer, `zibal, ${what}`);
+    return {
+      result,
+      message,
+      as: <Data extends z.ZodType>(data: Data) => read(data, answer, `zibal, ${what}`),
+    };
+  };
+  const trackIdOf = ({ reference }: OpenedPayment) => ({ trackId: Number(reference) });
+
+  const standing = async (payment: OpenedPayment) => {
+    const reply = await ask('inquiry', trackIdOf(payment));
+    // Why it does not answer is about us, or an unknown number: it says nothing of the payment.
+    if (reply.result !== results.ok) throw refused('inquiry', reply.result);
+    return reply.as(Inquired);
+  };
+  return { ask, standing, trackIdOf, origin };
+};
 
 const toAnswer = ({ status, ...facts }: z.output<typeof Inquired>): Answer => {
   if (status === -1) return { state: 'waiting' };

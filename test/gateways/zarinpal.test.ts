@@ -87,6 +87,11 @@ describe('zarinpal', () => {
     expect(list?.references).not.toContain(open.reference);
     expect(list?.references).not.toContain(verified.reference);
     expect(list?.complete).toBe(true);
+
+    for (let more = 0; more < 100; more += 1) provider().pay((await opened()).reference);
+    const longer = await adapter().listUnverified?.();
+    expect(longer).toMatchObject({ complete: false });
+    expect(longer?.references).toHaveLength(100);
   });
 });
 

@@ -31,11 +31,9 @@ export const faults: readonly Fault[] = [
   ...(['cut', 'lost', 'slow', 'error', 'busy', 'moved', 'html', 'odd', 'null', 'huge'] as const),
 ];
 
-/** Any fault by which a call has still been heard. */
+/** The right words under a status that takes them back. */
+const belied: Partial<Record<Fault, number>> = { error: 500, busy: 429, moved: 302 };
 const spoiled: Partial<Record<Fault, Reply>> = {
-  error: { status: 500, body: { error: 'internal' } },
-  busy: { status: 429, body: { message: 'slow down' } },
-  moved: { status: 302, body: '' },
   html: { status: 200, body: '<html><body>Service is being maintained</body></html>' },
   odd: { status: 200, body: { hello: ['world'] } },
   null: { status: 200, body: 'null' },
@@ -46,6 +44,12 @@ const swollen = ({ status, body }: Reply): Reply => ({
   ...(status !== undefined && { status }),
   body: { ...(body as object), more: 'x'.repeat(2_000_000) },
 });
+
+const spoil = (fault: Fault, done: Reply): Reply => {
+  if (fault === 'huge') return swollen(done);
+  const status = belied[fault];
+  return status === undefined ? (spoiled[fault] ?? done) : { ...done, status };
+};
 
 /** A provider's protocol on loopback; `handle` is the provider itself. */
 export const startStandIn = async (handle: (call: Call) => Reply | undefined) => {
@@ -68,8 +72,7 @@ export const startStandIn = async (handle: (call: Call) => Reply | undefined) =>
       const done = handle(call) ?? { status: 404, body: { message: 'not found' } };
       if (fault === 'lost') return void req.socket.destroy();
       if (fault === 'slow') return undefined;
-      const { status = 200, body } =
-        fault === 'huge' ? swollen(done) : ((fault && spoiled[fault]) ?? done);
+      const { status = 200, body } = fault ? spoil(fault, done) : done;
       res.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' });
       res.end(typeof body === 'string' ? body : JSON.stringify(body));
       return undefined;

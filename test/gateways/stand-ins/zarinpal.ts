@@ -12,7 +12,6 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
   /** The next calls of a name are refused by these. */
   const refusals = new Map<string, number[]>();
   let forgetsRefId = false;
-  let listed = 100;
 
   const operations: Record<string, (body: Record<string, unknown>) => Reply> = {
     request(body) {
@@ -66,7 +65,7 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
           referer: '/',
           date: '2026-11-20 10:00:00',
         }));
-      return success({ code: 100, message: 'Success', authorities: authorities.slice(-listed) });
+      return success({ code: 100, message: 'Success', authorities: authorities.slice(-100) });
     },
     reverse({ authority }) {
       const entry = book.get(String(authority));
@@ -93,9 +92,6 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
     forgetRefIdOnce: () => {
       forgetsRefId = true;
-    },
-    listAtMost: (count: number) => {
-      listed = count;
     },
     pay(reference: string) {
       const entry = entryIn(book, reference);

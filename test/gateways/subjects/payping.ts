@@ -103,7 +103,17 @@ export const payping: Subject<Payping> = {
       verify: 'silence',
     },
     {
-      what: 'FS-08: another amount than ours is told as it is',
+      what: 'FS-08: another amount than ours is not taken',
+      play(bank, reference) {
+        bank.pay(reference);
+        const entry = bank.book.get(reference);
+        if (entry) entry.amount = 2_000;
+      },
+      inquire: { state: 'settling' },
+      verify: { state: 'failed', failureCode: 'amount_mismatch', message: '2000 IRT' },
+    },
+    {
+      what: 'FS-08: another amount than ours, verified already, is told as it is',
       play(bank, reference) {
         verified(bank, reference);
         bank.setConflict(true);
@@ -120,6 +130,7 @@ export const payping: Subject<Payping> = {
       verify: 'silence',
     },
     refuses('verify', 400, 133),
+    refuses('verify', 409, 999),
     ...[401, 403, 404].map((status) => refuses('verify', status, 0)),
     ...[400, 401, 403, 404].map((status) => refuses('report', status, 0)),
   ],

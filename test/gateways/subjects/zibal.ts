@@ -102,13 +102,23 @@ export const zibal: Subject<Zibal> = {
       verify: 'silence',
     },
     {
-      what: 'FS-08: another amount than ours is told as it is',
+      what: 'FS-08: another amount than ours is not taken',
       play(bank, reference) {
         bank.pay(reference);
         const entry = bank.book.get(reference);
         if (entry) entry.amount = 2_000;
       },
       inquire: { state: 'settling' },
+      verify: { state: 'failed', failureCode: 'amount_mismatch', message: '2000 IRR' },
+    },
+    {
+      what: 'FS-08: another amount than ours, verified already, is told as it is',
+      play(bank, reference) {
+        alreadyVerified(bank, reference);
+        const entry = bank.book.get(reference);
+        if (entry) entry.amount = 2_000;
+      },
+      inquire: { state: 'paid', amount: 2_000, currency: 'IRR' },
       verify: { state: 'paid', amount: 2_000, currency: 'IRR' },
     },
     {
