@@ -51,7 +51,7 @@ describe('at the deadline', () => {
   });
 
   it('FS-07: a silent gateway is asked after 1, 2, 4 … at most 60 minutes until it answers', async () => {
-    const unknown: Standing = { known: 'unknown' };
+    const silence = Array.from({ length: 8 }, (): Standing => ({ known: 'unknown' }));
     const script: Script = {
       ...opens,
       ...delivers,
