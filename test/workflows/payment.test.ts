@@ -55,11 +55,7 @@ describe('at the deadline', () => {
     const script: Script = {
       ...opens,
       ...delivers,
-      expirePayment: inTurn(
-        ...Array.from({ length: 8 }, () => unknown),
-        { known: 'settling' },
-        ended,
-      ),
+      expirePayment: inTurn<Standing>(...silence, { known: 'settling' }, ended),
     };
     const { id, handle, callsOf } = await worker.play(script);
     await until('it waits', () => callsOf('openPayment').length > 0);
