@@ -36,15 +36,19 @@ export const createPayerHandlers = (deps: Deps): PayerHandlers => {
 /** Waits for the opening where the payer is faster than the workflow. */
 const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checkout'] => {
   const find = finder(payments);
+  const send = async ({ params }: Pick<RouteRequest, 'params'>) => {
+    const id = params['payment_id'] ?? '';
+    return paymentIdPattern.test(id) ? payments.sendToGateway(id, now()) : undefined;
+  };
   return async (request) => {
     let started = false;
     const until = Date.now() + patienceMs;
-    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+    for (let pauseMs = 40; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+      const redirect = await send(request);
+      if (redirect) return toGateway(redirect);
       const payment = await find(request);
       if (!payment) return unknownPayment();
       if (payment.status !== 'pending') return toCallback(payment, payment.status);
-      const redirect = payment.redirect && (await payments.sendToGateway(payment.id, now()));
-      if (redirect) return toGateway(redirect);
       if (Date.now() + pauseMs > until) return waitingPage();
       if (payment.unstarted && !started) {
         started = true;

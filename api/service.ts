@@ -19,6 +19,7 @@ import { createClientAddress } from './client-address.ts';
 import { createPayerHandlers } from './payer.ts';
 import { createPaymentHandlers } from './payments.ts';
 import { createSandboxHandlers } from './sandbox.ts';
+import { shareAuthentication } from './shared-authentication.ts';
 import { createSettler } from './settler.ts';
 import { createStarter } from './starter.ts';
 
@@ -67,7 +68,7 @@ export const createService = (deps: Deps) => {
   const app = createApp({
     handlers,
     authenticate: createAuthenticate({
-      tokens: createTokens(sql),
+      tokens: shareAuthentication(createTokens(sql)),
       failures: createAddressLimiter({ perMinute: failuresPerMinute, now: Date.now }),
       logger,
     }),

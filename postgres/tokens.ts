@@ -62,10 +62,11 @@ export const createTokens = (sql: Queries) => ({
   },
 
   /**
-   * Undefined for a token that is unknown, revoked or expired. Counts the request, in the same round
-   * trip: exact over all processes, since they all count in one row of the application.
+   * Undefined for a token that is unknown, revoked or expired. Counts the request (or that many at
+   * once) in the same round trip: exact over all processes, since they all count in one row of the
+   * application. `used` is the number of the last of them.
    */
-  async authenticate(token: string): Promise<Caller | undefined> {
+  async authenticate(token: string, requests = 1): Promise<Caller | undefined> {
     const [row] = await sql<CallerRow[]>`
       with token as (
         select hash, application, mode from tokens
@@ -79,11 +80,13 @@ export const createTokens = (sql: Queries) => ({
         join gateways g on g.slug = a.default_gateway
       ), counted as (
         insert into request_counts as c (application, minute, requests)
-        select slug, floor(extract(epoch from now()) / 60), 1 from caller where status = 'active'
+        select slug, floor(extract(epoch from now()) / 60), ${requests}::int
+        from caller where status = 'active'
         -- A statement may begin before the minute ends and come to the row after it.
         on conflict (application) do update set
           minute = greatest(c.minute, excluded.minute),
-          requests = case when excluded.minute > c.minute then 1 else c.requests + 1 end
+          requests = excluded.requests
+            + case when excluded.minute > c.minute then 0 else c.requests end
         returning requests
       ), used as (
         -- Looks at the row itself: of many that come at once, the first to lock it writes.

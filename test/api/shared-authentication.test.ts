@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { shareAuthentication } from '../../api/shared-authentication.ts';
+import type { Caller } from '../../postgres/tokens.ts';
+
+const caller = (used: number): Caller => ({
+  application: 'shop',
+  disabled: false,
+  mode: 'test',
+  callbackUrls: [],
+  webhookUrl: null,
+  defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },
+  budget: { perMinute: 120, used, secondsLeft: 30 },
+});
+
+/** Statements that answer when they are told to. */
+const aDatabase = () => {
+  const statements: {
+    token: string;
+    requests: number | undefined;
+    answer: PromiseWithResolvers<Caller | undefined>;
+  }[] = [];
+  const shared = shareAuthentication({
+    authenticate(token, requests) {
+      const answer = Promise.withResolvers<Caller | undefined>();
+      statements.push({ token, requests, answer });
+      return answer.promise;
+    },
+  });
+  return { statements, authenticate: (token: string) => shared.authenticate(token) };
+};
+
+describe('requests of one token at the same time', () => {
+  it('share the statement after the one that runs, and each has its own number', async () => {
+    const { statements, authenticate } = aDatabase();
+    const first = authenticate('a');
+    const others = [authenticate('a'), authenticate('a'), authenticate('a')];
+    const elsewhere = authenticate('b');
+    expect(statements.map(({ token, requests }) => [token, requests])).toEqual([
+      ['a', 1],
+      ['b', 1],
+    ]);
+
+    statements[0]!.answer.resolve(caller(7));
+    expect((await first)?.budget.used).toBe(7);
+    await expect.poll(() => statements.length).toBe(3);
+    expect(statements[2]).toMatchObject({ token: 'a', requests: 3 });
+    statements[2]!.answer.resolve(caller(10));
+    expect((await Promise.all(others)).map((one) => one?.budget.used)).toEqual([8, 9, 10]);
+
+    statements[1]!.answer.resolve(undefined);
+    expect(await elsewhere).toBeUndefined();
+  });
+
+  it('are judged by a statement that began after they came', async () => {
+    const { statements, authenticate } = aDatabase();
+    const before = authenticate('a');
+    const after = authenticate('a');
+    statements[0]!.answer.resolve(caller(1));
+    expect(await before).toBeDefined();
+    await expect.poll(() => statements.length).toBe(2);
+    statements[1]!.answer.resolve(undefined); // Revoked meanwhile.
+    expect(await after).toBeUndefined();
+  });
+
+  it('fail together when Postgres is away, and the next one asks again', async () => {
+    const { statements, authenticate } = aDatabase();
+    const failing = [authenticate('a'), authenticate('a')];
+    statements[0]!.answer.reject(new Error('away'));
+    for (const { status } of await Promise.allSettled(failing)) expect(status).toBe('rejected');
+    const next = authenticate('a');
+    statements[1]!.answer.resolve(caller(1));
+    expect((await next)?.budget.used).toBe(1);
+  });
+});
