@@ -156,6 +156,7 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
     sandboxPayments: {
       open: () =>
         sandboxPayments.open({ paymentId: idOf(7), amount: 1, currency: 'EUR', returnUrl: '' }),
+      get: () => sandboxPayments.get('R7'),
       getByPayment: () => sandboxPayments.getByPayment(idOf(7)),
       choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
       verify: () => sandboxPayments.verify('R7'),
@@ -165,6 +166,7 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
       gatewaysInUse: () => sweep.gatewaysInUse(),
       takeOnTheirWay: () => sweep.takeOnTheirWay('sandbox', 10),
       takeNotEnded: () => sweep.takeNotEnded(10),
+      countOverdueDeliveries: () => sweep.countOverdueDeliveries(100),
       takeOverdueDeliveries: () => sweep.takeOverdueDeliveries(10),
     },
     unstarted: {
