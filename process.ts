@@ -6,13 +6,16 @@ export type { Logger };
 /** What every log line of the current piece of work carries, e.g. request_id and payment_id. */
 export const logContext = new AsyncLocalStorage<Record<string, string>>();
 
-export const createLogger = (name: string, level: string): Logger =>
-  pino({
-    name,
-    level,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    mixin: () => logContext.getStore() ?? {},
-  });
+const flushEveryMs = 200;
+
+/** A JSON line for each event on stdout, some at a time: a write for each would cost a tenth of the CPU. */
+export const createLogger = (name: string, level: string): Logger => {
+  const destination = pino.destination({ dest: 1, minLength: 4096, sync: true });
+  setInterval(() => destination.flush(), flushEveryMs).unref();
+  process.once('exit', () => destination.flushSync());
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  return pino({ name, level, timestamp, mixin: () => logContext.getStore() ?? {} }, destination);
+};
 
 /** Something around the service is not as it must be: shown as its one sentence, without a stack. */
 export class SetupError extends Error {}

@@ -64,7 +64,8 @@ const answer = async (
   ctx: Koa.Context,
 ): Promise<Reply> => {
   const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort());
+  // An abort is dear, and of no use once the answer is out.
+  ctx.res.once('close', () => ctx.res.writableFinished || gone.abort());
   const params = ctx['params'] as Record<string, string>; // The router's, from the path.
   const request: Omit<AnyRequest, 'caller' | 'query'> = {
     params,
