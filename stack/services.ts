@@ -167,6 +167,8 @@ export const bringUpChild = async (
           ...inheritedOf(deps),
           // Without it each process keeps the compiler that takes the types away: 20 MB.
           NODE_COMPILE_CACHE: join(deps.folder.path, 'compile-cache'),
+          // Memory that one thread gave back is there for the others: 10 MB.
+          MALLOC_ARENA_MAX: '2',
           LOG_LEVEL: config.LOG_LEVEL,
           ...env,
         },
