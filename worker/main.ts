@@ -27,9 +27,11 @@ await runProcess(async () => {
   // The process owns its signals: the runtime would stop workers behind its back.
   Runtime.install({
     shutdownSignals: [],
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
-      logger[level === 'ERROR' ? 'error' : 'warn']({ ...meta }, message),
-    ),
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      // The worker of the deliveries has none, as it is meant to be.
+      if (message.startsWith('No workflows registered')) return;
+      logger[level === 'ERROR' ? 'error' : 'warn']({ ...meta }, message);
+    }),
   });
   const { connectionOptions, namespace } = config.temporal;
   const connection = await connectEngine(connectionOptions).catch((error: unknown) => {
