@@ -41,11 +41,7 @@ export const createStarter = ({ client, unstarted, logger }: Deps) => {
   const startOne = async (facts: StartFacts): Promise<boolean> => {
     try {
       await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.start<typeof payment>(paymentWorkflow, {
-          ...startOf(facts),
-          workflowIdReusePolicy: 'REJECT_DUPLICATE',
-          workflowIdConflictPolicy: 'USE_EXISTING',
-        }),
+        client.workflow.start<typeof payment>(paymentWorkflow, startOf(facts)),
       );
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {

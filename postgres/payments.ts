@@ -54,6 +54,11 @@ export const paymentColumns = (sql: Sql) => sql`
   p.description, p.callback_url, p.metadata, p.tracking_code, p.card_pan_masked, p.paid_at,
   p.failure_code, p.expires_at, p.created_at, p.updated_at`;
 
+/** What a start takes (contract/payment.ts, StartFacts), of `payments p`. */
+export const startFactsColumns = (sql: Sql) => sql`
+  p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
+  p.expires_at as "expiresAt"`;
+
 export const toPayment = (row: PaymentRow): Payment => ({
   id: row.id,
   application: row.application,

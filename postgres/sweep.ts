@@ -1,14 +1,13 @@
 import type { StartFacts } from '../contract/payment.ts';
 import type { Sql } from './connection.ts';
+import { startFactsColumns } from './payments.ts';
 
 /**
  * What the sweep asks the database: payments that something should have happened to. Batches are
  * arrays: what stands in `in (…)` may be run again for every row, and then takes more than its limit.
  */
 export const createSweepQueries = (sql: Sql) => {
-  const startFacts = sql`
-    p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
-    p.expires_at as "expiresAt"`;
+  const startFacts = startFactsColumns(sql);
   return {
     /** Gateways that have payers on their way. */
     async gatewaysInUse(): Promise<string[]> {

@@ -1,5 +1,6 @@
 import type { StartFacts } from '../contract/payment.ts';
 import type { Sql } from './connection.ts';
+import { startFactsColumns } from './payments.ts';
 
 export const createUnstarted = (sql: Sql) => ({
   async delete(paymentIds: readonly string[]): Promise<void> {
@@ -18,8 +19,7 @@ export const createUnstarted = (sql: Sql) => ({
   /** Oldest first; `age` leaves alone those whose API process is starting them right now. */
   async list({ limit, age }: { limit: number; age: string }): Promise<StartFacts[]> {
     return sql<StartFacts[]>`
-      select p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
-        p.expires_at as "expiresAt"
+      select ${startFactsColumns(sql)}
       from unstarted u join payments p on p.id = u.payment_id
       where u.created_at < now() - ${age}::interval
       order by u.created_at limit ${limit}`;

@@ -10,11 +10,7 @@ export const createPaymentWorkflows = (client: Client): PaymentWorkflows => ({
   async start(facts, { again }) {
     try {
       await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.start(paymentWorkflow, {
-          ...startOf(facts),
-          workflowIdReusePolicy: again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
-          workflowIdConflictPolicy: 'USE_EXISTING',
-        }),
+        client.workflow.start(paymentWorkflow, startOf(facts, { again })),
       );
     } catch (error) {
       // It ran and ended: nothing is lost.

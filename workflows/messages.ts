@@ -43,12 +43,20 @@ export const searchAttributes = {
   orderId: defineSearchAttributeKey('OrderId', SearchAttributeType.KEYWORD),
 };
 
-/** Arguments of a start that every starter shares; nothing in it is personal or secret. */
-export const startOf = ({ id, gateway, amount, currency, expiresAt, ...facts }: StartFacts) => {
+/**
+ * Arguments of a start, the same for every starter; nothing in them is personal or secret. A running
+ * workflow is left alone; one that has closed is started again only where `again` says so.
+ */
+export const startOf = (
+  { id, gateway, amount, currency, expiresAt, ...facts }: StartFacts,
+  { again = false } = {},
+) => {
   const input: PaymentInput = { id, gateway, amount, currency, expiresAt: expiresAt.toISOString() };
   return {
     taskQueue: paymentsQueue,
     workflowId: id,
+    workflowIdReusePolicy: again ? ('ALLOW_DUPLICATE' as const) : ('REJECT_DUPLICATE' as const),
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
     args: [input] as [PaymentInput],
     typedSearchAttributes: [
       { key: searchAttributes.application, value: facts.application },
