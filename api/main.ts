@@ -10,7 +10,7 @@ import { createService } from './service.ts';
 await runProcess(async () => {
   const config = readApiConfig();
   const logger = createLogger('api', config.LOG_LEVEL);
-  const sql = connect(config.DATABASE_URL, { name: 'payments-api', max: 20 });
+  const sql = connect(config.DATABASE_URL, { name: 'payments-api', max: 8 });
   await sql`select from payments limit 1`.catch((error: unknown) => {
     throw new SetupError(
       `The database is not usable (${String(error)}): check DATABASE_URL and that it is migrated.`,

@@ -1,3 +1,4 @@
+import { connect as connectSocket } from 'node:net';
 import postgres from 'postgres';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -12,6 +13,18 @@ export interface ConnectOptions {
   max: number;
 }
 
+/**
+ * The library leaves Nagle's algorithm on: a statement behind another on its connection would wait
+ * for a delayed ACK. The socket is handed over while it connects, so that the library hears its
+ * errors; the option is documented for tunnels, and missing in the types.
+ */
+const withoutDelay = {
+  socket({ host: [host], port: [port = 5432], path }: postgres.ParsedOptions) {
+    const target = typeof path === 'string' ? { path } : { host, port, noDelay: true };
+    return Object.assign(connectSocket(target), { host, port });
+  },
+};
+
 /** A pool that connects at the first query. Amounts and counts arrive as safe integers. */
 export const connect = (url: string, { name, max }: ConnectOptions): Sql =>
   postgres(url, {
@@ -20,6 +33,7 @@ export const connect = (url: string, { name, max }: ConnectOptions): Sql =>
     // Seconds. The default grows to 20: those who wait would not notice that Postgres is back.
     backoff: () => 0.1 + Math.random() * 0.2,
     idle_timeout: 300,
+    ...withoutDelay,
     onnotice: () => {},
     connection: { application_name: name, statement_timeout: 10_000 },
     types: {
