@@ -15,11 +15,33 @@ export interface GetOptions {
   signal?: AbortSignal;
 }
 
+/** A program of the module that go.mod names. */
+export interface Package {
+  path: string;
+  /** For people: "Temporal". */
+  name: string;
+  /** More for the linker. */
+  flags?: string;
+}
+
 export const neededGo = '1.26.8';
 
 const timeoutMs = 45 * 60_000;
 const module = new URL('./go.mod', import.meta.url);
-const packagePath = 'github.com/temporalio/cli/cmd/temporal';
+
+const versionOfCli = / (?:github\.com\/temporalio\/cli) v(\S+)/.exec(
+  readFileSync(module, 'utf8').replaceAll('\t', ' '),
+)?.[1];
+
+export const packages = {
+  cli: {
+    path: 'github.com/temporalio/cli/cmd/temporal',
+    name: 'Temporal',
+    flags: `-X github.com/temporalio/cli/internal/temporalcli.Version=${versionOfCli}`,
+  },
+  server: { path: 'go.temporal.io/server/cmd/server', name: 'temporal-server' },
+  sqlTool: { path: 'go.temporal.io/server/cmd/tools/sql', name: 'temporal-sql-tool' },
+} as const satisfies Record<string, Package>;
 
 /** The version of the Go at this path itself, not of the one it would fetch for a module. */
 export const goAt = async (
@@ -34,12 +56,14 @@ export const goAt = async (
   return /go(\d[\d.]*)/.exec(answer?.stdout ?? '')?.[1];
 };
 
+type BuildOptions = GetOptions & { go: string; what: Package };
+
 /**
- * Compiles the Temporal CLI from the public Go modules that go.mod names.
+ * Compiles a program of Temporal from the public Go modules that go.mod names.
  * Of several that start at once one compiles and the others wait for it.
  * @returns undefined when the program is there, otherwise what went wrong
  */
-export const build = async (options: GetOptions & { go: string }): Promise<string | undefined> => {
+export const build = async (options: BuildOptions): Promise<string | undefined> => {
   const lockPath = `${options.target}.lock`;
   let done: (() => void) | undefined;
   try {
@@ -54,7 +78,7 @@ export const build = async (options: GetOptions & { go: string }): Promise<strin
         }
       }
       done ??= options.terminal.progress(
-        `Waiting for Temporal: process ${lock} is compiling it, which happens once.`,
+        `Waiting for ${options.what.name}: process ${lock} is compiling it, which happens once.`,
       );
       await sleep(200, undefined, options.signal && { signal: options.signal });
     }
@@ -63,19 +87,16 @@ export const build = async (options: GetOptions & { go: string }): Promise<strin
   }
 };
 
-const compile = async ({ go, target, env, terminal, signal }: GetOptions & { go: string }) => {
-  const version = / (?:github\.com\/temporalio\/cli) v(\S+)/.exec(
-    readFileSync(module, 'utf8').replaceAll('\t', ' '),
-  )?.[1];
+const compile = async ({ go, what, target, env, terminal, signal }: BuildOptions) => {
   const temporary = `${target}.${process.pid}`;
-  const flags = `-s -w -X github.com/temporalio/cli/internal/temporalcli.Version=${version}`;
+  const flags = ['-s -w', what.flags ?? ''].join(' ').trim();
   const lines: string[] = [];
   const done = terminal.progress(
-    'Compiling Temporal: there is no ready-made program here, so its server is built from source, which takes 5 to 10 minutes. This happens once; the result is kept.',
+    `Compiling ${what.name}: there is no ready-made program here, so it is built from source. The first of Temporal's programs takes 5 to 10 minutes. This happens once; the result is kept.`,
   );
   const compiler = await launch({
     command: go,
-    args: ['build', '-trimpath', '-ldflags', flags, '-o', temporary, packagePath],
+    args: ['build', '-trimpath', '-ldflags', flags, '-o', temporary, what.path],
     cwd: fileURLToPath(new URL('.', module)),
     env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
     onLine: (line) => lines.push(line),

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { SetupError } from '../../process.ts';
 import type { Terminal } from '../terminal.ts';
-import { build, goAt, neededGo } from './build.ts';
+import { build, type GetOptions, goAt, neededGo, type Package, packages } from './build.ts';
 import { download } from './download.ts';
 import { isAtLeast, type TemporalVersion, versionOf } from './version.ts';
 
@@ -50,7 +50,7 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
   const { TEMPORAL_CLI_PATH, terminal, inherited } = options;
   if (TEMPORAL_CLI_PATH) return named(TEMPORAL_CLI_PATH);
 
-  const cached = cachedProgram(options.CACHE_DIR);
+  const cached = cachedProgram('temporal', options.CACHE_DIR);
   const known = await usable(cached);
   if (known) return known;
   for (const path of onPath('temporal', inherited['PATH'])) {
@@ -73,16 +73,55 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
     problems.push(`the download failed (${problem ?? 'what came is not usable'})`);
     options.signal?.throwIfAborted();
   }
-  const [go] = onPath('go', inherited['PATH']);
-  const goVersion = go && (await goAt(go, inherited));
-  if (go && goVersion && isAtLeast(goVersion, neededGo)) {
-    mkdirSync(join(cached, '..'), { recursive: true });
-    const problem = await build({ ...get, go });
-    const found = await usable(cached);
-    if (found) return found;
-    problems.push(`the build failed (${problem ?? 'what came is not usable'})`);
-  } else problems.push(goVersion ? `Go ${goVersion} is too old` : 'Go is not installed');
+  const problem = await buildWithGo(get, packages.cli);
+  const found = await usable(cached);
+  if (found) return found;
+  problems.push(problem ?? 'the build failed (what came is not usable)');
   throw new SetupError(noWay(problems, options.TEMPORAL_DOWNLOAD));
+};
+
+/** Of the production shape: the server on Postgres, and the tool that brings its schema there. */
+export interface ServerPrograms {
+  server: string;
+  sqlTool: string;
+}
+
+/**
+ * The programs of Temporal's server, from the cache folder or built from the same Go modules as the CLI.
+ * @throws SetupError that says what is missing
+ */
+export const findTemporalServer = async ({
+  CACHE_DIR,
+  inherited: env,
+  terminal,
+  signal,
+}: Pick<
+  FindOptions,
+  'CACHE_DIR' | 'inherited' | 'terminal' | 'signal'
+>): Promise<ServerPrograms> => {
+  // One after the other: the second is mostly made of what was compiled for the first.
+  const get = async (what: Package): Promise<string> => {
+    const target = cachedProgram(what.name, CACHE_DIR);
+    if (isProgram(target)) return target;
+    const problem = await buildWithGo({ target, env, terminal, ...(signal && { signal }) }, what);
+    if (problem === undefined && isProgram(target)) return target;
+    throw new SetupError(
+      `There is no ${what.name}: ${problem ?? 'what was built is not usable'}. Install Go ${neededGo} or newer, and it is built.`,
+    );
+  };
+  const server = await get(packages.server);
+  return { server, sqlTool: await get(packages.sqlTool) };
+};
+
+/** @returns what went wrong; undefined when something was built */
+const buildWithGo = async (get: GetOptions, what: Package): Promise<string | undefined> => {
+  const [go] = onPath('go', get.env['PATH']);
+  const version = go && (await goAt(go, get.env));
+  if (!go || !version) return 'Go is not installed';
+  if (!isAtLeast(version, neededGo)) return `Go ${version} is too old`;
+  mkdirSync(join(get.target, '..'), { recursive: true });
+  const problem = await build({ ...get, go, what });
+  return problem && `the build failed (${problem})`;
 };
 
 const named = async (path: string): Promise<TemporalProgram> => {
@@ -104,10 +143,10 @@ const usable = async (path: string): Promise<TemporalProgram | undefined> => {
 };
 
 /** Outside the checkout, so that it survives it; by what it is built from, so that it is never stale. */
-const cachedProgram = (cacheDir = join(homedir(), '.cache', 'payments')): string => {
+const cachedProgram = (name: string, cacheDir = join(homedir(), '.cache', 'payments')): string => {
   const sums = readFileSync(new URL('./go.sum', import.meta.url));
   const key = createHash('sha256').update(sums).digest('hex').slice(0, 16);
-  return join(cacheDir, `temporal-${key}-${process.platform}-${process.arch}`, 'temporal');
+  return join(cacheDir, `temporal-${key}-${process.platform}-${process.arch}`, name);
 };
 
 const noWay = (problems: string[], mayDownload: boolean): string =>

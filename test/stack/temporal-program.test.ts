@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findTemporal } from '../../stack/temporal/program.ts';
+import { findTemporal, findTemporalServer } from '../../stack/temporal/program.ts';
 import { aFolder, writeProgram } from './support.ts';
 
 const versionLine = (cli: string, server: string) =>
@@ -16,6 +16,14 @@ const aMachine = () => {
   };
   const said: string[] = [];
   const paths = [place('bin'), place('opt')];
+  const surroundings = {
+    CACHE_DIR: join(folder, 'cache'),
+    inherited: { PATH: paths.join(':') },
+    terminal: {
+      say: (line: string) => said.push(line),
+      progress: (line: string) => (said.push(line), () => {}),
+    },
+  };
   return {
     folder,
     said,
@@ -33,16 +41,8 @@ const aMachine = () => {
         ...build,
       ]),
     find: (settings: { TEMPORAL_CLI_PATH?: string } = {}) =>
-      findTemporal({
-        TEMPORAL_DOWNLOAD: false,
-        CACHE_DIR: join(folder, 'cache'),
-        inherited: { PATH: paths.join(':') },
-        terminal: {
-          say: (line) => said.push(line),
-          progress: (line) => (said.push(line), () => {}),
-        },
-        ...settings,
-      }),
+      findTemporal({ TEMPORAL_DOWNLOAD: false, ...surroundings, ...settings }),
+    findServer: () => findTemporalServer(surroundings),
     built: (): string[] =>
       readdirSync(join(folder, 'cache'), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.includes('/'))
@@ -139,5 +139,32 @@ describe('findTemporal', () => {
 
     expect(dirname(path)).toBe(join(machine.cache, name));
     expect(machine.built()).toEqual(['temporal']);
+  });
+});
+
+describe('findTemporalServer', () => {
+  it('builds server and SQL tool once, beside the CLI, however many start at the same time', async () => {
+    const machine = aMachine();
+    const count = join(machine.folder, 'count');
+    machine.go('1.26.8', [`echo built >> ${count}; /bin/sleep 0.2`, ...goodBuild]);
+
+    const found = await Promise.all([machine.findServer(), machine.findServer()]);
+    const again = await machine.findServer();
+    const { path } = await machine.find();
+
+    expect(found).toEqual([again, again]);
+    expect(readFileSync(count, 'utf8')).toBe('built\n'.repeat(3));
+    expect(machine.built().sort()).toEqual(['temporal', 'temporal-server', 'temporal-sql-tool']);
+    expect(Object.values(again).map(dirname)).toEqual([dirname(path), dirname(path)]);
+  });
+
+  it('says what is missing where it cannot be built', async () => {
+    const machine = aMachine();
+    await expect(machine.findServer()).rejects.toThrow(
+      /no temporal-server: Go is not.*Go 1\.26\.8/,
+    );
+    machine.go('1.26.8', ['echo no such module >&2; exit 1']);
+    await expect(machine.findServer()).rejects.toThrow(/the build failed \(no such module\)/);
+    expect(machine.built()).toEqual([]);
   });
 });
