@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 /** A request as it arrived. */
 export interface Call {
+  at: number;
   method: string;
   /** With its query, as it was on the wire. */
   path: string;
@@ -64,7 +65,7 @@ export const startStandIn = async (handle: (call: Call) => Reply | undefined) =>
       const isForm = headers['content-type'] === 'application/x-www-form-urlencoded';
       const form = new URLSearchParams(isForm ? text : '');
       const json = (isForm || text === '' ? {} : JSON.parse(text)) as Call['json'];
-      const call = { method, path, headers, text, json, form };
+      const call = { at: Date.now(), method, path, headers, text, json, form };
       calls.push(call);
       const at = planned.findIndex((plan) => plan.path.test(path));
       const fault = at < 0 ? undefined : planned.splice(at, 1)[0]?.fault;
