@@ -108,7 +108,8 @@ const argumentsOf = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions):
   ...extraArgs,
 ];
 
-const connectTo = async (
+/** Once it serves. @throws SetupError when it ends before that */
+export const connectTo = async (
   address: string,
   { exited }: Launched,
   lines: string[],
