@@ -8,12 +8,14 @@ import { GatewaySilence } from '../gateways/gateway.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
 import type { Logger } from '../process.ts';
+import type { PaymentWorkflows } from './payment-workflows.ts';
 import type { Outcome } from './outcome.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
 
 export interface Deps {
   settlements: Settlements;
   gatewayOf: GatewayRegistry;
+  workflows: Pick<PaymentWorkflows, 'startLate'>;
   publicBaseUrl: string;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -29,7 +31,7 @@ export type Known =
 type Reply = Answer | { state: 'unknown' };
 
 export const createPaymentActivities = (deps: Deps) => {
-  const { settlements, gatewayOf, publicBaseUrl, now, logger } = deps;
+  const { settlements, gatewayOf, workflows, publicBaseUrl, now, logger } = deps;
 
   const find = async (id: string): Promise<PaymentFacts> => {
     const payment = await settlements.get(id);
@@ -53,10 +55,16 @@ export const createPaymentActivities = (deps: Deps) => {
           { payment_id: payment.id, alert: 'amount_mismatch' },
           'Another amount was paid',
         );
-      return { known: 'ended', status: outcome.status };
+      return asEnded(ended);
     }
     const { status } = await find(payment.id);
     return isTerminal(status) ? { known: 'ended', status } : { known: 'waiting' };
+  };
+
+  /** Money that was taken on a mismatch goes back: also where a try broke off after its end. */
+  const asEnded = async ({ id, status, failureCode }: Payment): Promise<Known> => {
+    if (failureCode === 'amount_mismatch') await workflows.startLate(id);
+    return { known: 'ended', status };
   };
 
   const verify = async (
@@ -106,7 +114,7 @@ export const createPaymentActivities = (deps: Deps) => {
     /** One try at the gateway. `returned`: the payer came back, so an open end is `processing`. */
     async settlePayment({ id, returned }: { id: string; returned: boolean }): Promise<Known> {
       const payment = await find(id);
-      if (isTerminal(payment.status)) return { known: 'ended', status: payment.status };
+      if (isTerminal(payment.status)) return asEnded(payment);
       if (payment.reference === null) return { known: 'waiting' };
       const reply = await verify(gatewayOf(payment), payment, payment.reference);
       if (reply.state === 'unknown') return wait(payment, 'unknown', returned);
@@ -122,7 +130,7 @@ export const createPaymentActivities = (deps: Deps) => {
      */
     async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<Known> {
       const payment = await find(id);
-      if (isTerminal(payment.status)) return { known: 'ended', status: payment.status };
+      if (isTerminal(payment.status)) return asEnded(payment);
       if (payment.reference === null) {
         const outcome = unreachable ? failedWith('gateway_error') : expired;
         return end(payment, outcome, { unsent: true });
@@ -176,7 +184,8 @@ export interface ExpireRequest {
 
 const unknown = { state: 'unknown' } as const;
 
-const orUnknown = async <T>(call: () => Promise<T>): Promise<T | typeof unknown> => {
+/** What the call says; `unknown` where the gateway gave no usable answer. */
+export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | typeof unknown> => {
   try {
     return await call();
   } catch (error) {

@@ -7,15 +7,8 @@ import type { Settlements } from '../postgres/settlements.ts';
 import type { SweepQueries } from '../postgres/sweep.ts';
 import type { Unstarted } from '../postgres/unstarted.ts';
 import type { Logger } from '../process.ts';
+import type { PaymentWorkflows } from './payment-workflows.ts';
 import { toOpened } from './payment.ts';
-
-/** What the sweep does to workflows; the worker hands it in, made of the engine's client. */
-export interface PaymentWorkflows {
-  /** Starts a payment's workflow. `again`: also where an earlier run has closed. Harmless when it runs. */
-  start(facts: StartFacts, how: { again: boolean }): Promise<void>;
-  /** Tells a payment's workflow that its gateway has news. */
-  tell(paymentId: string): Promise<void>;
-}
 
 export interface Deps {
   sweepQueries: SweepQueries;

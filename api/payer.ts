@@ -5,6 +5,7 @@ import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { PayerView, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
+import type { LateStarter } from './late.ts';
 import { problemPage, toGateway, waitingPage } from './pages.ts';
 import type { RouteRequest } from './route.ts';
 import type { Handlers } from './routes/table.ts';
@@ -15,6 +16,7 @@ export interface Deps {
   payments: Pick<Payments, 'getForPayer' | 'sendToGateway'>;
   settler: Pick<Settler, 'settle'>;
   starter: Pick<Starter, 'startNow'>;
+  startLate: LateStarter;
   now: () => Date;
   logger: Pick<Logger, 'warn'>;
 }
@@ -59,26 +61,41 @@ const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checko
 };
 
 /** The return is a hint, never proof: the outcome is what the gateway says when it is asked. */
-const createReturn = ({ payments, settler, logger }: Deps): PayerHandlers['returnFromGateway'] => {
+const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
+  const { payments, settler, logger } = deps;
   const find = finder(payments);
-  return async (request) => {
-    const payment = await find(request);
-    if (!payment) return unknownPayment();
-    if (isTerminal(payment.status)) return toCallback(payment, payment.status);
-    if (!payment.sent) return toCallback(payment, payment.status);
+
+  const settle = async (payment: PayerView, request: RouteRequest): Promise<Status> => {
     try {
       const standing = await settler.settle(payment.id, { returned: true });
-      if (standing.known === 'ended') return toCallback(payment, standing.status);
+      if (standing.known === 'ended') return standing.status;
     } catch (error) {
       // The payer goes on; the sweep or the deadline finds the outcome.
       logger.warn({ payment_id: payment.id, err: error }, 'A return could not be settled');
     }
     const settled = await find(request);
-    return toCallback(
-      payment,
-      settled && isTerminal(settled.status) ? settled.status : 'processing',
-    );
+    return settled && isTerminal(settled.status) ? settled.status : 'processing';
   };
+
+  return async (request) => {
+    const payment = await find(request);
+    if (!payment) return unknownPayment();
+    if (!payment.sent) return toCallback(payment, payment.status);
+    const cameLate = isTerminal(payment.status);
+    const status = cameLate ? payment.status : await settle(payment, request);
+    // Who comes back after the end, or at the deadline itself, may have paid in vain.
+    if (status === 'expired' || (cameLate && status !== 'paid')) await lookForMoney(deps, payment);
+    return toCallback(payment, status);
+  };
+};
+
+const lookForMoney = async ({ startLate, logger }: Deps, { id }: Payment): Promise<void> => {
+  try {
+    await startLate(id);
+  } catch (error) {
+    // The payer goes on; a notification or the sweep may tell of it as well.
+    logger.warn({ payment_id: id, err: error }, 'Nobody looks for late money of a return');
+  }
 };
 
 const finder =

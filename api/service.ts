@@ -16,6 +16,7 @@ import { createBacklog } from './backlog.ts';
 import { createDocumentHandlers } from './documents.ts';
 import type { Network } from './client-address.ts';
 import { createClientAddress } from './client-address.ts';
+import { createLateStarter } from './late.ts';
 import { createPayerHandlers } from './payer.ts';
 import { createPaymentHandlers } from './payments.ts';
 import { createSandboxHandlers } from './sandbox.ts';
@@ -46,6 +47,7 @@ export const createService = (deps: Deps) => {
   const unstarted = createUnstarted(sql);
   const starter = createStarter({ client, unstarted, logger });
   const settler = createSettler({ client });
+  const startLate = createLateStarter({ client });
   const backlog = createBacklog({ unstarted, logger });
   let stopping = false;
 
@@ -62,7 +64,7 @@ export const createService = (deps: Deps) => {
       publicBaseUrl,
       now,
     }),
-    ...createPayerHandlers({ payments, settler, starter, now, logger }),
+    ...createPayerHandlers({ payments, settler, starter, startLate, now, logger }),
     ...createSandboxHandlers({ sandboxPayments, payments }),
   };
   const app = createApp({

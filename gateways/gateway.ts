@@ -90,6 +90,8 @@ export interface Capabilities {
   returnMethod: 'GET' | 'POST';
   /** What makes a test account one: a host of its own, or the credential. */
   sandboxKind: 'built-in' | 'host' | 'credential';
+  /** Whether an inquiry shows that money went back: if not, a lost answer to a reversal is not repeated. */
+  tellsReversal: boolean;
 }
 
 export interface Account<Credentials = unknown> {

@@ -29,6 +29,8 @@ const capabilities: Capabilities = {
   verifyWindowSeconds: 10 * 60,
   reverseWindowSeconds: 30 * 60,
   twoStepVerify: true,
+  // How its report shows a reversed payment is not known.
+  tellsReversal: false,
   tellsCancel: true,
   returnMethod: 'POST',
   sandboxKind: 'credential',

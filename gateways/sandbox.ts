@@ -23,6 +23,7 @@ export const sandbox = defineDriver({
     verifyWindowSeconds: null,
     reverseWindowSeconds: null,
     twoStepVerify: true,
+    tellsReversal: false,
     tellsCancel: true,
     returnMethod: 'GET',
     sandboxKind: 'built-in',

@@ -36,6 +36,7 @@ const capabilities: Capabilities = {
   verifyWindowSeconds: null,
   reverseWindowSeconds: null,
   twoStepVerify: false,
+  tellsReversal: true,
   // By its cancel_url, and then only once it let us expire the session.
   tellsCancel: true,
   returnMethod: 'GET',

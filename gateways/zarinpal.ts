@@ -23,6 +23,7 @@ const capabilities: Capabilities = {
   verifyWindowSeconds: null,
   reverseWindowSeconds: 30 * 60,
   twoStepVerify: true,
+  tellsReversal: true,
   tellsCancel: false,
   returnMethod: 'GET',
   sandboxKind: 'host',

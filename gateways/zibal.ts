@@ -30,6 +30,7 @@ const capabilities: Capabilities = {
   verifyWindowSeconds: null,
   reverseWindowSeconds: null,
   twoStepVerify: true,
+  tellsReversal: true,
   tellsCancel: true,
   returnMethod: 'GET',
   sandboxKind: 'credential',

@@ -10,6 +10,7 @@ import { createGatewayRegistry } from '../gateways/registry.ts';
 import { connect } from '../postgres/connection.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
+import { createLateMoney } from '../postgres/late-money.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createSettlements } from '../postgres/settlements.ts';
@@ -51,6 +52,7 @@ await runProcess(async () => {
   const now = () => new Date();
   const activities = createActivities({
     settlements: createSettlements(sql),
+    lateMoney: createLateMoney(sql),
     deliveries: createDeliveries(sql),
     sweepQueries: createSweepQueries(sql),
     unstarted: createUnstarted(sql),

@@ -1,11 +1,17 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { PaymentWorkflows } from '../activities/sweep.ts';
-import { newsSignal, paymentWorkflow, startOf } from '../workflows/messages.ts';
+import type { PaymentWorkflows } from '../activities/payment-workflows.ts';
+import {
+  lateStartOf,
+  lateWorkflow,
+  newsSignal,
+  paymentWorkflow,
+  startOf,
+} from '../workflows/messages.ts';
 
 const deadlineMs = 5_000;
 
-/** What the sweep does to payments' workflows. */
+/** What activities do to payments' workflows. */
 export const createPaymentWorkflows = (client: Client): PaymentWorkflows => ({
   async start(facts, { again }) {
     try {
@@ -26,5 +32,10 @@ export const createPaymentWorkflows = (client: Client): PaymentWorkflows => ({
       // Closed meanwhile, or lost: the sweep's healing has it.
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
+  },
+  async startLate(paymentId) {
+    await client.withDeadline(Date.now() + deadlineMs, () =>
+      client.workflow.start(lateWorkflow, lateStartOf(paymentId)),
+    );
   },
 });

@@ -18,6 +18,13 @@ export const settling = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
+/** One try at a gateway about money that came late: an inquiry, and perhaps a reversal and another. */
+export const givingBack = proxyActivities<Activities>({
+  summary: 'Looks for money that came after the end, and has it given back',
+  startToCloseTimeout: '75s',
+  retry: { initialInterval: '1s', maximumInterval: '30s' },
+});
+
 /**
  * The six attempts: the activity itself gives the documented delays. These intervals are for our own
  * failures (a crash, Postgres away), which repeat a number and cost no attempt.

@@ -8,6 +8,7 @@ export const paymentsQueue = 'payments';
 export const webhooksQueue = 'webhooks';
 
 export const paymentWorkflow = 'payment';
+export const lateWorkflow = 'late';
 export const sweepWorkflow = 'sweep';
 export const sweepScheduleId = 'sweep';
 export const settleUpdate = 'settle';
@@ -66,3 +67,21 @@ export const startOf = (
     staticDetails: `Order \`${facts.orderId.replaceAll('`', "'")}\` through ${gateway}, to be paid before ${input.expiresAt}`,
   };
 };
+
+export interface LateInput {
+  /** The payment's. */
+  id: string;
+}
+
+/**
+ * Arguments of a start of the search for late money. A running one is used. One that has closed may
+ * have found nothing: what came since then is looked for again, and what was found is in the record.
+ */
+export const lateStartOf = (paymentId: string) => ({
+  taskQueue: paymentsQueue,
+  workflowId: `LATE_${paymentId}`,
+  workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+  workflowIdConflictPolicy: 'USE_EXISTING' as const,
+  args: [{ id: paymentId }] as [LateInput],
+  staticSummary: `Money after the end of ${paymentId}`,
+});

@@ -64,7 +64,7 @@ describe('settlePayment, when the gateway', () => {
   ])(
     'FS-08, FS-19: confirms %o instead: amount_mismatch, never paid, with an alert',
     async (other) => {
-      const { payment, known, alerts } = await settle(confirmed(other));
+      const { payment, known, alerts, late } = await settle(confirmed(other));
       expect(known).toEqual({ known: 'ended', status: 'failed' });
       expect(await records.settlements.get(payment.id)).toMatchObject({
         status: 'failed',
@@ -74,8 +74,21 @@ describe('settlePayment, when the gateway', () => {
       });
       expect(await eventOfPayment(payment)).toMatchObject({ failure_code: 'amount_mismatch' });
       expect(alerts()).toEqual(['amount_mismatch']);
+      // FS-16: what was taken goes back.
+      expect(late).toEqual([payment.id]);
     },
   );
+
+  it('FS-16: has the money of a mismatch looked for also where a try broke off after the end', async () => {
+    const { payment } = await settle(confirmed({ amount: 1 }));
+    const again = verifying();
+    const known = await again.settlePayment({ id: payment.id, returned: false });
+    expect(known).toEqual({ known: 'ended', status: 'failed' });
+    expect(again.late).toEqual([payment.id]);
+    const { payment: paid, late } = await settle(confirmed());
+    await again.settlePayment({ id: paid.id, returned: false });
+    expect([late, again.late]).toEqual([[], [payment.id]]);
+  });
 
   it.each(Object.keys(failureReasons).filter(isFailureCode))(
     'refuses: failed, %s, in our words; its own are for admins alone',

@@ -28,6 +28,7 @@ const createSweep = (
 ) => {
   const { adapter, asked } = aGateway(script);
   const told: string[] = [];
+  const late: string[] = [];
   const started: { id: string; again: boolean }[] = [];
   const { logger, alerts } = readableLogger();
   const activities = createSweepActivities({
@@ -43,12 +44,15 @@ const createSweep = (
       async tell(id) {
         told.push(id);
       },
+      async startLate(id) {
+        late.push(id);
+      },
       ...workflows,
     },
     publicBaseUrl,
     logger,
   });
-  return { ...activities, asked, told, started, alerts };
+  return { ...activities, asked, told, late, started, alerts };
 };
 
 /** Payers who were sent off so long ago that they are asked about. */

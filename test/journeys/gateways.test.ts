@@ -1,67 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
-import { startPayping } from '../gateways/stand-ins/payping.ts';
-import type { Provider } from '../gateways/stand-ins/server.ts';
-import { startStripe } from '../gateways/stand-ins/stripe.ts';
-import { startZarinpal } from '../gateways/stand-ins/zarinpal.ts';
-import { startZibal } from '../gateways/stand-ins/zibal.ts';
 import type { Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
+import type { ProviderName, Providers } from '../support/providers.ts';
+import { providerNames as drivers, providerSecrets, startProviders } from '../support/providers.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 
-const merchantId = '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42';
-const accounts: Record<string, { start: () => Promise<Provider>; credentials: object }> = {
-  zarinpal: { start: startZarinpal, credentials: { merchantId } },
-  zibal: { start: startZibal, credentials: { merchant: 'zibal' } },
-  payping: { start: startPayping, credentials: { testToken: 'test-token-0123456789' } },
-  stripe: { start: startStripe, credentials: { secretKey: 'sk_test_0123456789abcdef' } },
-};
-const drivers = Object.keys(accounts);
-
 let service: Service;
 let journey: Journey;
-const providers = new Map<string, Provider>();
+let providers: Providers;
 beforeAll(async () => {
   service = await startService();
-  const box = createSecretBox(service.keyRing);
-  for (const [slug, { start, credentials }] of Object.entries(accounts)) {
-    const provider = await start();
-    providers.set(slug, provider);
-    const whole = JSON.stringify({ ...credentials, baseUrl: provider.url });
-    await createGateways(service.sql).insert({
-      slug,
-      driver: slug,
-      kind: 'sandbox',
-      credentials: box.seal(whole, `gateway:${slug}`),
-    });
-  }
+  providers = await startProviders(service);
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(async () => {
   await service.stop();
-  await Promise.all([...providers.values()].map((provider) => provider.stop()));
+  await providers.stop();
 });
 
-const providerOf = (driver: string): Provider => providers.get(driver)!;
-
-/** Created, and the payer was sent to the provider's page. */
-const sent = async (driver: string) => {
-  const money = driver === 'stripe' ? {} : { amount: 150_000, currency: 'IRR' };
-  const id = await journey.create({ gateway: driver, ...money });
-  const answer = await journey.checkout(id);
-  expect(answer.status, answer.text).toBe(302);
-  const [reference] =
-    [...providerOf(driver).book].find(([, { paymentId }]) => paymentId === id) ?? [];
-  expect(answer.headers.get('location')).toContain(reference);
-  return { id, reference: reference ?? '' };
-};
-
-const comeBack = (driver: string, reference: string) => {
-  const { method, url, fields } = providerOf(driver).back(reference);
-  return journey.call(method, url, fields ? { body: new URLSearchParams(fields) } : {});
-};
+const providerOf = (driver: ProviderName) => providers.of(driver);
+const sent = (driver: ProviderName) => providers.sent(journey, driver);
+const comeBack = (driver: ProviderName, reference: string) =>
+  providers.comeBack(journey, driver, reference);
 
 describe('a payment through a real gateway’s protocol', () => {
   it.each(drivers)('%s: is paid when the payer comes back', async (driver) => {
@@ -100,8 +63,7 @@ describe('a payment through a real gateway’s protocol', () => {
 
   it('keeps credentials out of every log', () => {
     const logs = [...service.api.lines, ...service.worker.lines].join('\n');
-    for (const secret of [merchantId, 'test-token-0123456789', 'sk_test_0123456789abcdef'])
-      expect(logs).not.toContain(secret);
+    for (const secret of providerSecrets) expect(logs).not.toContain(secret);
   });
 });
 

@@ -47,6 +47,7 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
     verify: answering('verify', script.verify),
     inquire: answering('inquire', script.inquire),
     ...(script.expire && { expire: answering('expire', script.expire) }),
+    ...(script.reverse && { reverse: answering('reverse', script.reverse) }),
   };
   return { adapter, asked, calls: () => asked.map(({ call }) => call) };
 };
@@ -69,13 +70,16 @@ export const withGateway = (
   const { adapter, ...gateway } = aGateway(script);
   const { logger, alerts } = readableLogger();
   const now = new Date();
+  const late: string[] = [];
   const activities = createPaymentActivities({
     settlements: records.settlements,
     gatewayOf: () => adapter,
+    workflows: { startLate: async (id) => void late.push(id) },
     publicBaseUrl,
     now: () => now,
     logger,
     ...deps,
   });
-  return { ...activities, ...gateway, alerts, now };
+  /** `late`: payments whose money somebody was told to look for. */
+  return { ...activities, ...gateway, alerts, now, late };
 };

@@ -1,0 +1,139 @@
+import { isTerminal } from '../contract/status.ts';
+import type { Answer } from '../gateways/gateway.ts';
+import type { GatewayRegistry } from '../gateways/registry.ts';
+import { driverOf } from '../gateways/registry.ts';
+import type { AuditFacts } from '../postgres/audit-log.ts';
+import type { LateMoneyRecords, LateResult } from '../postgres/late-money.ts';
+import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
+import type { Logger } from '../process.ts';
+import { orUnknown, toOpened } from './payment.ts';
+
+export interface Deps {
+  settlements: Pick<Settlements, 'get'>;
+  lateMoney: LateMoneyRecords;
+  gatewayOf: GatewayRegistry;
+  publicBaseUrl: string;
+  now: () => Date;
+  logger: Pick<Logger, 'info' | 'error'>;
+}
+
+/** After a lost answer: longer than any call of ours can be under way. */
+const pauseMs = 50_000;
+const mostReversals = 3;
+
+type Reply = Answer | { state: 'unknown' };
+
+export const createLateActivities = (deps: Deps) => {
+  const { settlements, lateMoney, gatewayOf, publicBaseUrl, now, logger } = deps;
+
+  /** In a try of its own: what was asked before has used up the time of the last one. */
+  const inquire = (payment: PaymentFacts, reference: string): Promise<Reply> =>
+    orUnknown(() => gatewayOf(payment).inquire(toOpened(payment, reference, publicBaseUrl)));
+
+  const record = async (payment: PaymentFacts, result: LateResult | null, facts: AuditFacts) => {
+    const { id, gateway, status, amount, currency } = payment;
+    const all = { gateway, status, amount, currency, ...facts };
+    if (!(await lateMoney.record(id, { result, facts: all, now: now() }))) return;
+    if (result === 'reversed') logger.info({ payment_id: id, gateway }, 'Late money went back');
+    else logger.error({ payment_id: id, gateway, alert: 'late_money' }, alertOf[result ?? 'found']);
+  };
+
+  const over = async (
+    payment: PaymentFacts,
+    result: LateResult,
+    facts: AuditFacts = {},
+  ): Promise<'over'> => {
+    await record(payment, result, facts);
+    return 'over';
+  };
+
+  /** Tells the gateway to give it back, and asks what became of that. */
+  const giveBack = async (
+    payment: PaymentFacts,
+    reference: string,
+    tellsReversal: boolean,
+  ): Promise<'over' | 'again'> => {
+    const asOf = now();
+    const begun = await lateMoney.beginReversal(payment.id, {
+      most: tellsReversal ? mostReversals : 1,
+      notAfter: new Date(asOf.getTime() - pauseMs),
+      now: asOf,
+    });
+    if (!begun) return 'again';
+    const opened = toOpened(payment, reference, publicBaseUrl);
+    const reversal = await orUnknown(async () => gatewayOf(payment).reverse?.(opened));
+    const after = standingOf(await inquire(payment, reference));
+    const isReversed = reversal && 'result' in reversal && reversal.result === 'reversed';
+    if (after === 'gone' || (isReversed && !(tellsReversal && after === 'taken')))
+      return over(payment, 'reversed');
+    if (!reversal || 'state' in reversal) return 'again';
+    if (reversal.result === 'reversed') return over(payment, 'by_hand');
+    const { code: gateway_code, message: gateway_message } = reversal;
+    return over(payment, 'by_hand', { gateway_code, gateway_message });
+  };
+
+  return {
+    /**
+     * One try to find out whether money came after a payment's end, and to have it given back where it
+     * does not go by itself. Nothing is verified, and the payment stays as it ended.
+     * `last`: nobody asks again.
+     */
+    async settleLateMoney({ id, last }: LateRequest): Promise<'over' | 'again'> {
+      const payment = await settlements.get(id);
+      if (!payment?.reference || !isTerminal(payment.status) || payment.status === 'paid')
+        return 'over';
+      const found = await lateMoney.get(id);
+      if (found?.result) return 'over';
+      const { reference } = payment;
+      const { twoStepVerify = false, tellsReversal = false } =
+        driverOf(payment.driver)?.capabilities ?? {};
+      const answer = await inquire(payment, reference);
+      const standing = standingOf(answer);
+      if (standing === 'gone') return found ? over(payment, 'reversed') : 'over';
+      // What waits for a verification that never comes is given back by the gateway.
+      if (standing === 'coming' && twoStepVerify) return over(payment, 'returns');
+      if (standing === 'taken') {
+        await record(payment, null, takenIn(answer));
+        // Told before, without an answer, and it does not say what became of that.
+        const untold = found !== undefined && found.reversals > 0 && !tellsReversal;
+        const exhausted = found !== undefined && found.reversals >= mostReversals;
+        if (!gatewayOf(payment).reverse || untold || exhausted || last)
+          return over(payment, 'by_hand');
+        return giveBack(payment, reference, tellsReversal);
+      }
+      if (!last) return 'again';
+      return found || standing === 'unknown' ? over(payment, 'by_hand') : 'over';
+    },
+  };
+};
+
+export interface LateRequest {
+  id: string;
+  last: boolean;
+}
+
+const alertOf: Record<'found' | 'returns' | 'by_hand', string> = {
+  found: 'Money was taken for a payment that is not paid: it is to go back',
+  returns: 'Money came after the end of a payment: unverified, it goes back by itself',
+  by_hand: 'Money of a payment that is not paid may have stayed at the gateway: look after it',
+};
+
+/** `taken`: it is ours; `coming`: not yet, or not verified; `gone`: there is none, or none any more. */
+const standingOf = ({ state }: Reply): 'taken' | 'coming' | 'gone' | 'unknown' => {
+  switch (state) {
+    case 'paid':
+      return 'taken';
+    case 'settling':
+      return 'coming';
+    case 'waiting':
+    case 'failed':
+    case 'cancelled':
+    case 'expired':
+      return 'gone';
+    case 'unknown':
+      return 'unknown';
+  }
+};
+
+const takenIn = (answer: Reply): AuditFacts =>
+  answer.state === 'paid' ? { taken_amount: answer.amount, taken_currency: answer.currency } : {};

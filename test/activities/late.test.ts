@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLateActivities } from '../../activities/late.ts';
+import type { Answer, GatewayAdapter, Reversal } from '../../gateways/gateway.ts';
+import { createAuditLog } from '../../postgres/audit-log.ts';
+import { createGateways } from '../../postgres/gateways.ts';
+import { createLateMoney } from '../../postgres/late-money.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+import {
+  aGateway,
+  confirmed,
+  inTurn,
+  publicBaseUrl,
+  readableLogger,
+  silence,
+} from '../support/scripted-gateway.ts';
+
+/** One that captures by itself and shows reversals, one that does not show them, and a two-step one. */
+const drivers = ['stripe', 'payping', 'zarinpal'] as const;
+type DriverName = (typeof drivers)[number];
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+  for (const slug of drivers)
+    await createGateways(records.sql).insert({
+      slug,
+      driver: slug,
+      kind: 'sandbox',
+      credentials: null,
+    });
+});
+afterAll(() => records.drop());
+
+const reversed: Reversal = { result: 'reversed' };
+const refused: Reversal = { result: 'refused', code: '-62', message: 'The address is not known' };
+const gone: Answer = {
+  state: 'failed',
+  failureCode: 'payment_reversed',
+  code: null,
+  message: null,
+};
+const settling: Answer = { state: 'settling' };
+
+interface Scene {
+  driver?: DriverName;
+  inquire: (Answer | typeof silence)[];
+  /** Without it, the gateway takes nothing back. */
+  reverse?: (Reversal | typeof silence)[];
+}
+
+/** A payment that ended unpaid, and what its gateway says then. */
+const aLateCase = async ({ driver = 'stripe', inquire, reverse }: Scene) => {
+  const payment = await records.ended('expired', { gateway: driver });
+  const { adapter, calls } = aGateway({
+    inquire: inTurn<Answer>(...inquire),
+    ...(reverse && { reverse: inTurn<Reversal>(...reverse) }),
+  });
+  const { logger, alerts } = readableLogger();
+  let nowMs = Date.now();
+  const { settleLateMoney } = createLateActivities({
+    settlements: records.settlements,
+    lateMoney: createLateMoney(records.sql),
+    gatewayOf: () => adapter satisfies GatewayAdapter,
+    publicBaseUrl,
+    now: () => new Date(nowMs),
+    logger,
+  });
+  const before = await records.everythingOf(payment.id);
+  return {
+    payment,
+    calls,
+    alerts,
+    look: ({ last = false } = {}) => settleLateMoney({ id: payment.id, last }),
+    minutesLater(count: number) {
+      nowMs += count * 60_000;
+    },
+    async audited() {
+      const subject = `payment:${payment.id}`;
+      const entries = await createAuditLog(records.sql).list({ subject, limit: 9 });
+      return entries.map(({ action }) => action.replace('payment.late_money_', '')).toReversed();
+    },
+    /** The payment, its event and its delivery are as they were. */
+    async isUntouched() {
+      expect(await records.everythingOf(payment.id)).toEqual(before);
+    },
+  };
+};
+
+describe('FS-16: money that came after the end of a payment', () => {
+  it('is not there: nothing is written and nobody is alerted', async () => {
+    for (const state of ['waiting', 'cancelled', 'expired'] as const) {
+      const { look, audited, alerts } = await aLateCase({ inquire: [{ state }] });
+      expect(await look()).toBe('over');
+      expect([await audited(), alerts()]).toEqual([[], []]);
+    }
+  });
+
+  it('is not verified at a two-step gateway, and goes back by itself', async () => {
+    const { look, calls, audited, alerts, isUntouched } = await aLateCase({
+      driver: 'zarinpal',
+      inquire: [settling],
+      reverse: [],
+    });
+    expect([await look(), await look()]).toEqual(['over', 'over']);
+    expect(calls()).toEqual(['inquire']);
+    expect([await audited(), alerts()]).toEqual([['returns'], ['late_money']]);
+    await isUntouched();
+  });
+
+  it('is reversed once where it was taken, then inquired, whoever asks again', async () => {
+    const { look, calls, audited, alerts, isUntouched } = await aLateCase({
+      inquire: [confirmed({ amount: 9 }), gone],
+      reverse: [reversed],
+    });
+    expect(await look()).toBe('over');
+    expect(await look()).toBe('over');
+    expect(calls()).toEqual(['inquire', 'reverse', 'inquire']);
+    expect([await audited(), alerts()]).toEqual([['found', 'reversed'], ['late_money']]);
+    await isUntouched();
+  });
+
+  it('is for people where the adapter cannot reverse, or is refused', async () => {
+    const cannot = await aLateCase({ inquire: [confirmed()] });
+    expect(await cannot.look()).toBe('over');
+    const told = await aLateCase({ inquire: [confirmed(), confirmed()], reverse: [refused] });
+    expect(await told.look()).toBe('over');
+    for (const { audited, alerts } of [cannot, told]) {
+      expect(await audited()).toEqual(['found', 'by_hand']);
+      expect(alerts()).toEqual(['late_money', 'late_money']);
+    }
+  });
+
+  it('is on its way at a gateway that captures by itself: asked again, for a day', async () => {
+    const { look, audited } = await aLateCase({ inquire: [settling, settling] });
+    expect(await look()).toBe('again');
+    expect(await look({ last: true })).toBe('over');
+    expect(await audited()).toEqual([]);
+  });
+
+  it('is asked about until the gateway answers; after a day people are', async () => {
+    const { look, audited, alerts } = await aLateCase({ inquire: [silence, silence] });
+    expect(await look()).toBe('again');
+    expect([await audited(), alerts()]).toEqual([[], []]);
+    expect(await look({ last: true })).toBe('over');
+    expect([await audited(), alerts()]).toEqual([['by_hand'], ['late_money']]);
+  });
+
+  it('is not looked for where the payment is paid or open', async () => {
+    const { settleLateMoney } = createLateActivities({
+      settlements: records.settlements,
+      lateMoney: createLateMoney(records.sql),
+      gatewayOf: () => aGateway({}).adapter,
+      publicBaseUrl,
+      now: () => new Date(),
+      logger: readableLogger().logger,
+    });
+    for (const { id } of [await records.ended('paid'), await records.sent()])
+      expect(await settleLateMoney({ id, last: false })).toBe('over');
+  });
+});
+
+describe('FS-21: a reversal whose answer was lost', () => {
+  it('is inquired first: it went back, and nothing is told twice', async () => {
+    const { look, calls, audited } = await aLateCase({
+      inquire: [confirmed(), gone],
+      reverse: [silence],
+    });
+    expect(await look()).toBe('over');
+    expect(calls()).toEqual(['inquire', 'reverse', 'inquire']);
+    expect(await audited()).toEqual(['found', 'reversed']);
+  });
+
+  it('is told again only when an inquiry, a minute later, shows that it never arrived', async () => {
+    const { look, calls, audited, minutesLater } = await aLateCase({
+      inquire: [confirmed(), confirmed(), confirmed(), confirmed(), gone],
+      reverse: [silence, reversed],
+    });
+    expect(await look()).toBe('again');
+    // A run that comes at once, after a crash, asks only.
+    expect(await look()).toBe('again');
+    minutesLater(1);
+    expect(await look()).toBe('over');
+    expect(calls().filter((call) => call === 'reverse')).toHaveLength(2);
+    expect(calls().slice(-3)).toEqual(['inquire', 'reverse', 'inquire']);
+    expect(await audited()).toEqual(['found', 'reversed']);
+  });
+
+  it('is never told again where an inquiry does not show it: people look after it', async () => {
+    const { look, calls, audited, minutesLater } = await aLateCase({
+      driver: 'payping',
+      inquire: [confirmed(), confirmed(), confirmed()],
+      reverse: [silence],
+    });
+    expect(await look()).toBe('again');
+    minutesLater(10);
+    expect(await look()).toBe('over');
+    expect(calls().filter((call) => call === 'reverse')).toHaveLength(1);
+    expect(await audited()).toEqual(['found', 'by_hand']);
+  });
+
+  it('is done where the gateway said so and cannot show it', async () => {
+    const { look, audited } = await aLateCase({
+      driver: 'payping',
+      inquire: [confirmed(), confirmed()],
+      reverse: [reversed],
+    });
+    expect(await look()).toBe('over');
+    expect(await audited()).toEqual(['found', 'reversed']);
+  });
+
+  it('is for people after three that did not arrive', async () => {
+    const { look, audited, minutesLater } = await aLateCase({
+      inquire: Array.from({ length: 7 }, () => confirmed()),
+      reverse: [silence, silence, silence],
+    });
+    for (let told = 0; told < 3; told += 1) {
+      expect(await look()).toBe('again');
+      minutesLater(1);
+    }
+    expect(await look()).toBe('over');
+    expect(await audited()).toEqual(['found', 'by_hand']);
+  });
+});

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Journey } from '../support/journey.ts';
+import { createJourney } from '../support/journey.ts';
+import type { ProviderName, Providers } from '../support/providers.ts';
+import { providerNames, startProviders } from '../support/providers.ts';
+import type { Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { skipAllTime } from '../support/skip-time.ts';
+import { until } from '../support/until.ts';
+
+let service: Service;
+let providers: Providers;
+let journey: Journey;
+beforeAll(async () => {
+  service = await startService();
+  providers = await startProviders(service);
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(async () => {
+  await service.stop();
+  await providers.stop();
+});
+
+/** The payer was sent off and the payment expired. */
+const expired = async (name: ProviderName) => {
+  const sent = await providers.sent(journey, name);
+  await skipAllTime(service.client, sent.id);
+  await until('the webhook', () => service.receiver.of(sent.id)[0]);
+  expect((await journey.get(sent.id)).json['status']).toBe('expired');
+  return sent;
+};
+
+const alertsOf = (id: string) =>
+  service.worker.lines.filter((line) => line.includes('"late_money"') && line.includes(id)).length;
+
+/** What the service wrote down of late money, once the search for it has closed and `alerts` came. */
+const afterSearch = async (id: string, alerts: number) => {
+  const search = service.client.workflow.getHandle(`LATE_${id}`);
+  await search.result();
+  const audit = await service.sql<{ action: string }[]>`
+    select action from audit_log where subject = ${`payment:${id}`} order by id`;
+  await until('the alerts are logged', () => alertsOf(id) >= alerts);
+  return {
+    audit: audit.map(({ action }) => action.replace('payment.late_money_', '')),
+    alerts: alertsOf(id),
+    status: (await journey.get(id)).json['status'],
+    events: (await service.sql`select from events where payment_id = ${id}`).length,
+    posts: service.receiver.of(id).length,
+  };
+};
+
+/** One terminal state, one event, one delivery, whatever came later. */
+const asItEnded = (status: string) => ({ status, events: 1, posts: 1 });
+
+describe('FS-16: a payer who pays after the end and comes back', () => {
+  it.each(['zarinpal', 'zibal', 'payping'] as const)(
+    '%s: is told that it expired; unverified money goes back by itself',
+    async (name) => {
+      const { id, reference } = await expired(name);
+      await providers.of(name).pay(reference);
+      for (let times = 0; times < 2; times += 1) {
+        const back = await providers.comeBack(journey, name, reference);
+        expect(back.headers.get('location')).toContain('status=expired');
+      }
+      const seen = await afterSearch(id, 1);
+      expect(seen).toEqual({ audit: ['returns'], alerts: 1, ...asItEnded('expired') });
+      expect(providers.entry(name, reference)).toMatchObject({ verified: 0, reversed: 0 });
+    },
+  );
+
+  // Somebody else confirmed it there: a setting of the account, or a person.
+  it.each([
+    ['zarinpal', 'VERIFIED', { audit: ['found', 'reversed'], alerts: 1 }, 1],
+    ['payping', '1', { audit: ['found', 'reversed'], alerts: 1 }, 1],
+    ['zibal', '1', { audit: ['found', 'by_hand'], alerts: 2 }, 0],
+  ] as const)(
+    'FS-21: %s: has money that was taken reversed once, where it can be',
+    async (name, state, expected, reversals) => {
+      const { id, reference } = await expired(name);
+      await providers.of(name).pay(reference);
+      providers.of(name).move(reference, state);
+      // The answer to it is lost: what became of it is asked.
+      if (name === 'zarinpal') providers.of(name).fail('lost', /reverse/);
+      for (let times = 0; times < 2; times += 1) {
+        await providers.comeBack(journey, name, reference);
+        expect(await afterSearch(id, expected.alerts)).toEqual({
+          ...expected,
+          ...asItEnded('expired'),
+        });
+      }
+      expect(providers.entry(name, reference)).toMatchObject({ verified: 0, reversed: reversals });
+      const calls = providers.of(name).calls.filter(({ path }) => path.includes('reverse'));
+      expect(calls).toHaveLength(reversals);
+    },
+  );
+
+  it('is looked for again, though an earlier return had brought nothing', async () => {
+    const { id, reference } = await expired('zarinpal');
+    await providers.comeBack(journey, 'zarinpal', reference);
+    expect(await afterSearch(id, 0)).toEqual({ audit: [], alerts: 0, ...asItEnded('expired') });
+    await providers.of('zarinpal').pay(reference);
+    await providers.comeBack(journey, 'zarinpal', reference);
+    expect(await afterSearch(id, 1)).toMatchObject({ audit: ['returns'], alerts: 1 });
+  });
+});
+
+describe('FS-08: money of another amount', () => {
+  it.each(providerNames)('%s: goes back, and the payment is amount_mismatch', async (name) => {
+    const { id, reference } = await providers.sent(journey, name);
+    providers.entry(name, reference).amount -= 10;
+    await providers.of(name).pay(reference);
+    const back = await providers.comeBack(journey, name, reference);
+    expect(back.headers.get('location')).toContain('status=failed');
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    const seen = await afterSearch(id, 1);
+    const captures = name === 'stripe';
+    expect(seen).toEqual({
+      audit: captures ? ['found', 'reversed'] : ['returns'],
+      alerts: 1,
+      ...asItEnded('failed'),
+    });
+    expect((await journey.get(id)).json['failure_code']).toBe('amount_mismatch');
+    const entry = providers.entry(name, reference);
+    expect(entry).toMatchObject({ verified: 0, reversed: captures ? 1 : 0 });
+  });
+});
+
+describe('a return after a good end', () => {
+  it('has nothing looked for', async () => {
+    const { id, reference } = await providers.sent(journey, 'zarinpal');
+    await providers.of('zarinpal').pay(reference);
+    for (let times = 0; times < 2; times += 1) {
+      const back = await providers.comeBack(journey, 'zarinpal', reference);
+      expect(back.headers.get('location')).toContain('status=paid');
+    }
+    const search = service.client.workflow.getHandle(`LATE_${id}`);
+    await expect(search.describe()).rejects.toThrow(/not found/i);
+  });
+});

@@ -1,0 +1,83 @@
+import { expect } from 'vitest';
+import { createGateways } from '../../postgres/gateways.ts';
+import { createSecretBox } from '../../postgres/secret-box.ts';
+import { startPayping } from '../gateways/stand-ins/payping.ts';
+import type { Entry, Provider } from '../gateways/stand-ins/server.ts';
+import { startStripe } from '../gateways/stand-ins/stripe.ts';
+import { startZarinpal } from '../gateways/stand-ins/zarinpal.ts';
+import { startZibal } from '../gateways/stand-ins/zibal.ts';
+import type { Journey } from './journey.ts';
+import type { Service } from './service.ts';
+
+const accounts = {
+  zarinpal: {
+    start: startZarinpal,
+    credentials: { merchantId: '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42' },
+  },
+  zibal: { start: startZibal, credentials: { merchant: 'zibal' } },
+  payping: { start: startPayping, credentials: { testToken: 'test-token-0123456789' } },
+  stripe: {
+    start: startStripe,
+    credentials: {
+      secretKey: 'sk_test_0123456789abcdef',
+      webhookSecrets: ['whsec_0123456789abcdef'],
+    },
+  },
+} satisfies Record<string, { start: () => Promise<Provider>; credentials: object }>;
+
+export type ProviderName = keyof typeof accounts;
+export const providerNames = Object.keys(accounts) as ProviderName[];
+
+/** What must not be seen anywhere. The name of Zibal's sandbox merchant is no secret. */
+export const providerSecrets = ['merchantId', 'testToken', 'secretKey', 'webhookSecrets'].flatMap(
+  (name) =>
+    Object.values(accounts).flatMap(({ credentials }) => {
+      const value: unknown = Reflect.get(credentials, name);
+      return value === undefined ? [] : [value].flat().map(String);
+    }),
+);
+
+/** The providers' stand-ins, each with an account of its name in the service. */
+export const startProviders = async ({ sql, keyRing }: Pick<Service, 'sql' | 'keyRing'>) => {
+  const box = createSecretBox(keyRing);
+  const providers = new Map<ProviderName, Provider>();
+  for (const name of providerNames) {
+    const { start, credentials } = accounts[name];
+    const provider = await start();
+    providers.set(name, provider);
+    const whole = JSON.stringify({ ...credentials, baseUrl: provider.url });
+    await createGateways(sql).insert({
+      slug: name,
+      driver: name,
+      kind: 'sandbox',
+      credentials: box.seal(whole, `gateway:${name}`),
+    });
+  }
+  const of = (name: ProviderName): Provider => providers.get(name)!; // All of them were started.
+
+  return {
+    of,
+    entry: (name: ProviderName, reference: string): Entry => of(name).book.get(reference)!,
+
+    /** Created, and the payer was sent to the provider's page. */
+    async sent(journey: Journey, name: ProviderName, fields: Record<string, unknown> = {}) {
+      const money = name === 'stripe' ? {} : { amount: 150_000, currency: 'IRR' };
+      const id = await journey.create({ gateway: name, ...money, ...fields });
+      const answer = await journey.checkout(id);
+      expect(answer.status, answer.text).toBe(302);
+      const [reference = ''] =
+        [...of(name).book].find(([, { paymentId }]) => paymentId === id) ?? [];
+      expect(answer.headers.get('location')).toContain(reference);
+      return { id, reference };
+    },
+
+    /** The payer's browser comes back, as this provider sends it. */
+    comeBack(journey: Journey, name: ProviderName, reference: string) {
+      const { method, url, fields } = of(name).back(reference);
+      return journey.call(method, url, fields ? { body: new URLSearchParams(fields) } : {});
+    },
+
+    stop: () => Promise.all([...providers.values()].map((provider) => provider.stop())),
+  };
+};
+export type Providers = Awaited<ReturnType<typeof startProviders>>;
