@@ -69,6 +69,8 @@ const apiShape = {
   /** Whose X-Forwarded-For is believed. */
   TRUSTED_PROXIES: networks.default([]),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(60),
+  /** Opens the secrets that gateways sign notifications with; none are taken without it. */
+  SECRETS_KEY: keyRing.optional(),
 };
 
 const workerShape = {

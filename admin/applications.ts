@@ -1,3 +1,4 @@
+import { slugPattern } from '../contract/ids.ts';
 import type { TargetRule } from '../contract/webhook-address.ts';
 import {
   hostOf,
@@ -31,7 +32,6 @@ export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'call
 };
 
 const listLimit = 1_000;
-const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
 const maxRequestsPerMinute = 1_000_000;
 
 /** @throws Refusal */

@@ -8,7 +8,7 @@ import { logContext } from '../process.ts';
 import type { AddressLimiter } from './address-limiter.ts';
 import type { Authenticate } from './authentication.ts';
 import { tooMany } from './authentication.ts';
-import { readForm, readJson } from './body.ts';
+import { readBytes, readForm, readJson } from './body.ts';
 import type { ClientAddress } from './client-address.ts';
 import { countedAs } from './client-address.ts';
 import { toErrorReply } from './errors.ts';
@@ -67,25 +67,27 @@ const answer = async (
   // An abort is dear, and of no use once the answer is out.
   ctx.res.once('close', () => ctx.res.writableFinished || gone.abort());
   const params = ctx['params'] as Record<string, string>; // The router's, from the path.
+  const address = countedAs(clientAddress(ctx.req));
   const request: Omit<AnyRequest, 'caller' | 'query'> = {
     params,
+    address,
     refuse: (code, message, options) => new PaymentError(code, message, options),
     header: (name) => (ctx.req.headers[name] === undefined ? undefined : ctx.get(name)),
     readJson: () => readJson(ctx.req),
     readForm: () => readForm(ctx.req),
+    readBytes: () => readBytes(ctx.req),
     signal: gone.signal,
   };
   const store = logContext.getStore();
   if (store && params['payment_id']) store['payment_id'] = params['payment_id'];
   let caller: Caller | undefined;
   if (route.access === 'application') {
-    const address = countedAs(clientAddress(ctx.req));
     caller = await authenticate({ authorization: ctx.get('authorization'), address });
     if (store) store['application'] = caller.application;
     spend(ctx, caller.budget);
   }
   if (route.access === 'payer') {
-    const retryAfter = payerPages.hit(countedAs(clientAddress(ctx.req)));
+    const retryAfter = payerPages.hit(address);
     if (retryAfter !== undefined) throw tooMany(retryAfter);
   }
   const query = route.query && readQuery(route.query, ctx.querystring);

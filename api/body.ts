@@ -8,14 +8,13 @@ const maxBytes = 64 * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
-const readText = async (req: IncomingMessage): Promise<string> => {
+/** As it was sent. @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
+export const readBytes = async (req: IncomingMessage): Promise<Buffer> => {
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new PaymentError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed.');
-  let bytes: Buffer;
   try {
-    bytes = await rawBody(req, { limit: maxBytes, length: req.headers['content-length'] ?? null });
+    return await rawBody(req, { limit: maxBytes, length: req.headers['content-length'] ?? null });
   } catch (error) {
     if (error instanceof Error && 'type' in error && error.type === 'entity.too.large')
       throw new PaymentError('PAYLOAD_TOO_LARGE', `The body is larger than ${maxBytes} bytes.`);
@@ -23,6 +22,11 @@ const readText = async (req: IncomingMessage): Promise<string> => {
       cause: error,
     });
   }
+};
+
+/** @throws PaymentError */
+const readText = async (req: IncomingMessage): Promise<string> => {
+  const bytes = await readBytes(req);
   try {
     return utf8.decode(bytes);
   } catch {

@@ -13,6 +13,7 @@ export const guide = `Create a payment, send the payer to its \`checkout_url\`, 
 
 export const tags = {
   Payments: 'For applications, with a bearer token.',
+  Gateways: "For payment providers' servers, known by their signature.",
   'Payer pages': "Opened by the payer's browser; whoever holds the link may open it.",
   Contract: 'This document and the page that shows it.',
 } as const;

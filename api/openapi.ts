@@ -71,7 +71,12 @@ const operationOf = (name: string, route: Route) => ({
   responses: responsesOf(route),
 });
 
-const tagOf = { application: 'Payments', payer: 'Payer pages', anyone: 'Contract' } as const;
+const tagOf = {
+  application: 'Payments',
+  payer: 'Payer pages',
+  gateway: 'Gateways',
+  anyone: 'Contract',
+} as const;
 
 /** Header names as people write them. */
 const written = (name: string) =>
@@ -94,13 +99,17 @@ const examplesOf = (examples: Readonly<Record<string, unknown>>) =>
       }
     : {};
 
-const bodyOf = (body: NonNullable<Route['body']>) => ({
-  required: true,
-  content:
-    'json' in body
-      ? { 'application/json': { schema: body.json, ...examplesOf(body.examples) } }
-      : { 'application/x-www-form-urlencoded': { schema: body.form } },
-});
+const bodyOf = (body: NonNullable<Route['body']>) => {
+  if ('bytes' in body)
+    return { required: true, description: body.bytes, content: { '*/*': { schema: {} } } };
+  return {
+    required: true,
+    content:
+      'json' in body
+        ? { 'application/json': { schema: body.json, ...examplesOf(body.examples) } }
+        : { 'application/x-www-form-urlencoded': { schema: body.form } },
+  };
+};
 
 const responsesOf = (route: Route): Record<string, object> => {
   const byStatus = Map.groupBy(answersOf(route), ({ status }) => status);

@@ -31,9 +31,10 @@ export interface Route {
   path: string;
   /**
    * `application`: with its bearer token, answered in JSON. `payer`: whoever holds a payment's link
-   * in a browser, answered with pages and redirects. `anyone`: the contract itself.
+   * in a browser, answered with pages and redirects. `gateway`: a provider's server, known by its
+   * signature. `anyone`: the contract itself.
    */
-  access: 'application' | 'payer' | 'anyone';
+  access: 'application' | 'payer' | 'gateway' | 'anyone';
   summary: string;
   description: string;
   params?: z.ZodObject;
@@ -41,7 +42,11 @@ export interface Route {
   query?: z.ZodObject;
   /** By lower-case name. */
   headers?: z.ZodObject;
-  body?: { json: z.ZodType; examples: Readonly<Record<string, unknown>> } | { form: z.ZodObject };
+  body?:
+    | { json: z.ZodType; examples: Readonly<Record<string, unknown>> }
+    | { form: z.ZodObject }
+    /** Taken as it is; the text says what it has to be. */
+    | { bytes: string };
   replies: Readonly<Record<number, ReplySpec>>;
   /** What it can be refused with, beside what follows from the rest of the row. */
   errors: readonly ErrorCode[];
@@ -51,10 +56,10 @@ const implied = {
   always: ['METHOD_NOT_ALLOWED', 'INTERNAL', 'SERVICE_UNAVAILABLE'],
   application: ['UNAUTHENTICATED', 'INVALID_TOKEN', 'APPLICATION_DISABLED', 'RATE_LIMITED'],
   payer: ['RATE_LIMITED'],
+  gateway: ['RATE_LIMITED'],
   anyone: [],
   query: ['VALIDATION_FAILED'],
-  json: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
-  form: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
+  body: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 type Implied = { [Part in keyof typeof implied]: (typeof implied)[Part][number] };
 
@@ -64,7 +69,7 @@ export const codesOf = (route: Route): ErrorCode[] => [
     ...route.errors,
     ...implied[route.access],
     ...(route.query ? implied.query : []),
-    ...(route.body ? implied['json' in route.body ? 'json' : 'form'] : []),
+    ...(route.body ? implied.body : []),
     ...implied.always,
   ]),
 ];
@@ -75,7 +80,7 @@ export type CodeOf<R extends Route> =
   | R['errors'][number]
   | Implied['always' | R['access']]
   | (Has<R, 'query', z.ZodObject> extends true ? Implied['query'] : never)
-  | (Has<R, 'body', object> extends true ? Implied['json'] : never);
+  | (Has<R, 'body', object> extends true ? Implied['body'] : never);
 
 /** What a handler may answer: declared statuses; pages say a refusal themselves. */
 export type StatusOf<R extends Route> =
@@ -110,16 +115,21 @@ export interface BodyReaders {
   readJson(): Promise<JsonNode>;
   /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
   readForm(): Promise<URLSearchParams>;
+  /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
+  readBytes(): Promise<Buffer>;
 }
 
 /** Of a route: its parts by what the row declares, so that nothing undeclared can be read. */
 export type RequestOf<R extends Route> = RouteRequest<CodeOf<R>> &
   (R['access'] extends 'application' ? { caller: Caller } : unknown) &
+  (R['access'] extends 'gateway' ? { address: string } : unknown) &
   (R extends { query: infer Q extends z.ZodObject } ? { query: z.output<Q> } : unknown) &
   (R extends { body: { json: z.ZodType } } ? Pick<BodyReaders, 'readJson'> : unknown) &
-  (R extends { body: { form: z.ZodType } } ? Pick<BodyReaders, 'readForm'> : unknown);
+  (R extends { body: { form: z.ZodType } } ? Pick<BodyReaders, 'readForm'> : unknown) &
+  (R extends { body: { bytes: string } } ? Pick<BodyReaders, 'readBytes'> : unknown);
 
 export type Handler<R extends Route> = (request: RequestOf<R>) => Promise<Reply<StatusOf<R>>>;
 
 /** What the application hands to every handler; each sees of it what its row declares. */
-export type AnyRequest = RouteRequest<ErrorCode> & BodyReaders & { caller: Caller; query: never };
+export type AnyRequest = RouteRequest<ErrorCode> &
+  BodyReaders & { caller: Caller; query: never; address: string };

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
 import type { Sql } from '../postgres/connection.ts';
+import { createNotificationReader } from '../gateways/registry.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createPayments } from '../postgres/payments.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
+import type { KeyRing } from '../postgres/secret-box.ts';
+import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createUnstarted } from '../postgres/unstarted.ts';
 import type { Logger } from '../process.ts';
@@ -16,6 +19,7 @@ import { createBacklog } from './backlog.ts';
 import { createDocumentHandlers } from './documents.ts';
 import type { Network } from './client-address.ts';
 import { createClientAddress } from './client-address.ts';
+import { createNotificationHandlers } from './notifications.ts';
 import { createLateStarter } from './late.ts';
 import { createPayerHandlers } from './payer.ts';
 import { createPaymentHandlers } from './payments.ts';
@@ -31,6 +35,8 @@ export interface Deps {
   publicBaseUrl: string;
   trustedProxies: readonly Network[];
   payerPagesPerMinute: number;
+  /** Opens the secrets that gateways sign notifications with; none are taken without it. */
+  keyRing: KeyRing | undefined;
 }
 
 /** Of a client address, in a minute and in this process. */
@@ -49,6 +55,8 @@ export const createService = (deps: Deps) => {
   const settler = createSettler({ client });
   const startLate = createLateStarter({ client });
   const backlog = createBacklog({ unstarted, logger });
+  const failures = createAddressLimiter({ perMinute: failuresPerMinute, now: Date.now });
+  const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
   let stopping = false;
 
   const handlers = {
@@ -66,12 +74,21 @@ export const createService = (deps: Deps) => {
     }),
     ...createPayerHandlers({ payments, settler, starter, startLate, now, logger }),
     ...createSandboxHandlers({ sandboxPayments, payments }),
+    ...createNotificationHandlers({
+      gateways,
+      payments,
+      client,
+      startLate,
+      readNotification: secretBox && createNotificationReader({ secretBox, now }),
+      unverified: failures,
+      logger,
+    }),
   };
   const app = createApp({
     handlers,
     authenticate: createAuthenticate({
       tokens: shareAuthentication(createTokens(sql)),
-      failures: createAddressLimiter({ perMinute: failuresPerMinute, now: Date.now }),
+      failures,
       logger,
     }),
     clientAddress: createClientAddress(deps.trustedProxies),

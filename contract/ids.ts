@@ -23,6 +23,9 @@ export const newPaymentId = (): string => `PAY_${ulid(undefined, random)}`;
 
 export const paymentIdPattern = /^PAY_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
+/** Names of applications and gateways, as admins give them. */
+export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
+
 export const newRequestId = (): string => `req_${ulid(undefined, random)}`;
 
 const eventNamespace = 'd4c1b1f0-6f0e-4f5c-9d57-3a2c3f6a6b1e';

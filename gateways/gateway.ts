@@ -41,7 +41,14 @@ export type Answer =
 export type Reversal =
   { result: 'reversed' } | { result: 'refused'; code: string | null; message: string | null };
 
-/** A message from a gateway's server. `refused`: nothing in it may be believed. */
+/** What claims to come from a gateway's server: the body as bytes, for they are what is signed. */
+export interface Message {
+  /** By its lower-case name. */
+  header(name: string): string | undefined;
+  body: Buffer;
+}
+
+/** What a message turned out to be. `refused`: nothing in it may be believed. */
 export type Notification =
   | { result: 'refused' | 'irrelevant' }
   | { result: 'news'; reference: string; paymentId: string | null };
@@ -63,8 +70,6 @@ export interface GatewayAdapter {
   reverse?(payment: OpenedPayment): Promise<Reversal>;
   /** References of payments that are paid and not verified. Not `complete`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
-  /** Checks the signature before anything is believed; what follows is asked of the gateway. */
-  parseNotification?(notification: { signature: string; body: Buffer }): Notification;
 }
 
 /** What a payer's browser brings back: a hint for logs, never proof. */
@@ -85,13 +90,13 @@ export interface Capabilities {
   /** Null also where it cannot be reversed through its adapter. */
   reverseWindowSeconds: number | null;
   twoStepVerify: boolean;
+  /** Whether an inquiry shows that money went back: if not, a lost answer to a reversal is not repeated. */
+  tellsReversal: boolean;
   /** Whether it knows a payer who cancelled from one who failed. */
   tellsCancel: boolean;
   returnMethod: 'GET' | 'POST';
   /** What makes a test account one: a host of its own, or the credential. */
   sandboxKind: 'built-in' | 'host' | 'credential';
-  /** Whether an inquiry shows that money went back: if not, a lost answer to a reversal is not repeated. */
-  tellsReversal: boolean;
 }
 
 export interface Account<Credentials = unknown> {
@@ -111,6 +116,11 @@ export interface Tools {
 export interface Driver<Needs extends Tools = Tools> {
   capabilities: Capabilities;
   parseReturn(values: URLSearchParams): ReturnHint;
+  /**
+   * For providers that tell us news. Checks the signature before anything is believed; what follows
+   * is asked of the gateway. @throws AccountProblem
+   */
+  parseNotification?(message: Message, account: Account, now: Date): Notification;
   /** @throws AccountProblem for credentials that do not fit the driver or the account's kind */
   connect(account: Account, tools: Needs): GatewayAdapter;
 }
@@ -119,23 +129,36 @@ interface Definition<Schema extends z.ZodType, Needs extends Tools> {
   capabilities: Capabilities;
   credentials: Schema;
   parseReturn(values: URLSearchParams): ReturnHint;
+  parseNotification?(message: Message, account: Account<z.output<Schema>>, now: Date): Notification;
   connect(account: Account<z.output<Schema>>, tools: Needs): GatewayAdapter;
 }
 
 /** A driver whose credentials are parsed before it sees them. */
 export const defineDriver = <Schema extends z.ZodType, Needs extends Tools = Tools>({
   credentials: schema,
+  connect,
+  parseNotification,
   ...definition
 }: Definition<Schema, Needs>): Driver<Needs> => ({
   ...definition,
-  connect({ credentials, ...account }, tools) {
-    const parsed = schema.safeParse(credentials);
-    if (parsed.success) return definition.connect({ ...account, credentials: parsed.data }, tools);
-    // Only where it is wrong: a message could quote the secret.
-    const wrong = new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'the whole'));
-    throw new AccountProblem(`The credentials do not fit the driver: ${[...wrong].join(', ')}`);
-  },
+  connect: (account, tools) => connect(parsedBy(schema, account), tools),
+  ...(parseNotification && {
+    parseNotification: (message, account, now) =>
+      parseNotification(message, parsedBy(schema, account), now),
+  }),
 });
+
+/** @throws AccountProblem */
+const parsedBy = <Schema extends z.ZodType>(
+  schema: Schema,
+  { credentials, ...account }: Account,
+): Account<z.output<Schema>> => {
+  const parsed = schema.safeParse(credentials);
+  if (parsed.success) return { ...account, credentials: parsed.data };
+  // Only where it is wrong: a message could quote the secret.
+  const wrong = new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'the whole'));
+  throw new AccountProblem(`The credentials do not fit the driver: ${[...wrong].join(', ')}`);
+};
 
 /** Timeout, 5xx or nonsense: the gateway did not say anything that can be relied on. */
 export class GatewaySilence extends Error {}

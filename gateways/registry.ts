@@ -1,7 +1,7 @@
 import type { FieldError } from '../contract/errors.ts';
 import type { Money } from './amount.ts';
 import { problemsWith } from './amount.ts';
-import type { Account, Driver, GatewayAdapter } from './gateway.ts';
+import type { Account, Driver, GatewayAdapter, Message, Notification } from './gateway.ts';
 import { AccountProblem } from './gateway.ts';
 import type { HttpOptions } from './http.ts';
 import { beginTry } from './http.ts';
@@ -42,30 +42,53 @@ export interface RecordedAccount {
   credentials: string | null;
 }
 
-export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
-  secretBox: { open(sealed: string, owner: string): string };
+interface SecretBox {
+  open(sealed: string, owner: string): string;
 }
+
+export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
+  secretBox: SecretBox;
+}
+
+/** @throws AccountProblem */
+const credentialsOf = (
+  secretBox: SecretBox,
+  { gateway, credentials }: RecordedAccount,
+): unknown => {
+  if (credentials === null) return {};
+  try {
+    return JSON.parse(secretBox.open(credentials, `gateway:${gateway}`));
+  } catch {
+    throw new AccountProblem('The credentials cannot be read');
+  }
+};
+
+/**
+ * Reads what claims to come from an account's gateway; undefined where that gateway tells no news.
+ * @throws AccountProblem where the account is not set up rightly
+ */
+export const createNotificationReader =
+  ({ secretBox, now }: { secretBox: SecretBox; now: () => Date }) =>
+  (message: Message, account: RecordedAccount): Notification | undefined => {
+    const { gateway: slug, gatewayKind: kind } = account;
+    const driver = driverOf(account.driver);
+    if (!driver?.parseNotification) return undefined;
+    const credentials = credentialsOf(secretBox, account);
+    return driver.parseNotification(message, { slug, kind, credentials }, now());
+  };
+export type NotificationReader = ReturnType<typeof createNotificationReader>;
 
 /**
  * The adapter of an account, made for one try, whose time begins now. One that cannot be made
  * refuses to open payments and knows nothing of those that are open.
  */
 export const createGatewayRegistry = (deps: Deps) => {
-  const { secretBox } = deps;
-  const credentialsOf = ({ gateway, credentials }: RecordedAccount): unknown => {
-    if (credentials === null) return {};
-    try {
-      return JSON.parse(secretBox.open(credentials, `gateway:${gateway}`));
-    } catch {
-      throw new AccountProblem('The credentials cannot be read');
-    }
-  };
   return (account: RecordedAccount): GatewayAdapter => {
     const { gateway: slug, gatewayKind: kind } = account;
     try {
       const driver = driverOf(account.driver);
       if (!driver) throw new AccountProblem(`There is no gateway driver named ${account.driver}`);
-      const credentials = credentialsOf(account);
+      const credentials = credentialsOf(deps.secretBox, account);
       return driver.connect({ slug, kind, credentials }, { ...deps, callsTo: beginTry(deps) });
     } catch (error) {
       if (error instanceof AccountProblem) return unusable(error);

@@ -68,10 +68,16 @@ export const stripe = defineDriver({
     const says = values.get('says');
     return { reference, says: says === 'paid' || says === 'cancelled' ? says : 'nothing' };
   },
+  parseNotification({ header, body }, { kind, credentials }, now) {
+    const signature = header('stripe-signature') ?? '';
+    const { webhookSecrets: secrets } = credentials;
+    if (!isSignedByStripe({ signature, body }, { secrets, now })) return { result: 'refused' };
+    return newsIn(body, kind);
+  },
   connect(account, tools): GatewayAdapter {
-    const { kind, credentials } = account;
+    const { kind } = account;
     const { now } = tools;
-    const { ask, retrieve, isOfKind } = createClient(account, tools);
+    const { ask, retrieve } = createClient(account, tools);
     const inquire = async (payment: OpenedPayment) => toAnswer(await retrieve(payment));
 
     return {
@@ -93,7 +99,7 @@ export const stripe = defineDriver({
         );
         if (answer.status !== 200) return refusalOf(answer);
         const session = read(Opened, answer, 'stripe, create');
-        if (!isOfKind(session))
+        if (!isOfKind(kind, session))
           return { result: 'refused', code: 'test_mode_guard', message: `Not a ${kind} session` };
         const { id, url } = session;
         return { result: 'opened', reference: id, redirect: { method: 'GET', url } };
@@ -125,28 +131,23 @@ export const stripe = defineDriver({
           ? { result: 'refused', ...wordsOf(status, null) }
           : { result: 'reversed' };
       },
-
-      parseNotification({ signature, body }) {
-        if (
-          !isSignedByStripe(
-            { signature, body },
-            { secrets: credentials.webhookSecrets, now: now() },
-          )
-        )
-          return { result: 'refused' };
-        return newsIn(body, isOfKind);
-      },
     };
   },
 });
+
+type Kind = Account['kind'];
+const modeOf = (kind: Kind) => (kind === 'sandbox' ? 'test' : 'live');
+
+/** Test money never counts as live, nor the other way round, whatever the key says. */
+const isOfKind = (kind: Kind, { id, livemode }: { id: string; livemode: boolean }) =>
+  livemode === (kind === 'live') && id.startsWith(`cs_${modeOf(kind)}_`);
 
 const createClient = (
   { kind, credentials }: Account<z.output<typeof Credentials>>,
   { callsTo }: Tools,
 ) => {
   const { secretKey, baseUrl } = credentials;
-  const mode = kind === 'sandbox' ? 'test' : 'live';
-  if (secretKey.slice(3, 7) !== mode)
+  if (secretKey.slice(3, 7) !== modeOf(kind))
     throw new AccountProblem(`The key is not one of a ${kind} account`);
   const call = callsTo({ provider: 'stripe', baseUrl: host, override: baseUrl });
 
@@ -160,21 +161,17 @@ const createClient = (
       },
     });
 
-  /** Test money never counts as live, nor the other way round, whatever the key says. */
-  const isOfKind = ({ id, livemode }: { id: string; livemode: boolean }) =>
-    livemode === (mode === 'live') && id.startsWith(`cs_${mode}_`);
-
   const retrieve = async ({ reference }: OpenedPayment) => {
     const path = `${pathOf`/v1/checkout/sessions/${reference}`}?expand[]=payment_intent.latest_charge`;
     const answer = await ask('retrieve', { method: 'GET', path });
     if (answer.status !== 200) throw refused('retrieve', answer);
     const session = read(Session, answer, 'stripe, retrieve');
-    if (!isOfKind(session)) throw new AccountProblem(`A session is not of a ${kind} account`);
+    if (!isOfKind(kind, session)) throw new AccountProblem(`A session is not of a ${kind} account`);
     if (session.id !== reference)
       throw new GatewaySilence('stripe, retrieve: it answered another session');
     return session;
   };
-  return { ask, retrieve, isOfKind };
+  return { ask, retrieve };
 };
 
 const formOf = (payment: GatewayPayment, expiresAt: number): Record<string, string> => ({
@@ -201,14 +198,11 @@ const refusalOf = (answer: HttpAnswer): Opening => {
 };
 
 /** Of a body whose signature was checked. */
-const newsIn = (
-  body: Buffer,
-  isOfKind: (session: { id: string; livemode: boolean }) => boolean,
-): Notification => {
+const newsIn = (body: Buffer, kind: Kind): Notification => {
   const event = Event.safeParse(parsed(body)).data;
   if (!event || !news.has(event.type)) return { result: 'irrelevant' };
   const session = EventSession.safeParse(event.data.object).data;
-  if (!session || !isOfKind({ id: session.id, livemode: event.livemode }))
+  if (!session || !isOfKind(kind, { id: session.id, livemode: event.livemode }))
     return { result: 'irrelevant' };
   const { id: reference, client_reference_id: paymentId = null } = session;
   return { result: 'news', reference, paymentId };

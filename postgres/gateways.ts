@@ -10,6 +10,14 @@ export interface Gateway {
   enabled: boolean;
 }
 
+/** An account with its credentials, which are sealed. */
+export interface GatewayAccount {
+  gateway: string;
+  driver: string;
+  gatewayKind: GatewayKind;
+  credentials: string | null;
+}
+
 export const createGateways = (sql: Queries) => ({
   /** False, and nothing is done, when the slug exists. `credentials`: sealed, see secret-box.ts. */
   async insert(
@@ -38,6 +46,14 @@ export const createGateways = (sql: Queries) => ({
   async get(slug: string): Promise<Gateway | undefined> {
     const [row] = await sql<Gateway[]>`
       select slug, driver, kind, enabled from gateways where slug = ${slug}`;
+    return row;
+  },
+
+  /** With what its adapter takes (gateways/registry.ts, RecordedAccount). */
+  async getAccount(slug: string): Promise<GatewayAccount | undefined> {
+    const [row] = await sql<GatewayAccount[]>`
+      select slug as gateway, driver, kind as "gatewayKind", credentials
+      from gateways where slug = ${slug}`;
     return row;
   },
 

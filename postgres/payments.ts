@@ -1,6 +1,6 @@
 import type { FailureCode } from '../contract/failure.ts';
 import type { ListPosition } from '../contract/list-payments.ts';
-import type { Payment, Redirect } from '../contract/payment.ts';
+import type { Payment, Redirect, StartFacts } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import type { Sql } from './connection.ts';
 
@@ -20,6 +20,9 @@ export interface SentPayment extends Payment {
   /** Whether the payer was ever sent to the gateway. */
   sent: boolean;
 }
+
+/** A payment as far as its workflow takes it. */
+export type NamedPayment = StartFacts & Pick<Payment, 'status'>;
 
 /** A payment as its payer meets it. */
 export interface PayerView extends SentPayment {
@@ -167,6 +170,14 @@ export const createPayments = (sql: Sql) => ({
     return (
       row && { ...toPayment(row), redirect: row.redirect, sent: row.sent, unstarted: row.unstarted }
     );
+  },
+
+  /** The payment that a gateway has under its own name for it. */
+  async getByReference(gateway: string, reference: string): Promise<NamedPayment | undefined> {
+    const [row] = await sql<NamedPayment[]>`
+      select ${startFactsColumns(sql)}, p.status from payments p
+      where p.gateway = ${gateway} and p.gateway_reference = ${reference}`;
+    return row;
   },
 
   /** Notes that the payer goes to the gateway. @returns where, or undefined when that is over. */

@@ -1,6 +1,7 @@
 import type { Handler, Route } from '../route.ts';
 import { applicationRoutes } from './application.ts';
 import { documentRoutes } from './documents.ts';
+import { gatewayRoutes } from './gateways.ts';
 import { payerRoutes } from './payer.ts';
 import { paymentRoutes } from './payments.ts';
 import { sandboxRoutes } from './sandbox.ts';
@@ -11,6 +12,7 @@ export const routes = {
   ...paymentRoutes,
   ...payerRoutes,
   ...sandboxRoutes,
+  ...gatewayRoutes,
   ...documentRoutes,
 } as const satisfies Record<string, Route>;
 

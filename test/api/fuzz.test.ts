@@ -15,6 +15,8 @@ import type { RawRequest } from '../support/raw-http.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import type { StripeAccount } from '../support/stripe-account.ts';
+import { addStripe, signed } from '../support/stripe-account.ts';
 import type { Parts } from '../support/valid.ts';
 import { invalidRequests, sentAs, validRequests } from '../support/valid.ts';
 
@@ -37,6 +39,7 @@ const operations = Object.entries<Route>(routes).map(([name, route]) => {
 type Described = (typeof operations)[number];
 
 let service: Service;
+let stripe: StripeAccount;
 let one: Caller;
 let other: Caller;
 const agent = new Agent({ keepAlive: true, maxSockets: 20 });
@@ -55,11 +58,13 @@ const aCaller = async (): Promise<Caller> => {
 beforeAll(async () => {
   // Every request comes from another address, so that no limit of an address hides the rest.
   service = await startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'error' } });
+  stripe = await addStripe(service);
   [one, other] = await Promise.all([aCaller(), aCaller()]);
 });
 afterAll(async () => {
   agent.destroy();
   await service?.stop();
+  await stripe?.stop();
 });
 
 let sent = 0;
@@ -89,14 +94,17 @@ const sendParts = (
 ): Promise<Answer> => {
   const { path, headers, body } = sentAs(described.path, parts);
   const type = isJson(described) ? 'application/json' : 'application/x-www-form-urlencoded';
-  const text = isJson(described)
-    ? JSON.stringify(body)
-    : new URLSearchParams(body as Record<string, string>).toString();
+  const isOfGateway = described.route.access === 'gateway';
+  const text =
+    isJson(described) || isOfGateway
+      ? JSON.stringify(body)
+      : new URLSearchParams(body as Record<string, string>).toString();
   return send(path, {
     method: described.route.method,
     headers: {
       ...headers,
       ...(body === undefined ? {} : { 'content-type': type }),
+      ...(isOfGateway ? signed(text) : {}),
       ...(authorization === undefined ? {} : { authorization }),
     },
     ...(body === undefined ? {} : { body: text }),
@@ -118,6 +126,19 @@ const knownOf = (caller: Caller): Known => ({
     { maxKeys: 20 },
   ),
 });
+
+/** What Stripe may post: any JSON, or an event of a session. */
+const ofGateway: Known = {
+  gateway: fc.constant('stripe'),
+  body: fc.oneof(
+    fc.jsonValue(),
+    fc.record({
+      livemode: fc.boolean(),
+      type: fc.constantFrom('checkout.session.completed', 'charge.refunded'),
+      data: fc.record({ object: fc.record({ id: fc.constant('cs_test_a1') }) }),
+    }),
+  ),
+};
 
 /** Runs in batches, so that requests meet each other in the service as well. */
 const inBatches = <T>(
@@ -147,7 +168,8 @@ describe('every operation', () => {
     // Each create starts a workflow, each return asks a gateway.
     const batches =
       { createPayment: 12, returnFromGateway: 2, returnFromGatewayByPost: 2 }[name] ?? 40;
-    await inBatches(validRequests(operation, resolve, knownOf(one)), { batches }, async (parts) => {
+    const known = { ...knownOf(one), ...(route.access === 'gateway' && ofGateway) };
+    await inBatches(validRequests(operation, resolve, known), { batches }, async (parts) => {
       const answer = await sendParts(described, parts, bearer(one));
       expect(Object.keys(route.replies).map(Number), answer.text).toContain(answer.status);
       expect(answer.text).not.toContain(other.application);

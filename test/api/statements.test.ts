@@ -127,6 +127,7 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
           ...{ after: undefined, limit: 21, offset: 9_980 },
         }),
       getForPayer: () => payments.getForPayer(idOf(7)),
+      getByReference: () => payments.getByReference('sandbox', 'R7'),
       sendToGateway: () => payments.sendToGateway(idOf(7), now),
     },
     tokens: { authenticate: () => createTokens(db).authenticate('svc_test_x') },
@@ -165,6 +166,7 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
     sweep: {
       gatewaysInUse: () => sweep.gatewaysInUse(),
       takeOnTheirWay: () => sweep.takeOnTheirWay('sandbox', 10),
+      listEndedUnpaid: () => sweep.listEndedUnpaid('sandbox', ['R1', 'R2']),
       takeNotEnded: () => sweep.takeNotEnded(10),
       countOverdueDeliveries: () => sweep.countOverdueDeliveries(100),
       takeOverdueDeliveries: () => sweep.takeOverdueDeliveries(10),

@@ -1,8 +1,9 @@
 import Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
+import type { Account } from '../../gateways/gateway.ts';
 import { AccountProblem, GatewaySilence } from '../../gateways/gateway.ts';
 import { driverOf } from '../../gateways/registry.ts';
-import { adapterOf, aPayment, returnUrl } from './subject.ts';
+import { aPayment, returnUrl } from './subject.ts';
 import { aProvider } from './provider.ts';
 import { stripe } from './subjects/stripe.ts';
 
@@ -161,8 +162,23 @@ describe('stripe, notifications', () => {
   });
   const sign = (payload: string, options: { secret?: string; timestamp?: number } = {}) =>
     webhooks.generateTestHeaderString({ payload, secret, ...options });
-  const parse = (payload: string, signature = sign(payload)) =>
-    adapter().parseNotification?.({ signature, body: Buffer.from(payload) });
+  const credentials = {
+    secretKey: 'sk_test_0123456789abcdef',
+    webhookSecrets: ['whsec_0000000000', secret],
+  };
+  const parse = (payload: string, signature: string | undefined = sign(payload), secrets = {}) => {
+    const header = (name: string) => (name === 'stripe-signature' ? signature : undefined);
+    const account = {
+      slug: 'stripe',
+      kind: 'sandbox',
+      credentials: { ...credentials, ...secrets },
+    };
+    return driverOf('stripe')?.parseNotification?.(
+      { header, body: Buffer.from(payload) },
+      account as Account,
+      new Date(),
+    );
+  };
   const news = { result: 'news', reference: 'cs_test_abc1', paymentId: 'PAY_1' };
 
   it.each(['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'])(
@@ -209,10 +225,7 @@ describe('stripe, notifications', () => {
 
   it('believes nobody where no secret is set', () => {
     const payload = JSON.stringify(anEvent());
-    const signature = sign(payload);
-    const credentials = { secretKey: 'sk_test_0123456789abcdef' };
-    const without = adapterOf('stripe', { kind: 'sandbox', credentials });
-    const body = Buffer.from(payload);
-    expect(without.parseNotification?.({ signature, body })).toEqual({ result: 'refused' });
+    const without = { webhookSecrets: [] };
+    expect(parse(payload, sign(payload), without)).toEqual({ result: 'refused' });
   });
 });

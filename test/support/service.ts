@@ -50,6 +50,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     DATABASE_URL: database.url,
     PUBLIC_BASE_URL: publicBaseUrl,
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    SECRETS_KEY: `test:${secretsKey.toString('base64')}`,
     SHUTDOWN_GRACE_SECONDS: '5',
     LOG_LEVEL: 'info',
   };
@@ -70,7 +71,6 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   const furtherApis: TestProcess[] = [];
   const worker = createProcess('worker', 'worker/main.ts', {
     ...env,
-    SECRETS_KEY: `test:${secretsKey.toString('base64')}`,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
   });

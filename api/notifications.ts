@@ -1,0 +1,120 @@
+import type { Client } from '@temporalio/client';
+import { ServiceError } from '@temporalio/client';
+import { PaymentError } from '../contract/errors.ts';
+import { slugPattern } from '../contract/ids.ts';
+import { isTerminal } from '../contract/status.ts';
+import type { Message, Notification } from '../gateways/gateway.ts';
+import { AccountProblem } from '../gateways/gateway.ts';
+import type { NotificationReader, RecordedAccount } from '../gateways/registry.ts';
+import type { Gateways } from '../postgres/gateways.ts';
+import type { NamedPayment, Payments } from '../postgres/payments.ts';
+import type { Logger } from '../process.ts';
+import { newsSignal, paymentWorkflow, startOf } from '../workflows/messages.ts';
+import type { AddressLimiter } from './address-limiter.ts';
+import { tooMany } from './authentication.ts';
+import type { LateStarter } from './late.ts';
+import type { Handlers, Routes } from './routes/table.ts';
+import type { RequestOf } from './route.ts';
+
+export interface Deps {
+  gateways: Pick<Gateways, 'getAccount'>;
+  payments: Pick<Payments, 'getByReference'>;
+  client: Client;
+  startLate: LateStarter;
+  /** Undefined without the key that opens the accounts' secrets: nothing can be checked then. */
+  readNotification: NotificationReader | undefined;
+  /** Counts what was not signed by the gateway. */
+  unverified: Pick<AddressLimiter, 'hit'>;
+  logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+type NotificationRequest = RequestOf<Routes['notifyOfPayment']>;
+
+const deadlineMs = 5_000;
+
+/** News from gateways: checked, never believed, and answered once the payment's workflow has them. */
+export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOfPayment'> => {
+  const { gateways, payments, unverified, logger } = deps;
+
+  /** Counts what cannot be told from an attack, as failed authentication is counted. */
+  const turnAway = (request: NotificationRequest, problem: PaymentError): PaymentError => {
+    const retryAfter = unverified.hit(request.address);
+    return retryAfter === undefined ? problem : tooMany(retryAfter);
+  };
+  const nothingHere = (request: NotificationRequest) =>
+    turnAway(request, request.refuse('NOT_FOUND', 'There is nothing at this path.'));
+
+  return {
+    async notifyOfPayment(request) {
+      const gateway = request.params['gateway'] ?? '';
+      const account = slugPattern.test(gateway) ? await gateways.getAccount(gateway) : undefined;
+      if (!account) throw nothingHere(request);
+      const message = { header: request.header, body: await request.readBytes() };
+      const told = read(deps, message, account);
+      if (!told) throw nothingHere(request);
+      if (told.result === 'refused') {
+        logger.warn({ gateway }, 'A notification was not signed by its gateway');
+        throw turnAway(
+          request,
+          request.refuse('VALIDATION_FAILED', 'The signature is not valid.', {
+            details: { fields: [unsigned] },
+          }),
+        );
+      }
+      if (told.result === 'news') {
+        const payment = await payments.getByReference(gateway, told.reference);
+        const facts = { gateway, payment_id: payment?.id ?? told.paymentId };
+        if (payment) await pass(deps, payment);
+        logger.info(facts, `A gateway told news of ${payment ? 'a' : 'an unknown'} payment`);
+      }
+      return { status: 200 };
+    },
+  };
+};
+
+const unsigned = {
+  path: 'signature',
+  rule: 'signature',
+  message: "must be the gateway's own, of these bytes and not older than 5 minutes",
+};
+
+/** @throws PaymentError SERVICE_UNAVAILABLE while nothing can be checked: the gateway repeats it then */
+const read = (
+  { readNotification }: Deps,
+  message: Message,
+  account: RecordedAccount,
+): Notification | undefined => {
+  try {
+    if (!readNotification) throw new AccountProblem('SECRETS_KEY: is missing');
+    return readNotification(message, account);
+  } catch (error) {
+    if (error instanceof AccountProblem) throw notNow(error);
+    throw error;
+  }
+};
+
+/** @throws PaymentError SERVICE_UNAVAILABLE */
+const pass = async ({ client, startLate }: Deps, payment: NamedPayment): Promise<void> => {
+  const { id, status } = payment;
+  if (status === 'paid') return;
+  try {
+    if (isTerminal(status)) await startLate(id);
+    else await tell(client, payment);
+  } catch (error) {
+    if (error instanceof ServiceError) throw notNow(error);
+    throw error;
+  }
+};
+
+/** Where its workflow is lost, or was never started, it is started: then it has them all the same. */
+const tell = (client: Client, payment: NamedPayment) =>
+  client.withDeadline(Date.now() + deadlineMs, () =>
+    client.workflow.signalWithStart(paymentWorkflow, {
+      ...startOf(payment, { again: true }),
+      signal: newsSignal,
+      signalArgs: [],
+    }),
+  );
+
+const notNow = (cause: Error) =>
+  new PaymentError('SERVICE_UNAVAILABLE', 'Notifications cannot be taken now.', { cause });
