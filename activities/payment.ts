@@ -79,7 +79,7 @@ export const createPaymentActivities = (deps: Deps) => {
     known: 'waiting' | 'settling' | 'unknown',
     processing: boolean,
   ): Promise<Known> => {
-    await settlements.wait(id, { processing, now: now() });
+    await settlements.wait(id, { processing, unanswered: known === 'unknown', now: now() });
     return { known };
   };
 
@@ -111,14 +111,22 @@ export const createPaymentActivities = (deps: Deps) => {
       return 'open';
     },
 
-    /** One try at the gateway. `returned`: the payer came back, so an open end is `processing`. */
-    async settlePayment({ id, returned }: { id: string; returned: boolean }): Promise<Known> {
+    /**
+     * One try at the gateway. `returned`: the payer came back, so an open end is `processing`;
+     * `cancelled`: by the gateway's cancel link, so it ends once nobody can pay there any more.
+     */
+    async settlePayment({ id, returned, cancelled = false }: SettleRequest): Promise<Known> {
       const payment = await find(id);
       if (isTerminal(payment.status)) return asEnded(payment);
       if (payment.reference === null) return { known: 'waiting' };
-      const reply = await verify(gatewayOf(payment), payment, payment.reference);
+      const gateway = gatewayOf(payment);
+      let reply = await verify(gateway, payment, payment.reference);
+      if (cancelled && reply.state === 'waiting' && gateway.expire)
+        reply = await close(gateway, payment, payment.reference);
       if (reply.state === 'unknown') return wait(payment, 'unknown', returned);
-      const outcome = outcomeOf(payment, reply);
+      // An earlier try that broke off may have closed it for the same reason.
+      const isCancelled = cancelled && reply.state === 'expired';
+      const outcome = outcomeOf(payment, isCancelled ? { state: 'cancelled' } : reply);
       if (outcome) return end(payment, outcome);
       const settling = reply.state === 'settling';
       return wait(payment, settling ? 'settling' : 'waiting', settling || returned);
@@ -146,23 +154,21 @@ export const createPaymentActivities = (deps: Deps) => {
       if (outcome) return end(payment, outcome);
       if (first.state === 'unknown') return silent(payment, grace);
       if (first.state === 'settling' && grace) return wait(payment, 'settling', true);
-      return close(gateway, payment, payment.reference, grace);
+      const last = await close(gateway, payment, payment.reference);
+      const final = last.state === 'unknown' ? undefined : outcomeOf(payment, last);
+      return final ? end(payment, final) : silent(payment, grace);
     },
   };
 
-  /** Makes it unpayable at the gateway, where that can be, and reads again where it refuses. */
+  /** Makes it unpayable at the gateway, where that can be, and reads again where it did not say yes. */
   async function close(
     gateway: GatewayAdapter,
     payment: PaymentFacts,
     reference: string,
-    grace: boolean,
-  ): Promise<Known> {
+  ): Promise<Reply> {
     const opened = toOpened(payment, reference, publicBaseUrl);
     const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
-    if (closed === true) return end(payment, expired);
-    const again = closed === false ? await verify(gateway, payment, reference) : unknown;
-    const outcome = again.state === 'unknown' ? undefined : outcomeOf(payment, again);
-    return outcome ? end(payment, outcome) : silent(payment, grace);
+    return closed === true ? { state: 'expired' } : verify(gateway, payment, reference);
   }
 
   /** Nobody knows how it ended: that is no outcome, and past the grace somebody must hear of it. */
@@ -175,6 +181,12 @@ export const createPaymentActivities = (deps: Deps) => {
     return wait(payment, 'unknown', true);
   }
 };
+
+export interface SettleRequest {
+  id: string;
+  returned: boolean;
+  cancelled?: boolean;
+}
 
 export interface ExpireRequest {
   id: string;

@@ -4,7 +4,7 @@ import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { StartFacts } from '../contract/payment.ts';
 import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import type { Settlements } from '../postgres/settlements.ts';
-import type { SweepQueries } from '../postgres/sweep.ts';
+import type { OnTheirWay, SweepQueries } from '../postgres/sweep.ts';
 import type { Unstarted } from '../postgres/unstarted.ts';
 import type { Logger } from '../process.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
@@ -26,6 +26,9 @@ const workMs = 20_000;
 const startsAtOnce = 50;
 const asksAtOnce = 10;
 const asksPerSweep = 200;
+/** One list tells of them all. */
+const listedAtOnce = 500;
+const listedPerSweep = 5_000;
 
 export const createSweepActivities = (deps: Deps) => {
   const { sweepQueries, unstarted, settlements, gatewayOf, workflows, logger } = deps;
@@ -35,17 +38,42 @@ export const createSweepActivities = (deps: Deps) => {
     logger.info({ payment_id: facts.id }, 'Made sure that the payment has a workflow');
   };
 
-  const ask = async (id: string): Promise<void> => {
-    const payment = await settlements.get(id);
-    if (!payment || payment.reference === null) return;
-    const opened = toOpened(payment, payment.reference, deps.publicBaseUrl);
+  const tell = async ({ id }: OnTheirWay) => workflows.tell(id);
+
+  const ask = async (one: OnTheirWay): Promise<void> => {
+    const payment = await settlements.get(one.id);
+    if (!payment) return;
+    const opened = toOpened(payment, one.reference, deps.publicBaseUrl);
+    const answer = await orSilent(one, () => gatewayOf(payment).inquire(opened));
+    if (answer && hasNews(answer)) await tell(one);
+  };
+
+  const orSilent = async <T>(
+    { id }: OnTheirWay,
+    call: () => Promise<T>,
+  ): Promise<T | undefined> => {
     try {
-      if (hasNews(await gatewayOf(payment).inquire(opened))) await workflows.tell(id);
+      return await call();
     } catch (error) {
       if (!(error instanceof GatewaySilence)) throw error;
-      const { gateway } = payment;
-      logger.warn({ payment_id: id, gateway }, 'The gateway did not answer the sweep');
+      logger.warn({ payment_id: id, err: error }, 'The gateway did not answer the sweep');
+      return undefined;
     }
+  };
+
+  /** One call about everybody, where the gateway of this payment has one and answers it. */
+  const listUnverified = async (one: OnTheirWay): Promise<Listed | undefined> => {
+    const payment = await settlements.get(one.id);
+    if (!payment) return undefined;
+    const list = await orSilent(one, async () => gatewayOf(payment).listUnverified?.());
+    return list && { paid: new Set(list.references), complete: list.complete };
+  };
+
+  /** Paid after their end, as the same list shows. */
+  const startLate = async (gateway: string, { paid }: Listed, until: number): Promise<void> => {
+    const ended = await sweepQueries.listEndedUnpaid(gateway, [...paid]);
+    const start = ({ id }: { id: string }) => workflows.startLate(id);
+    await eachOf(ended, { atOnce: startsAtOnce, until, logger }, start);
   };
 
   return {
@@ -56,7 +84,7 @@ export const createSweepActivities = (deps: Deps) => {
       while (Date.now() < until) {
         const batch = await unstarted.list({ limit: 500, age: '5 seconds' });
         const done: string[] = [];
-        await eachOf(batch, { atOnce: startsAtOnce, until }, async (facts) => {
+        await eachOf(batch, { atOnce: startsAtOnce, until, logger }, async (facts) => {
           await workflows.start(facts, { again: false });
           done.push(facts.id);
         });
@@ -70,18 +98,29 @@ export const createSweepActivities = (deps: Deps) => {
 
     listGatewaysInUse: () => sweepQueries.gatewaysInUse(),
 
-    /** Asks one gateway about payers who went there and did not come back. */
+    /**
+     * Asks one gateway about payers who went there and did not come back: with one list of all that is
+     * paid, where it has one, and otherwise about each.
+     */
     async askGateway({ gateway }: { gateway: string }): Promise<number> {
       const until = Date.now() + workMs;
-      let asked = 0;
-      while (asked < asksPerSweep && Date.now() < until) {
+      let listed: Listed | undefined;
+      const isPaid = ({ reference }: OnTheirWay) => listed?.paid.has(reference) === true;
+      const isUnclear = (one: OnTheirWay) =>
+        !isPaid(one) && (one.uncertain || listed?.complete !== true);
+      let done = 0;
+      for (let atOnce = asksAtOnce, most = asksPerSweep; done < most && Date.now() < until;) {
         // To be taken is to count as asked, so no more are taken than are asked at once.
-        const ids = await sweepQueries.takeOnTheirWay(gateway, asksAtOnce);
-        await eachOf(ids, { atOnce: asksAtOnce, until }, ask);
-        asked += ids.length;
-        if (ids.length < asksAtOnce) break;
+        const due = await sweepQueries.takeOnTheirWay(gateway, atOnce);
+        if (done === 0 && due[0]) listed = await listUnverified(due[0]);
+        await eachOf(due.filter(isPaid), { atOnce: startsAtOnce, until, logger }, tell);
+        await eachOf(due.filter(isUnclear), { atOnce: asksAtOnce, until, logger }, ask);
+        done += due.length;
+        if (due.length < atOnce) break;
+        if (listed?.complete) [atOnce, most] = [listedAtOnce, listedPerSweep];
       }
-      return asked;
+      if (listed) await startLate(gateway, listed, until);
+      return done;
     },
 
     /** Payments and deliveries that nobody seems to work on: their workflow is started where it is gone. */
@@ -93,7 +132,7 @@ export const createSweepActivities = (deps: Deps) => {
         ...(await sweepQueries.takeNotEnded(500)),
         ...(await sweepQueries.takeOverdueDeliveries(500)),
       ];
-      await eachOf(lost, { atOnce: startsAtOnce, until: Date.now() + workMs }, heal);
+      await eachOf(lost, { atOnce: startsAtOnce, until: Date.now() + workMs, logger }, heal);
       return lost.length;
     },
 
@@ -101,22 +140,38 @@ export const createSweepActivities = (deps: Deps) => {
   };
 };
 
+/** What a gateway holds as paid and not verified; where it is not `complete`, there may be more. */
+interface Listed {
+  paid: ReadonlySet<string>;
+  complete: boolean;
+}
+
 const hasNews = ({ state }: Answer): boolean => state !== 'waiting';
 
-/** Works on all items, some at once, until the time is over; one failure does not stop the others. */
-const eachOf = async <T>(
-  items: readonly T[],
-  { atOnce, until }: { atOnce: number; until: number },
-  work: (item: T) => Promise<void>,
+interface Bounds {
+  atOnce: number;
+  /** In milliseconds of Unix time. */
+  until: number;
+  logger: Deps['logger'];
+}
+
+/** Works on all payments, some at once, until the time is over; one failure does not stop the others. */
+const eachOf = async <T extends { id: string }>(
+  payments: readonly T[],
+  { atOnce, until, logger }: Bounds,
+  work: (payment: T) => Promise<void>,
 ): Promise<void> => {
   const failures: unknown[] = [];
-  const queue = items.values();
+  const queue = payments.values();
   const lane = async () => {
-    for (const item of queue) {
+    for (const payment of queue) {
       if (Date.now() > until) return;
-      await work(item).catch((error: unknown) => failures.push(error));
+      await work(payment).catch((error: unknown) => {
+        logger.warn({ payment_id: payment.id, err: error }, 'The sweep failed on one payment');
+        failures.push(error);
+      });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
-  if (failures.length === items.length && failures.length > 0) throw failures[0];
+  if (failures.length === payments.length && failures.length > 0) throw failures[0];
 };

@@ -26,6 +26,13 @@ export interface GatewayWords {
   message: string | null;
 }
 
+export interface Doubts {
+  /** Another payment that has paid the same order. */
+  duplicateOf: string | null;
+  /** Another payment that the gateway confirmed by the same tracking code. */
+  trackingCodeOf: string | null;
+}
+
 /** What the workflow's activities write: nothing else changes a payment after its creation. */
 export const createSettlements = (sql: Sql) => ({
   async get(id: string): Promise<PaymentFacts | undefined> {
@@ -56,13 +63,38 @@ export const createSettlements = (sql: Sql) => ({
     return count === 1;
   },
 
-  /** Notes that the gateway was asked in vain; `processing` also moves a pending payment there. */
-  async wait(id: string, { processing, now }: { processing: boolean; now: Date }): Promise<void> {
+  /**
+   * Notes that the gateway was asked in vain; `processing` also moves a pending payment there.
+   * `unanswered`: it gave no usable answer.
+   */
+  async wait(
+    id: string,
+    {
+      processing,
+      unanswered = false,
+      now,
+    }: { processing: boolean; unanswered?: boolean; now: Date },
+  ): Promise<void> {
     await sql`
-      update payments set asked_at = ${now},
+      update payments set asked_at = ${now}, unanswered = ${unanswered},
         status = case when ${processing} then 'processing' else status end,
         updated_at = case when ${processing} and status = 'pending' then ${now} else updated_at end
       where id = ${id} and status in ('pending', 'processing')`;
+  },
+
+  /** What admins should know of a payment that is paid now: for a look, nothing is stopped by it. */
+  async doubtsAbout(paid: Payment): Promise<Doubts> {
+    const [row] = await sql<Doubts[]>`
+      select (
+        select q.id from payments q
+        where q.application = ${paid.application} and q.test = ${paid.test}
+          and q.order_id = ${paid.orderId} and q.status = 'paid' and q.id <> ${paid.id}
+        limit 1) as "duplicateOf", (
+        select q.id from payments q
+        where q.gateway = ${paid.gateway} and q.tracking_code = ${paid.trackingCode}
+          and q.id <> ${paid.id}
+        limit 1) as "trackingCodeOf"`;
+    return row ?? { duplicateOf: null, trackingCodeOf: null };
   },
 
   /**

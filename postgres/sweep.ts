@@ -2,6 +2,15 @@ import type { StartFacts } from '../contract/payment.ts';
 import type { Sql } from './connection.ts';
 import { startFactsColumns } from './payments.ts';
 
+/** A payment whose payer was sent to the gateway. */
+export interface OnTheirWay {
+  id: string;
+  /** The gateway's own name for it. */
+  reference: string;
+  /** The payer came back, or the last inquiry was in vain: it may be past being "paid, not verified". */
+  uncertain: boolean;
+}
+
 /**
  * What the sweep asks the database: payments that something should have happened to. Batches are
  * arrays: what stands in `in (…)` may be run again for every row, and then takes more than its limit.
@@ -23,8 +32,8 @@ export const createSweepQueries = (sql: Sql) => {
      * Payments whose payer was sent to the gateway and has not been heard of: every 2 minutes for
      * 30 minutes, then every 8. Marks them as asked now, so that the next sweep takes others.
      */
-    async takeOnTheirWay(gateway: string, limit: number): Promise<string[]> {
-      const rows = await sql<{ id: string }[]>`
+    async takeOnTheirWay(gateway: string, limit: number): Promise<OnTheirWay[]> {
+      return sql<OnTheirWay[]>`
         update payments set asked_at = now() where id = any(array(
           select p.id from payments p
           where p.gateway = ${gateway} and p.checkout_at is not null
@@ -35,8 +44,20 @@ export const createSweepQueries = (sql: Sql) => {
           order by coalesce(p.asked_at, p.checkout_at)
           limit ${limit}
           for update skip locked))
-        returning id`;
-      return rows.map(({ id }) => id);
+        returning id, gateway_reference as reference,
+          status = 'processing' or unanswered as uncertain`;
+    },
+
+    /** Of these references, the payments that ended unpaid and whose money nobody has found yet. */
+    async listEndedUnpaid(
+      gateway: string,
+      references: readonly string[],
+    ): Promise<{ id: string }[]> {
+      return sql<{ id: string }[]>`
+        select p.id from payments p
+        where p.gateway = ${gateway} and p.gateway_reference = any(${[...references]}::text[])
+          and p.status in ('failed', 'cancelled', 'expired')
+          and not exists (select from late_money l where l.payment_id = p.id)`;
     },
 
     /** Payments that should have ended 20 minutes ago; each is given out again after 20 minutes. */

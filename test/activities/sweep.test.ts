@@ -26,11 +26,11 @@ const createSweep = (
   script: Partial<GatewayAdapter>,
   workflows: Partial<Deps['workflows']> = {},
 ) => {
-  const { adapter, asked } = aGateway(script);
+  const { adapter, asked, lists } = aGateway(script);
   const told: string[] = [];
   const late: string[] = [];
   const started: { id: string; again: boolean }[] = [];
-  const { logger, alerts } = readableLogger();
+  const { logger, alerts, warnings } = readableLogger();
   const activities = createSweepActivities({
     sweepQueries: createSweepQueries(records.sql),
     unstarted: createUnstarted(records.sql),
@@ -52,7 +52,7 @@ const createSweep = (
     publicBaseUrl,
     logger,
   });
-  return { ...activities, asked, told, late, started, alerts };
+  return { ...activities, asked, lists, told, late, started, alerts, warnings };
 };
 
 /** Payers who were sent off so long ago that they are asked about. */
@@ -84,7 +84,7 @@ describe('askGateway', () => {
   it('goes on when the gateway is silent about one payment, or its workflow cannot be told', async () => {
     const [silent, untold, third] = await onTheirWay(3);
     const told: string[] = [];
-    const { askGateway } = createSweep(
+    const { askGateway, warnings } = createSweep(
       { inquire: async ({ id }) => (id === silent ? silence() : confirmed()) },
       {
         async tell(id) {
@@ -95,6 +95,12 @@ describe('askGateway', () => {
     );
     await askGateway({ gateway: 'sandbox' });
     expect(told).toEqual([third]);
+    // Each of them leaves a line in the log.
+    expect(
+      warnings()
+        .map((line) => line['payment_id'])
+        .sort(),
+    ).toEqual([silent, untold].sort());
   });
 
   it('is no failure of ours when the gateway is silent about everybody', async () => {
@@ -116,6 +122,93 @@ describe('askGateway', () => {
     answer({ state: 'waiting' });
     expect(await sweeping).toBe(25);
     expect(new Set(asked.map(({ payment }) => payment.id)).size).toBe(25);
+  });
+});
+
+/** Payments that wait for payers who never went to the gateway. */
+const manyWaiting = (count: number) => records.sql`
+  insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+    callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, gateway_redirect)
+  select 'PAY_W' || n, 'shop', true, 'o', 'pending', 1250, 'EUR', 'sandbox', 'https://shop.example',
+    '{}', now() + interval '1 hour', now(), now(), 'REF_W' || n, '{}'
+  from generate_series(1, ${count}) n`;
+
+const references = (ids: readonly string[]) => ids.map((id) => `REF_${id}`);
+const list = (ids: readonly string[], complete = true) => ({
+  listUnverified: async () => ({ references: references(ids), complete }),
+});
+const neverAsked = async (): Promise<never> => {
+  throw new Error('Nobody was to be asked');
+};
+
+describe('the cost of asking', () => {
+  it('follows the 50 payers on their way, not the 10,000 payments that wait', async () => {
+    await manyWaiting(10_000);
+    const ids = await onTheirWay(50);
+    await records.sql`update payments set checkout_at = null where id like 'PAY_W%'`;
+    const { askGateway, asked } = createSweep({ inquire: async () => ({ state: 'waiting' }) });
+    expect(await askGateway({ gateway: 'sandbox' })).toBe(50);
+    expect(asked.map(({ payment }) => payment.id).sort()).toEqual(ids.sort());
+    expect(await askGateway({ gateway: 'sandbox' })).toBe(0);
+    expect(asked).toHaveLength(50);
+  });
+
+  it('is one call where the gateway lists what is paid, and none when nobody is on the way', async () => {
+    await manyWaiting(10_000);
+    const { askGateway, asked, lists } = createSweep({ ...list([]), inquire: neverAsked });
+    expect(await askGateway({ gateway: 'sandbox' })).toBe(0);
+    expect(lists()).toBe(0);
+    const ids = await onTheirWay(50);
+    await records.sql`update payments set checkout_at = null where id like 'PAY_W%'`;
+    const paid = [ids[0]!, ids[20]!, ids[49]!];
+    const { told, ...listing } = createSweep({ ...list(paid), inquire: neverAsked });
+    expect(await listing.askGateway({ gateway: 'sandbox' })).toBe(50);
+    expect([listing.lists(), asked, listing.asked]).toEqual([1, [], []]);
+    expect(told.sort()).toEqual(paid.sort());
+  });
+});
+
+describe('askGateway, where the gateway lists what is paid and not verified', () => {
+  it('asks about those beyond an incomplete list', async () => {
+    const [listed, beyond] = await onTheirWay(2);
+    const { askGateway, asked, told } = createSweep({
+      ...list([listed!], false),
+      inquire: async () => ({ state: 'cancelled' }),
+    });
+    await askGateway({ gateway: 'sandbox' });
+    expect(asked.map(({ payment }) => payment.id)).toEqual([beyond]);
+    expect(told.sort()).toEqual([listed!, beyond!].sort());
+  });
+
+  it('FS-05: asks about each when the list does not come', async () => {
+    await onTheirWay(3);
+    const { askGateway, asked, told } = createSweep({
+      listUnverified: silence,
+      inquire: async () => confirmed(),
+    });
+    await askGateway({ gateway: 'sandbox' });
+    expect([asked.length, told.length]).toEqual([3, 3]);
+  });
+
+  it('FS-14: asks about those that a lost answer may have verified: no list has them', async () => {
+    const [lost, returned, quiet] = await onTheirWay(3);
+    const longAgo = new Date(Date.now() - 150_000);
+    const { wait } = records.settlements;
+    await wait(lost!, { processing: false, unanswered: true, now: longAgo });
+    await wait(returned!, { processing: true, now: longAgo });
+    await wait(quiet!, { processing: false, now: longAgo });
+    const { askGateway, told } = createSweep({ ...list([]), inquire: async () => confirmed() });
+    await askGateway({ gateway: 'sandbox' });
+    expect(told.sort()).toEqual([lost!, returned!].sort());
+  });
+
+  it('FS-16: has the money looked for of those that had ended, once', async () => {
+    const { id: ended } = await records.ended('expired');
+    const { id: paid } = await records.ended('paid');
+    const [open] = await onTheirWay(1);
+    const { askGateway, told, late } = createSweep(list([ended, paid, open!]));
+    await askGateway({ gateway: 'sandbox' });
+    expect([told, late]).toEqual([[open], [ended]]);
   });
 });
 

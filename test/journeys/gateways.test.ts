@@ -7,6 +7,8 @@ import type { ProviderName, Providers } from '../support/providers.ts';
 import { providerNames as drivers, providerSecrets, startProviders } from '../support/providers.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { skipAllTime } from '../support/skip-time.ts';
+import { until } from '../support/until.ts';
 
 let service: Service;
 let journey: Journey;
@@ -60,6 +62,32 @@ describe('a payment through a real gateway’s protocol', () => {
       expect((await journey.get(id)).json).toMatchObject({ status: 'pending' });
     },
   );
+
+  it('FS-05, FS-16: zarinpal: one list shows the sweep who paid, in time and late', async () => {
+    const late = await sent('zarinpal');
+    await skipAllTime(service.client, late.id);
+    await until('it expires', () => service.receiver.of(late.id)[0]);
+    const [gone, paid] = [await sent('zarinpal'), await sent('zarinpal')];
+    for (const { reference } of [late, paid]) await providerOf('zarinpal').pay(reference);
+    await service.sql`update payments set asked_at = null where gateway = 'zarinpal'`;
+    await service.sql`
+      update payments set checkout_at = now() - interval '121 seconds'
+      where id = any(${[gone.id, paid.id]})`;
+    const before = providerOf('zarinpal').calls.length;
+    await service.client.schedule.getHandle('sweep').trigger();
+
+    const webhook = await until('the webhook', () => service.receiver.of(paid.id)[0]);
+    expect(webhook.json['status']).toBe('paid');
+    const [audited] = await until('the late one is found', async () => {
+      const subject = `payment:${late.id}`;
+      const rows = await service.sql`select action from audit_log where subject = ${subject}`;
+      return rows.length > 0 && rows;
+    });
+    expect(audited).toEqual({ action: 'payment.late_money_returns' });
+    const calls = providerOf('zarinpal').calls.slice(before);
+    expect(calls.filter(({ path }) => path.includes('unVerified'))).toHaveLength(1);
+    expect(calls.filter(({ text }) => text.includes(gone.reference))).toEqual([]);
+  });
 
   it('keeps credentials out of every log', () => {
     const logs = [...service.api.lines, ...service.worker.lines].join('\n');

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLateMoney } from '../../postgres/late-money.ts';
 import type { SweepQueries } from '../../postgres/sweep.ts';
 import { createSweepQueries } from '../../postgres/sweep.ts';
 import { hold } from '../support/hold.ts';
@@ -13,7 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => records.drop());
 
-const takeOnTheirWay = (limit = 100) => queries.takeOnTheirWay('sandbox', limit);
+const takeOnTheirWay = async (limit = 100) =>
+  (await queries.takeOnTheirWay('sandbox', limit)).map(({ id }) => id);
 
 /** A payer sent off so long ago, and the gateway asked in vain so long ago. */
 const onTheirWay = async ({ sent, asked }: { sent: string; asked?: string }) => {
@@ -47,6 +49,25 @@ describe('FS-05: a payer who was sent to the gateway and is not heard of', () =>
     const id = await onTheirWay({ sent: '3 minutes' });
     await records.sql`update payments set status = 'processing' where id = ${id}`;
     expect(await takeOnTheirWay()).toEqual([id]);
+  });
+
+  it('is uncertain once the payer came back, or the gateway gave no answer', async () => {
+    const ids: string[] = [];
+    for (const how of [
+      { processing: false },
+      { processing: false, unanswered: true },
+      { processing: true },
+    ]) {
+      const id = await onTheirWay({ sent: '3 minutes' });
+      await records.settlements.wait(id, { ...how, now: new Date(Date.now() - 150_000) });
+      ids.push(id);
+    }
+    const taken = await queries.takeOnTheirWay('sandbox', 9);
+    const of = (id: string) => taken.find((one) => one.id === id);
+    expect(ids.map((id) => of(id)?.uncertain)).toEqual([false, true, true]);
+    expect(of(ids[0]!)?.reference).toBe(`REF_${ids[0]}`);
+    await records.settlements.wait(ids[1]!, { processing: false, now: new Date(0) });
+    expect(await queries.takeOnTheirWay('sandbox', 9)).toMatchObject([{ uncertain: false }]);
   });
 
   it('is left to the deadline once that has passed, and to nobody once it has ended', async () => {
@@ -83,11 +104,32 @@ describe('FS-05: a payer who was sent to the gateway and is not heard of', () =>
       await onTheirWay({ sent: '8 minutes' }),
     ];
     const other = await hold(records.sql, async (tx) => {
-      expect(await createSweepQueries(tx).takeOnTheirWay('sandbox', 1)).toEqual([first]);
+      expect(await createSweepQueries(tx).takeOnTheirWay('sandbox', 1)).toMatchObject([
+        { id: first },
+      ]);
     });
     expect(await takeOnTheirWay()).toEqual([second]);
     await other.commit();
     expect(await takeOnTheirWay()).toEqual([]);
+  });
+});
+
+describe('FS-16: payments that a gateway holds as paid', () => {
+  it('are late where they ended unpaid, until that is known', async () => {
+    const reference = ({ id }: { id: string }) => `REF_${id}`;
+    const ended = await records.ended('expired');
+    const others = [
+      await records.ended('paid'),
+      await records.sent(),
+      await records.ended('failed'),
+    ];
+    const references = [ended, others[0]!, others[1]!].map(reference);
+    const late = () => queries.listEndedUnpaid('sandbox', references);
+    expect(await late()).toEqual([{ id: ended.id }]);
+    expect(await queries.listEndedUnpaid('other', references)).toEqual([]);
+    const found = { result: null, facts: {}, now: new Date() };
+    await createLateMoney(records.sql).record(ended.id, found);
+    expect(await late()).toEqual([]);
   });
 });
 

@@ -49,7 +49,14 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
     ...(script.expire && { expire: answering('expire', script.expire) }),
     ...(script.reverse && { reverse: answering('reverse', script.reverse) }),
   };
-  return { adapter, asked, calls: () => asked.map(({ call }) => call) };
+  let lists = 0;
+  const { listUnverified } = script;
+  if (listUnverified)
+    adapter.listUnverified = () => {
+      lists += 1;
+      return listUnverified();
+    };
+  return { adapter, asked, calls: () => asked.map(({ call }) => call), lists: () => lists };
 };
 
 export const publicBaseUrl = 'https://pay.example';
@@ -58,7 +65,11 @@ export const publicBaseUrl = 'https://pay.example';
 export const readableLogger = () => {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
-  return { logger, alerts: () => lines.flatMap(({ alert }) => (alert ? [alert] : [])) };
+  return {
+    logger,
+    alerts: () => lines.flatMap(({ alert }) => (alert ? [alert] : [])),
+    warnings: () => lines.filter(({ level }) => level === logger.levels.values['warn']),
+  };
 };
 
 /** The activities of payments, on real records and against a gateway that answers by the script. */
