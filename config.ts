@@ -61,8 +61,13 @@ const shared = {
   SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(300).default(20),
 };
 
+/** Health and metrics, for those who operate the service alone. */
+const operations = { OPERATIONS_HOST: z.string().default('127.0.0.1'), OPERATIONS_PORT: port };
+
 const apiShape = {
   ...shared,
+  ...operations,
+  OPERATIONS_PORT: operations.OPERATIONS_PORT.default(9464),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(3000),
   PUBLIC_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
@@ -75,6 +80,8 @@ const apiShape = {
 
 const workerShape = {
   ...shared,
+  ...operations,
+  OPERATIONS_PORT: operations.OPERATIONS_PORT.default(9465),
   PUBLIC_BASE_URL: apiShape.PUBLIC_BASE_URL,
   SECRETS_KEY: keyRing,
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
@@ -96,6 +103,8 @@ const stackShape = {
   POSTGRES_PORT: port.default(54_329),
   TEMPORAL_PORT: port.default(7233),
   TEMPORAL_UI_PORT: port.default(8233),
+  API_OPERATIONS_PORT: port.default(0),
+  WORKER_OPERATIONS_PORT: port.default(0),
 };
 
 const adminShape = {

@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
 import { type Logger, pino } from 'pino';
 
 export type { Logger };
@@ -19,6 +21,26 @@ export const createLogger = (name: string, level: string): Logger => {
 
 /** Something around the service is not as it must be: shown as its one sentence, without a stack. */
 export class SetupError extends Error {}
+
+/**
+ * Begins to listen; port 0 is any free one.
+ * @param where.variable what an admin sets to another port
+ * @throws SetupError when the port cannot be had
+ */
+export const listen = async (
+  server: Server,
+  { host, port, variable }: { host: string; port: number; variable: string },
+): Promise<AddressInfo> => {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new SetupError(
+      `Nothing can listen on ${host}:${port} (${String(error)}): set ${variable} to a free port.`,
+    );
+  }
+  return server.address() as AddressInfo; // A string only for pipes.
+};
 
 /**
  * Runs an entry file: `start` brings everything up and gives back what takes it down again.

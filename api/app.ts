@@ -2,6 +2,8 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { PaymentError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
+import { traceIdOf } from '../contract/trace.ts';
+import type { ApiMetrics } from '../operations/metrics.ts';
 import type { Budget, Caller } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
 import { logContext } from '../process.ts';
@@ -24,6 +26,7 @@ export interface Deps {
   /** Counts what payers' browsers ask for. */
   payerPages: Pick<AddressLimiter, 'hit'>;
   logger: Pick<Logger, 'info' | 'error'>;
+  metrics: Pick<ApiMetrics, 'requests' | 'requestDuration'>;
   /** True while the process stops: connections are closed after their answer. */
   isStopping: () => boolean;
 }
@@ -106,11 +109,13 @@ const spend = (ctx: Koa.Context, { perMinute, used, secondsLeft }: Budget) => {
 
 /** Every answer has a request id and fixed headers; every failure becomes an answer here. */
 const around =
-  ({ logger, isStopping }: Deps): Koa.Middleware =>
+  ({ logger, metrics, isStopping }: Deps): Koa.Middleware =>
   async (ctx, next) => {
     const requestId = newRequestId();
     const began = performance.now();
-    await logContext.run({ request_id: requestId }, async () => {
+    const traceId = traceIdOf(ctx.get('traceparent'));
+    const context = { request_id: requestId, ...(traceId !== undefined && { trace_id: traceId }) };
+    await logContext.run(context, async () => {
       ctx.set({
         'x-request-id': requestId,
         'cache-control': 'no-store',
@@ -126,15 +131,20 @@ const around =
         if (ctx.socket.destroyed) logger.info({ reason: String(error) }, 'The client hung up');
         else send(ctx, await toErrorReply(error, { requestId, route: routeOf(), logger }));
       }
+      const durationMs = performance.now() - began;
       logger.info(
         {
           method: ctx.method,
           route: routeOf()?.path ?? null,
           status: ctx.status,
-          duration_ms: Math.round(performance.now() - began),
+          duration_ms: Math.round(durationMs),
         },
         'Request',
       );
+      // What is asked beside the table has as many names as its senders like.
+      const { method = 'none', path: route = 'none' } = routeOf() ?? {};
+      metrics.requests.inc({ method, route, status: ctx.status });
+      metrics.requestDuration.observe({ method, route }, durationMs / 1000);
     });
   };
 

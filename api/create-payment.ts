@@ -12,10 +12,12 @@ import { canonicalText, valueOf } from '../contract/json.ts';
 import type { Payment } from '../contract/payment.ts';
 import { presentPayment } from '../contract/payment.ts';
 import { amountProblems } from '../gateways/registry.ts';
+import type { ApiMetrics } from '../operations/metrics.ts';
 import type { Gateway, Gateways } from '../postgres/gateways.ts';
 import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord, Payments } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
+import { logContext } from '../process.ts';
 import type { Backlog } from './backlog.ts';
 import type { Handler, RequestOf } from './route.ts';
 import type { Routes } from './routes/table.ts';
@@ -27,6 +29,7 @@ export interface Deps {
   gateways: Pick<Gateways, 'get' | 'slugsFor'>;
   starter: Pick<Starter, 'start'>;
   backlog: Pick<Backlog, 'check'>;
+  metrics: Pick<ApiMetrics, 'created'>;
   publicBaseUrl: string;
   now: () => Date;
 }
@@ -40,7 +43,7 @@ type Stored = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'location' | 'b
 
 /** Parse, write, answer; the workflow is started behind the answer. */
 export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment']> => {
-  const { payments, idempotencyKeys, starter, backlog, publicBaseUrl, now } = deps;
+  const { payments, idempotencyKeys, starter, backlog, metrics, publicBaseUrl, now } = deps;
 
   const stored = (caller: Caller, key: string): Promise<Stored | undefined> =>
     idempotencyKeys.get(ownerOf(caller), route, key);
@@ -69,6 +72,9 @@ export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment
     // Twice: a key may expire between finding it taken and reading what it answered.
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       if (await payments.insert(payment, record)) {
+        metrics.created.inc({ gateway: payment.gateway });
+        const context = logContext.getStore();
+        if (context) context['payment_id'] = payment.id;
         starter.start(payment);
         return { status: 201, body: answer.body, headers: { location } };
       }

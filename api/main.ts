@@ -1,16 +1,21 @@
-import { once } from 'node:events';
 import { readApiConfig } from '../config.ts';
+import { createApiMetrics, createDatabaseMetrics, createRegistry } from '../operations/metrics.ts';
+import { openOperationsPort } from '../operations/port.ts';
+import { measuredSql } from '../operations/statements.ts';
 import { connect } from '../postgres/connection.ts';
 import { withDeadline } from '../postgres/deadline.ts';
-import { createLogger, runProcess, SetupError } from '../process.ts';
+import { createLogger, listen, runProcess, SetupError } from '../process.ts';
 import { closeGently, createHttpServer } from './server.ts';
 import { connectClient } from './temporal.ts';
 import { createService } from './service.ts';
 
+/** To Postgres. */
+const connectionsMax = 8;
+
 await runProcess(async () => {
   const config = readApiConfig();
   const logger = createLogger('api', config.LOG_LEVEL);
-  const sql = connect(config.DATABASE_URL, { name: 'payments-api', max: 8 });
+  const sql = connect(config.DATABASE_URL, { name: 'payments-api', max: connectionsMax });
   await sql`select from payments limit 1`.catch((error: unknown) => {
     throw new SetupError(
       `The database is not usable (${String(error)}): check DATABASE_URL and that it is migrated.`,
@@ -18,8 +23,20 @@ await runProcess(async () => {
   });
   const probe = connect(config.DATABASE_URL, { name: 'payments-api-probe', max: 1 });
   const client = connectClient(config.temporal);
+  const registry = createRegistry();
+  const databaseMetrics = createDatabaseMetrics(registry, { connectionsMax });
+  const operations = await openOperationsPort({
+    config,
+    registry,
+    dependencies: {
+      postgres: { needed: true, ask: () => probe`select 1` },
+      // Creates and reads do without.
+      temporal: { needed: false, ask: () => client.workflowService.getSystemInfo({}) },
+    },
+  });
   const service = createService({
-    sql: withDeadline(sql, probe),
+    sql: withDeadline(measuredSql(sql, databaseMetrics), probe),
+    metrics: createApiMetrics(registry),
     client,
     logger,
     publicBaseUrl: config.PUBLIC_BASE_URL,
@@ -29,18 +46,15 @@ await runProcess(async () => {
   });
 
   const server = createHttpServer(service.handler);
-  server.listen(config.API_PORT, config.API_HOST);
-  await Promise.race([
-    once(server, 'listening'),
-    once(server, 'error').then(([error]) => {
-      throw new SetupError(
-        `The API cannot listen on ${config.API_HOST}:${config.API_PORT} (${String(error)}): set API_PORT to a free port.`,
-      );
-    }),
-  ]);
-  logger.info({ port: config.API_PORT }, 'Listening');
+  const { port } = await listen(server, {
+    host: config.API_HOST,
+    port: config.API_PORT,
+    variable: 'API_PORT',
+  });
+  logger.info({ port, operations_port: operations.port }, 'Listening');
 
   return async () => {
+    operations.beginStop();
     await closeGently(server, {
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
       beginStop: service.beginStop,
@@ -48,5 +62,6 @@ await runProcess(async () => {
     await service.stop();
     await client.connection.close();
     await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
+    await operations.close();
   };
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
+import type { ApiMetrics } from '../operations/metrics.ts';
 import type { Sql } from '../postgres/connection.ts';
 import { createNotificationReader } from '../gateways/registry.ts';
 import { createGateways } from '../postgres/gateways.ts';
@@ -32,6 +33,7 @@ export interface Deps {
   sql: Sql;
   client: Client;
   logger: Logger;
+  metrics: ApiMetrics;
   publicBaseUrl: string;
   trustedProxies: readonly Network[];
   payerPagesPerMinute: number;
@@ -44,7 +46,7 @@ const failuresPerMinute = 20;
 
 /** The API put together. */
 export const createService = (deps: Deps) => {
-  const { sql, client, logger, publicBaseUrl } = deps;
+  const { sql, client, logger, metrics, publicBaseUrl } = deps;
   const now = () => new Date();
   const payments = createPayments(sql);
   const gateways = createGateways(sql);
@@ -69,6 +71,7 @@ export const createService = (deps: Deps) => {
       starter,
       backlog,
       settler,
+      metrics,
       publicBaseUrl,
       now,
     }),
@@ -94,6 +97,7 @@ export const createService = (deps: Deps) => {
     clientAddress: createClientAddress(deps.trustedProxies),
     payerPages: createAddressLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
     logger,
+    metrics,
     isStopping: () => stopping,
   });
   const handler = app.callback();

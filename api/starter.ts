@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { StartFacts } from '../contract/payment.ts';
@@ -22,7 +23,7 @@ const deleteEveryMs = 200;
  * no place here, or fails, keeps its `unstarted` row and is started by the sweep.
  */
 export const createStarter = ({ client, unstarted, logger }: Deps) => {
-  const waiting: StartFacts[] = [];
+  const waiting: (() => void)[] = [];
   const inFlight = new Map<string, Promise<boolean>>();
   // Started, and the `unstarted` row still to be deleted.
   const started = new Set<string>();
@@ -59,14 +60,16 @@ export const createStarter = ({ client, unstarted, logger }: Deps) => {
     inFlight.set(facts.id, start);
     await start;
     inFlight.delete(facts.id);
-    const next = waiting.shift();
-    if (next) void run(next);
+    waiting.shift()?.();
   };
+
+  /** Its log lines are those of the request that wanted it, also when another one's end begins it. */
+  const inContext = (facts: StartFacts) => AsyncResource.bind(() => void run(facts));
 
   return {
     start(facts: StartFacts): void {
       if (inFlight.size < inFlightMax) void run(facts);
-      else if (waiting.length < waitingMax) waiting.push(facts);
+      else if (waiting.length < waitingMax) waiting.push(inContext(facts));
     },
 
     /** For a payer who waits at the door: resolves when the start has succeeded or failed. */

@@ -1,4 +1,5 @@
 import type { Sql } from './connection.ts';
+import { aroundStatements } from './statements.ts';
 
 const patienceMs = 1_100;
 const probeMs = 400;
@@ -42,19 +43,7 @@ export const withDeadline = (sql: Sql, probe: Sql): Sql => {
       statement.finally(settle).then(resolve, reject);
     });
 
-  return new Proxy(sql, {
-    apply(target, self, args: unknown[]) {
-      const made: unknown = Reflect.apply(target as unknown as () => unknown, self, args);
-      // A piece of another statement is never waited for, so the watch begins with `then`.
-      if (made instanceof Promise) {
-        const run = made.then.bind(made) as Promise<unknown>['then'];
-        // oxlint-disable-next-line unicorn/no-thenable -- It is one already, and runs when it is waited for.
-        made.then = ((...handlers: Parameters<typeof run>) =>
-          watch(run((value) => value)).then(...handlers)) as typeof made.then;
-      }
-      return made;
-    },
-  });
+  return aroundStatements(sql, watch);
 };
 
 /** Whether it succeeds within the time. */

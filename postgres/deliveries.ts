@@ -95,20 +95,27 @@ export const createDeliveries = (sql: Queries) => ({
     return count === 1;
   },
 
-  /** Writes the row before the POST; a number that was cut short is begun again. */
+  /**
+   * Writes the row before the POST; a number that was cut short is begun again.
+   * @returns when the attempt was due; undefined where its number is complete already
+   */
   async beginAttempt(
     paymentId: string,
     attempt: { number: number; round: number; engineScheduledAt: Date; startedAt: Date },
-  ): Promise<void> {
+  ): Promise<Date | undefined> {
     const trigger = attempt.round === 1 ? 'schedule' : 'admin';
-    await sql`
+    const [row] = await sql<{ dueAt: Date }[]>`
       insert into attempts as t
         (payment_id, number, round, trigger, engine_scheduled_at, started_at)
       values (${paymentId}, ${attempt.number}, ${attempt.round}, ${trigger},
         ${attempt.engineScheduledAt}, ${attempt.startedAt})
       on conflict (payment_id, number) do update set
         engine_scheduled_at = excluded.engine_scheduled_at, started_at = excluded.started_at
-      where t.completed_at is null`;
+      where t.completed_at is null
+      returning (
+        select d.next_attempt_at from deliveries d where d.payment_id = t.payment_id
+      ) as "dueAt"`;
+    return row?.dueAt;
   },
 
   /** Completes the row after the POST, once, and moves the delivery with it: a second time is nothing. */

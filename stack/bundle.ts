@@ -65,7 +65,7 @@ const hashOfSources = (root: string): string => {
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(folder, name)),
   );
-  for (const name of [...files, 'package-lock.json', 'worker/bundle.ts'].sort())
+  for (const name of [...files, 'package-lock.json', 'worker/workflow-bundle.ts'].sort())
     if (existsSync(join(root, name)))
       hash.update(`${name}\0`).update(readFileSync(join(root, name)));
   return hash.digest('hex').slice(0, 16);

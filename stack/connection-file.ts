@@ -12,6 +12,9 @@ export interface ConnectionFacts {
   /** Null where Temporal is not ours. */
   temporal_ui_url: string | null;
   database_url: string;
+  /** Health and metrics: /livez, /readyz, /metrics. */
+  api_operations_url: string;
+  worker_operations_url: string;
   /** Of the stack: the file outlives it. */
   pid: number;
 }

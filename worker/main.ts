@@ -7,6 +7,14 @@ import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { readWorkerConfig } from '../config.ts';
 import { createGatewayDispatcher } from '../gateways/http.ts';
 import { createGatewayRegistry } from '../gateways/registry.ts';
+import {
+  createDatabaseMetrics,
+  createRegistry,
+  createWorkerMetrics,
+  registerWaiting,
+} from '../operations/metrics.ts';
+import { openOperationsPort } from '../operations/port.ts';
+import { measuredSql } from '../operations/statements.ts';
 import { connect } from '../postgres/connection.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
@@ -16,18 +24,27 @@ import { createSecretBox } from '../postgres/secret-box.ts';
 import { createSettlements } from '../postgres/settlements.ts';
 import { createSweepQueries } from '../postgres/sweep.ts';
 import { createUnstarted } from '../postgres/unstarted.ts';
+import { createWaiting } from '../postgres/waiting.ts';
 import { createLogger, runProcess, SetupError } from '../process.ts';
 import { connectEngine } from './connection.ts';
+import { createEngineMetrics } from './engine-metrics.ts';
+import { createActivityInterceptors } from './interceptors.ts';
+import { measuredDeliveries, measuredGateways, measuredSettlements } from './measured.ts';
 import { prepareNamespace } from './namespace.ts';
 import { createPaymentWorkflows } from './payment-workflows.ts';
 import { createWorkers, deliverySlots } from './workers.ts';
 
+/** To Postgres. */
+const connectionsMax = 20;
+
 await runProcess(async () => {
   const config = readWorkerConfig();
   const logger = createLogger('worker', config.LOG_LEVEL);
+  const engineMetrics = await createEngineMetrics();
   // The process owns its signals: the runtime would stop workers behind its back.
   Runtime.install({
     shutdownSignals: [],
+    telemetryOptions: engineMetrics.telemetry,
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       // The worker of the deliveries has none, as it is meant to be.
       if (message.startsWith('No workflows registered')) return;
@@ -43,28 +60,43 @@ await runProcess(async () => {
   const client = new Client({ connection, namespace });
   await prepareNamespace(client);
 
-  const sql = connect(config.DATABASE_URL, { name: 'payments-worker', max: 20 });
+  const registry = createRegistry();
+  const metrics = createWorkerMetrics(registry);
+  const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
+  const sql = measuredSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
+  const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
+  registerWaiting(registry, createWaiting(probe).look);
+  const operations = await openOperationsPort({
+    config,
+    registry,
+    dependencies: {
+      postgres: { needed: true, ask: () => probe`select 1` },
+      temporal: { needed: true, ask: () => client.workflowService.getSystemInfo({}) },
+    },
+    furtherMetrics: engineMetrics.read,
+  });
   const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
   const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
   const gatewayDispatcher = createGatewayDispatcher();
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const secretBox = createSecretBox(config.SECRETS_KEY);
   const now = () => new Date();
+  const gatewayOf = createGatewayRegistry({
+    sandboxPayments: createSandboxPayments(sql),
+    publicBaseUrl,
+    secretBox,
+    dispatcher: gatewayDispatcher,
+    ...targetRule,
+    now,
+  });
   const activities = createActivities({
-    settlements: createSettlements(sql),
+    settlements: measuredSettlements(createSettlements(sql), { metrics, logger }),
     lateMoney: createLateMoney(sql),
-    deliveries: createDeliveries(sql),
+    deliveries: measuredDeliveries(createDeliveries(sql), metrics),
     sweepQueries: createSweepQueries(sql),
     unstarted: createUnstarted(sql),
     idempotencyKeys: createIdempotencyKeys(sql),
-    gatewayOf: createGatewayRegistry({
-      sandboxPayments: createSandboxPayments(sql),
-      publicBaseUrl,
-      secretBox,
-      dispatcher: gatewayDispatcher,
-      ...targetRule,
-      now,
-    }),
+    gatewayOf: measuredGateways(gatewayOf, metrics),
     secretBox,
     targetRule,
     places: createDeliveryPlaces({ perApplication: deliverySlots / 4 }),
@@ -78,6 +110,7 @@ await runProcess(async () => {
     connection,
     namespace,
     activities,
+    activityInterceptors: createActivityInterceptors(metrics),
     bundlePath: config.WORKFLOW_BUNDLE,
     graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
   });
@@ -88,13 +121,15 @@ await runProcess(async () => {
       logger.fatal({ err: error }, 'A worker failed');
       process.exit(1);
     });
-  logger.info('Working');
+  logger.info({ operations_port: operations.port }, 'Working');
 
   return async () => {
+    operations.beginStop();
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
     await Promise.all([dispatcher.destroy(), gatewayDispatcher.destroy()]);
     await connection.close();
-    await sql.end({ timeout: 5 });
+    await Promise.all([pool.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
+    await operations.close();
   };
 });

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { NativeConnection } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
 import { paymentsQueue, webhooksQueue } from '../workflows/messages.ts';
+import { buildBundle } from './workflow-bundle.ts';
 
 export interface WorkersOptions {
   connection: NativeConnection;
   namespace: string;
   activities: Activities;
+  activityInterceptors: ActivityInterceptorsFactory;
   /** A bundle built ahead; without one the worker builds its own, and keeps webpack in memory. */
   bundlePath: string | undefined;
   graceSeconds: number;
@@ -31,22 +32,22 @@ export const deliveryWorkerOptions = {
 
 /** The two workers of the process: payments, and deliveries on a queue of their own. */
 export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> => {
-  const { connection, namespace, activities, bundlePath, graceSeconds } = options;
+  const { connection, namespace, activities, activityInterceptors, bundlePath, graceSeconds } =
+    options;
   const { deliverWebhook, ...others } = activities;
   const shared = {
     connection,
     namespace,
+    interceptors: { activity: [activityInterceptors] },
     shutdownGraceTime: graceSeconds * 1000,
     shutdownForceTime: (graceSeconds + 10) * 1000,
   };
-  const workflows =
-    bundlePath === undefined
-      ? { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) }
-      : { workflowBundle: { code: readFileSync(bundlePath, 'utf8') } };
+  const workflowBundle =
+    bundlePath === undefined ? await buildBundle() : { code: readFileSync(bundlePath, 'utf8') };
   return Promise.all([
     Worker.create({
       ...shared,
-      ...workflows,
+      workflowBundle,
       ...paymentWorkerOptions,
       taskQueue: paymentsQueue,
       activities: others,

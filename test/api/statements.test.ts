@@ -11,6 +11,7 @@ import { createSettlements } from '../../postgres/settlements.ts';
 import { createSweepQueries } from '../../postgres/sweep.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { createUnstarted } from '../../postgres/unstarted.ts';
+import { createWaiting } from '../../postgres/waiting.ts';
 import { eventOf } from '../../contract/event.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { fill } from '../support/fill.ts';
@@ -176,6 +177,7 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
       count: () => unstarted.count(10_001),
       list: () => unstarted.list({ limit: 100, age: '5 seconds' }),
     },
+    waiting: { look: () => createWaiting(db).look() },
   };
 };
 
@@ -198,6 +200,7 @@ describe('at 100,000 payments', () => {
       sandboxPayments: createSandboxPayments(sql),
       sweep: createSweepQueries(sql),
       unstarted: createUnstarted(sql),
+      waiting: createWaiting(sql),
     }))
       expect(Object.keys(own[table] ?? {}).sort(), table).toEqual(Object.keys(methods).sort());
   });

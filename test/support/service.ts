@@ -23,7 +23,7 @@ import { timeSkipping } from './skip-time.ts';
  */
 export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-service-'));
-  const ports = await choosePorts({ api: 0, temporal: 0 });
+  const ports = await choosePorts({ api: 0, temporal: 0, apiOperations: 0, workerOperations: 0 });
   const database = given.database ?? (await aDatabase());
   const secretsKey = randomBytes(32);
 
@@ -64,15 +64,17 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
       ...env,
       ...apiDefaults,
       ...apiEnv,
+      OPERATIONS_PORT: '0',
       ...own,
       API_PORT: String(port),
     });
-  const api = apiProcess(ports.api);
+  const api = apiProcess(ports.api, { OPERATIONS_PORT: String(ports.apiOperations) });
   const furtherApis: TestProcess[] = [];
   const worker = createProcess('worker', 'worker/main.ts', {
     ...env,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
+    OPERATIONS_PORT: String(ports.workerOperations),
   });
   await Promise.all([api.start(), worker.start()]);
 
@@ -90,6 +92,11 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   return {
     sql,
     url: publicBaseUrl,
+    /** Where the operations ports of its two first processes are. */
+    operations: {
+      api: `http://127.0.0.1:${ports.apiOperations}`,
+      worker: `http://127.0.0.1:${ports.workerOperations}`,
+    },
     /** What its processes are told, e.g. where its database and its engine are. */
     env,
     keyRing,

@@ -1,0 +1,36 @@
+import type { Sql } from './connection.ts';
+
+/** What waits, and for how long; counts end at 10,000, and an age is 0 where nothing waits. */
+export interface Waiting {
+  unstarted: number;
+  unstartedAgeSeconds: number;
+  /** Of the open payment whose deadline passed first. */
+  overdueSeconds: number;
+  exhausted: number;
+  /** Of the delivery whose next attempt was due first. */
+  deliveryOverdueSeconds: number;
+}
+
+const countedMax = 10_000;
+
+/** For operators: one statement, each part of it the beginning of an index. */
+export const createWaiting = (sql: Sql) => ({
+  async look(): Promise<Waiting> {
+    const since = (oldest: ReturnType<typeof sql>) =>
+      sql`greatest(coalesce(extract(epoch from now() - (${oldest})), 0), 0)::float8`;
+    const [row] = await sql<Waiting[]>`
+      select
+        (select count(*) from (select from unstarted order by created_at limit ${countedMax}) as counted) as unstarted,
+        ${since(sql`select created_at from unstarted order by created_at limit 1`)}
+          as "unstartedAgeSeconds",
+        ${since(sql`select expires_at from payments where status in ('pending', 'processing')
+          order by expires_at limit 1`)} as "overdueSeconds",
+        (select count(*) from (
+          select from deliveries where status = 'exhausted' limit ${countedMax}) as counted
+        ) as exhausted,
+        ${since(sql`select next_attempt_at from deliveries where status = 'pending'
+          order by next_attempt_at limit 1`)} as "deliveryOverdueSeconds"`;
+    if (!row) throw new Error('A select without a condition has a row');
+    return row;
+  },
+});

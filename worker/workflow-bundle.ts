@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { bundleWorkflowCode } from '@temporalio/worker';
+
+const pathOf = (file: string) => fileURLToPath(new URL(`../workflows/${file}`, import.meta.url));
+
+/** The workflows with what stands around them, as workers load them. */
+export const buildBundle = (): Promise<WorkflowBundleWithSourceMap> =>
+  bundleWorkflowCode({
+    workflowsPath: pathOf('index.ts'),
+    workflowInterceptorModules: [pathOf('trace.ts')],
+    logger: {
+      trace() {},
+      debug() {},
+      info() {},
+      warn: console.warn,
+      error: console.error,
+      log() {},
+    },
+  });
