@@ -120,13 +120,11 @@ export const zarinpal = defineDriver({
           return { state: 'failed', failureCode, ...wordsOf(code, message) };
         }
         const { ref_id: ref, card_pan: card } = answer.ok;
+        const told = { trackingCode: ref ? String(ref) : null, cardPanMasked: maskedPan(card) };
+        if (ref) return { ...paid(payment), ...told };
         // Verified before, but without its number: it is paid only if the inquiry says so too.
-        if (!ref) return inquire(payment);
-        return {
-          ...paid(payment),
-          trackingCode: String(ref),
-          cardPanMasked: maskedPan(card),
-        };
+        const stands = await inquire(payment);
+        return stands.state === 'paid' ? { ...stands, ...told } : stands;
       },
 
       async reverse(payment) {
@@ -198,6 +196,8 @@ type Status = 'VERIFIED' | 'PAID' | 'IN_BANK' | 'FAILED' | 'REVERSED';
 const toAnswer = (status: Status, payment: OpenedPayment): Answer => {
   switch (status) {
     case 'IN_BANK':
+      // Also what a payer leaves behind who has gone away: no sign that money is on its way. Who pays
+      // after the deadline is not verified any more, and ZarinPal gives it back.
       return { state: 'waiting' };
     case 'PAID':
       return { state: 'settling' };

@@ -65,7 +65,7 @@ export const zarinpal: Subject<Zarinpal> = {
         bank.forgetRefIdOnce();
       },
       inquire: { ...paid, trackingCode: null },
-      verify: { ...paid, trackingCode: null },
+      verify: { ...paid, trackingCode: null, cardPanMasked: '502229******1234' },
     },
     {
       what: 'failed: NOK cannot be told from a cancel',
