@@ -55,10 +55,27 @@ export const createPaymentActivities = (deps: Deps) => {
           { payment_id: payment.id, alert: 'amount_mismatch' },
           'Another amount was paid',
         );
+      if (outcome.status === 'paid') await doubt(ended);
       return asEnded(ended);
     }
     const { status } = await find(payment.id);
     return isTerminal(status) ? { known: 'ended', status } : { known: 'waiting' };
+  };
+
+  /** A second payment of an order, and a receipt that comes twice, are facts: people look at them. */
+  const doubt = async (paid: Payment): Promise<void> => {
+    const { duplicateOf, trackingCodeOf } = await settlements.flagDoubts(paid);
+    const facts = { payment_id: paid.id, gateway: paid.gateway };
+    if (duplicateOf !== null)
+      logger.error(
+        { ...facts, alert: 'duplicate', other: duplicateOf },
+        'Its order was paid by another payment as well',
+      );
+    if (trackingCodeOf !== null)
+      logger.error(
+        { ...facts, alert: 'tracking_code_twice', other: trackingCodeOf },
+        'Its tracking code belongs to another payment as well',
+      );
   };
 
   /** Money that was taken on a mismatch goes back: also where a try broke off after its end. */

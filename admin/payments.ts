@@ -1,4 +1,5 @@
 import type { Sql } from '../postgres/connection.ts';
+import type { LateResult } from '../postgres/late-money.ts';
 import type {
   AttemptRecord,
   PaymentFilter,
@@ -45,6 +46,17 @@ const timelineOf = (payment: PaymentRecord): Moment[] => {
     moment(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
     moment(payment.askedAt, 'gateway asked, no outcome', null),
     moment(payment.eventAt, payment.status, outcomeOf(payment)),
+    moment(
+      payment.duplicateOf === null ? null : (payment.eventAt ?? payment.createdAt),
+      'duplicate: its order was paid before',
+      payment.duplicateOf,
+    ),
+    moment(payment.lateMoneyAt, 'money found after the end', null),
+    moment(
+      payment.lateMoneySettledAt,
+      'late money',
+      payment.lateMoney && becameOf[payment.lateMoney],
+    ),
     ...payment.attempts.map((attempt) =>
       moment(attempt.startedAt, `attempt ${attempt.number} (${attempt.trigger})`, wordsOf(attempt)),
     ),
@@ -54,6 +66,12 @@ const timelineOf = (payment: PaymentRecord): Moment[] => {
   return moments
     .filter((one): one is Moment => one !== undefined)
     .toSorted((one, other) => one.at.getTime() - other.at.getTime());
+};
+
+const becameOf: Record<LateResult, string> = {
+  returns: 'never verified: it goes back by itself',
+  reversed: 'it went back',
+  by_hand: 'look after it at the gateway: it may have stayed there',
 };
 
 const moment = (at: Date | null, what: string, details: string | null): Moment | undefined =>

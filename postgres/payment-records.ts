@@ -2,6 +2,7 @@ import type { EventKind } from '../contract/event.ts';
 import type { FailureCode } from '../contract/failure.ts';
 import type { DeliveryStatus, Status } from '../contract/status.ts';
 import type { Queries } from './connection.ts';
+import type { LateResult } from './late-money.ts';
 
 /** A payment in a list for admins. */
 export interface PaymentLine {
@@ -15,6 +16,8 @@ export interface PaymentLine {
   test: boolean;
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
+  /** The payment that had paid the same order before; null where there is none. */
+  duplicateOf: string | null;
   createdAt: Date;
 }
 
@@ -59,13 +62,21 @@ export interface PaymentRecord extends PaymentLine {
   eventAt: Date | null;
   round: number | null;
   nextAttemptAt: Date | null;
+  /** Money that came after the end; null where there was none, and the last two while it is worked on. */
+  lateMoneyAt: Date | null;
+  lateMoney: LateResult | null;
+  lateMoneySettledAt: Date | null;
   attempts: AttemptRecord[];
 }
 
 export const createPaymentRecords = (sql: Queries) => {
   const line = sql`
     p.id, p.application, p.order_id as "orderId", p.status, p.amount, p.currency, p.gateway,
-    p.test, p.created_at as "createdAt", d.status as delivery`;
+    p.test, p.created_at as "createdAt", d.status as delivery,
+    (select q.id from payments q
+      where q.application = p.application and q.test = p.test and q.order_id = p.order_id
+        and q.status = 'paid' and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
+      order by q.paid_at limit 1) as "duplicateOf"`;
 
   const attemptsOf = (id: string) => sql<AttemptRecord[]>`
     select number, round, trigger, started_at as "startedAt", completed_at as "completedAt",
@@ -97,10 +108,12 @@ export const createPaymentRecords = (sql: Queries) => {
           p.card_pan_masked as "cardPanMasked", p.failure_code as "failureCode",
           p.gateway_code as "gatewayCode", p.gateway_message as "gatewayMessage",
           e.id as "eventId", e.kind as "eventKind", e.created_at as "eventAt",
-          d.round, d.next_attempt_at as "nextAttemptAt"
+          d.round, d.next_attempt_at as "nextAttemptAt", l.found_at as "lateMoneyAt",
+          l.result as "lateMoney", l.settled_at as "lateMoneySettledAt"
         from payments p
         left join events e on e.payment_id = p.id
         left join deliveries d on d.payment_id = p.id
+        left join late_money l on l.payment_id = p.id
         where p.id = ${id}`;
       return row && { ...row, attempts: await attemptsOf(id) };
     },

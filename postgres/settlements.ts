@@ -1,6 +1,7 @@
 import type { Event } from '../contract/event.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
+import { createAuditLog } from './audit-log.ts';
 import type { Sql } from './connection.ts';
 import type { GatewayKind } from './gateways.ts';
 import type { PaymentRow } from './payments.ts';
@@ -82,8 +83,8 @@ export const createSettlements = (sql: Sql) => ({
       where id = ${id} and status in ('pending', 'processing')`;
   },
 
-  /** What admins should know of a payment that is paid now: for a look, nothing is stopped by it. */
-  async doubtsAbout(paid: Payment): Promise<Doubts> {
+  /** What admins should know of a payment that is paid now, and finds in the audit log then. */
+  async flagDoubts(paid: Payment): Promise<Doubts> {
     const [row] = await sql<Doubts[]>`
       select (
         select q.id from payments q
@@ -94,7 +95,19 @@ export const createSettlements = (sql: Sql) => ({
         where q.gateway = ${paid.gateway} and q.tracking_code = ${paid.trackingCode}
           and q.id <> ${paid.id}
         limit 1) as "trackingCodeOf"`;
-    return row ?? { duplicateOf: null, trackingCodeOf: null };
+    const doubts = row ?? { duplicateOf: null, trackingCodeOf: null };
+    const { duplicateOf, trackingCodeOf } = doubts;
+    const subject = `payment:${paid.id}`;
+    const noted = { actor: 'service', subject, before: null, reason: null };
+    if (duplicateOf !== null) {
+      const after = { order_id: paid.orderId, duplicate_of: duplicateOf };
+      await createAuditLog(sql).insert({ ...noted, action: 'payment.duplicate', after });
+    }
+    if (trackingCodeOf !== null) {
+      const after = { tracking_code: paid.trackingCode, also_of: trackingCodeOf };
+      await createAuditLog(sql).insert({ ...noted, action: 'payment.tracking_code_twice', after });
+    }
+    return doubts;
   },
 
   /**

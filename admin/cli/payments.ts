@@ -15,10 +15,10 @@ const limit = () =>
 const listed = (lines: readonly PaymentLine[], none: string): Output => {
   const rows = lines.map((one) => [
     ...[one.id, one.application, one.orderId, one.status, formatMoney(one), one.delivery],
-    ...[one.test, one.createdAt],
+    ...[one.test, one.createdAt, one.duplicateOf],
   ]);
   const headings = ['payment', 'application', 'order', 'status', 'amount', 'delivery', 'test'];
-  return { text: table([...headings, 'created'], rows, none), json: lines };
+  return { text: table([...headings, 'created', 'duplicate of'], rows, none), json: lines };
 };
 
 const told = ({ payment, timeline, workflowUrl }: PaymentStory): Output => {
@@ -35,6 +35,7 @@ const told = ({ payment, timeline, workflowUrl }: PaymentStory): Output => {
     card: payment.cardPanMasked,
     event: payment.eventId,
     delivery: payment.delivery,
+    'duplicate of': payment.duplicateOf,
     test: payment.test,
     workflow: workflowUrl,
   });

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../admin/change.ts';
 import type { Resets } from '../../admin/resets.ts';
 import { newPaymentId } from '../../contract/ids.ts';
+import { createLateMoney } from '../../postgres/late-money.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
-import { startRecords } from '../support/records.ts';
+import { endOf, noWords, startRecords } from '../support/records.ts';
 
 let records: Records;
 beforeAll(async () => {
@@ -172,7 +173,7 @@ describe('payments', () => {
   it('are told as a timeline, with every attempt, its status and its body', async () => {
     const workflowUrl = (id: string) => `http://127.0.0.1:8233/workflows/${id}`;
     const { payments } = operationsOn(records.sql, { workflowUrl });
-    const { id } = await records.ended('failed');
+    const { id } = await records.ended('failed', { orderId: 'order-told' });
     await records.sql`
       insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at,
         completed_at, duration_ms, response_status, error_class, error, response_body,
@@ -188,5 +189,53 @@ describe('payments', () => {
     expect(story.timeline.at(-1)?.details).toBe('http_status: Answered 500, 1000 ms: out of order');
     expect(story.payment.attempts).toMatchObject([{ number: 1, responseStatus: 500 }]);
     await expect(payments.get('PAY_none')).rejects.toThrow('There is no payment PAY_none');
+  });
+
+  it('FS-20: are marked where their order had been paid before', async () => {
+    const { payments } = operationsOn(records.sql);
+    const orderId = 'order-twice';
+    const failed = await records.ended('failed', { orderId });
+    const meanwhile = await records.sent({ orderId });
+    const first = await records.ended('paid', { orderId });
+    const later = { createdAt: new Date(Date.now() + 1_000) };
+    const second = await records.created({ orderId, ...later });
+    await records.ended('paid', { orderId, application: 'quiet' });
+    const marks = async () => {
+      const filter = { id: null, application: 'shop', status: null, delivery: null };
+      const found = await payments.find({ ...filter, orderId }, 10);
+      return new Map(found.map(({ id, duplicateOf }) => [id, duplicateOf]));
+    };
+    expect(await marks()).toEqual(
+      new Map([
+        [failed.id, null],
+        [meanwhile.id, null],
+        [first.id, null],
+        [second.id, first.id],
+      ]),
+    );
+    // The payer paid both.
+    const { ended, event } = endOf(meanwhile, 'paid', new Date(Date.now() + 2_000));
+    await records.settlements.end(ended, event, noWords);
+    expect((await marks()).get(meanwhile.id)).toBe(first.id);
+    const { timeline } = await payments.get(meanwhile.id);
+    expect(timeline).toContainEqual(
+      expect.objectContaining({
+        what: 'duplicate: its order was paid before',
+        details: first.id,
+      }),
+    );
+  });
+
+  it('are told with the money that came after their end', async () => {
+    const { payments } = operationsOn(records.sql);
+    const { id } = await records.ended('expired');
+    const lateMoney = createLateMoney(records.sql);
+    for (const result of [null, 'reversed'] as const)
+      await lateMoney.record(id, { result, facts: {}, now: new Date() });
+    const { timeline, payment } = await payments.get(id);
+    expect(payment.lateMoney).toBe('reversed');
+    expect(timeline.map(({ what }) => what)).toEqual(
+      expect.arrayContaining(['money found after the end', 'late money']),
+    );
   });
 });

@@ -137,6 +137,7 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
       open: () =>
         settlements.open(idOf(7), { reference: 'x', redirect: { method: 'GET', url: '' } }),
       wait: () => settlements.wait(idOf(7), { processing: true, now }),
+      flagDoubts: () => settlements.flagDoubts({ ...aPayment(idOf(7)), trackingCode: 'T-7' }),
       end: () =>
         settlements.end(ended, eventOf(ended, now), { words: { code: null, message: null } }),
     },
