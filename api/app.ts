@@ -73,6 +73,7 @@ const answer = async (
   const address = countedAs(clientAddress(ctx.req));
   const request: Omit<AnyRequest, 'caller' | 'query'> = {
     params,
+    search: () => new URLSearchParams(ctx.querystring),
     address,
     refuse: (code, message, options) => new PaymentError(code, message, options),
     header: (name) => (ctx.req.headers[name] === undefined ? undefined : ctx.get(name)),

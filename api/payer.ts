@@ -3,12 +3,13 @@ import { paymentIdPattern } from '../contract/ids.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
+import { driverOf } from '../gateways/registry.ts';
 import type { PayerView, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
 import type { LateStarter } from './late.ts';
 import { problemPage, toGateway, waitingPage } from './pages.ts';
-import type { RouteRequest } from './route.ts';
-import type { Handlers } from './routes/table.ts';
+import type { RequestOf, RouteRequest } from './route.ts';
+import type { Handlers, Routes } from './routes/table.ts';
 import type { Settler } from './settler.ts';
 import type { Starter } from './starter.ts';
 
@@ -60,14 +61,18 @@ const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checko
   };
 };
 
+type ReturnRequest = RequestOf<Routes['returnFromGateway' | 'returnFromGatewayByPost']>;
+
 /** The return is a hint, never proof: the outcome is what the gateway says when it is asked. */
 const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
   const { payments, settler, logger } = deps;
   const find = finder(payments);
 
-  const settle = async (payment: PayerView, request: RouteRequest): Promise<Status> => {
+  const settle = async (payment: PayerView, request: ReturnRequest): Promise<Status> => {
     try {
-      const standing = await settler.settle(payment.id, { returned: true });
+      const hint = driverOf(payment.driver)?.parseReturn(request.search());
+      const cancelled = hint?.says === 'cancelled';
+      const standing = await settler.settle(payment.id, { returned: true, cancelled });
       if (standing.known === 'ended') return standing.status;
     } catch (error) {
       // The payer goes on; the sweep or the deadline finds the outcome.

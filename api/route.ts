@@ -122,7 +122,8 @@ export interface BodyReaders {
 /** Of a route: its parts by what the row declares, so that nothing undeclared can be read. */
 export type RequestOf<R extends Route> = RouteRequest<CodeOf<R>> &
   (R['access'] extends 'application' ? { caller: Caller } : unknown) &
-  (R['access'] extends 'gateway' ? { address: string } : unknown) &
+  (R['access'] extends 'payer' ? Pick<AnyRequest, 'search'> : unknown) &
+  (R['access'] extends 'gateway' ? Pick<AnyRequest, 'address'> : unknown) &
   (R extends { query: infer Q extends z.ZodObject } ? { query: z.output<Q> } : unknown) &
   (R extends { body: { json: z.ZodType } } ? Pick<BodyReaders, 'readJson'> : unknown) &
   (R extends { body: { form: z.ZodType } } ? Pick<BodyReaders, 'readForm'> : unknown) &
@@ -132,4 +133,11 @@ export type Handler<R extends Route> = (request: RequestOf<R>) => Promise<Reply<
 
 /** What the application hands to every handler; each sees of it what its row declares. */
 export type AnyRequest = RouteRequest<ErrorCode> &
-  BodyReaders & { caller: Caller; query: never; address: string };
+  BodyReaders & {
+    caller: Caller;
+    query: never;
+    /** The client's, as limits count it. */
+    address: string;
+    /** What a payer's browser brings along, whatever that is. */
+    search(): URLSearchParams;
+  };

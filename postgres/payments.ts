@@ -26,6 +26,7 @@ export type NamedPayment = StartFacts & Pick<Payment, 'status'>;
 
 /** A payment as its payer meets it. */
 export interface PayerView extends SentPayment {
+  driver: string;
   /** Null until the payment is opened at its gateway. */
   redirect: Redirect | null;
   unstarted: boolean;
@@ -161,15 +162,15 @@ export const createPayments = (sql: Sql) => ({
   /** For a payer's page: whoever knows the unguessable id may ask. */
   async getForPayer(id: string): Promise<PayerView | undefined> {
     const [row] = await sql<
-      (PaymentRow & { redirect: Redirect | null; sent: boolean; unstarted: boolean })[]
+      (PaymentRow & Pick<PayerView, 'driver' | 'redirect' | 'sent' | 'unstarted'>)[]
     >`
-      select ${paymentColumns(sql)}, p.gateway_redirect as redirect,
+      select ${paymentColumns(sql)}, g.driver, p.gateway_redirect as redirect,
         p.checkout_at is not null as sent,
         exists (select from unstarted u where u.payment_id = p.id) as unstarted
-      from payments p where p.id = ${id}`;
-    return (
-      row && { ...toPayment(row), redirect: row.redirect, sent: row.sent, unstarted: row.unstarted }
-    );
+      from payments p join gateways g on g.slug = p.gateway where p.id = ${id}`;
+    if (!row) return undefined;
+    const { driver, redirect, sent, unstarted } = row;
+    return { ...toPayment(row), driver, redirect, sent, unstarted };
   },
 
   /** The payment that a gateway has under its own name for it. */

@@ -29,6 +29,8 @@ export interface PaymentInput {
 export interface SettleRequest {
   /** The payer came back: where the outcome is not certain, the payment is `processing` now. */
   returned: boolean;
+  /** By the gateway's cancel link: where it can still be paid, it is to be closed there. */
+  cancelled?: boolean;
 }
 
 /** What is known after asking a gateway. `unknown`: it gave no usable answer. */

@@ -55,12 +55,13 @@ const live = async (input: PaymentInput): Promise<void> => {
   let silentTries = 0;
   while (!settling.ended()) {
     if (isLong()) await startAfresh(input);
+    news = false;
     const grace = Date.now() < until + graceMs;
     const { known } = await settling.expire({ grace, unreachable: opened === 'unreachable' });
     silentTries = known === 'unknown' ? silentTries + 1 : 0;
     const pauseMs = Math.min(minuteMs * 2 ** Math.max(silentTries - 1, 0), longestPauseMs);
-    const isOver = () => settling.ended() !== undefined;
-    await before(Date.now() + pauseMs, isOver, `The gateway said ${known}, it is asked again`);
+    const goesOn = () => news || settling.ended() !== undefined;
+    await before(Date.now() + pauseMs, goesOn, `The gateway said ${known}, it is asked again`);
   }
 
   await deliver(input);

@@ -1,7 +1,7 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { Status } from '../contract/status.ts';
 import { settling } from './activities.ts';
-import type { Standing } from './messages.ts';
+import type { SettleRequest, Standing } from './messages.ts';
 
 /**
  * Asking the gateway, one try at a time: who comes while a try runs gets its answer, so however
@@ -9,9 +9,9 @@ import type { Standing } from './messages.ts';
  */
 export const createSettling = (id: string) => {
   let ended: Status | undefined;
-  let current: { answer: Promise<Standing>; returned: boolean } | undefined;
+  let current: { answer: Promise<Standing>; told: SettleRequest } | undefined;
 
-  const run = (tryOnce: () => Promise<Standing>, returned: boolean): Promise<Standing> => {
+  const run = (tryOnce: () => Promise<Standing>, told: SettleRequest): Promise<Standing> => {
     const answer = CancellationScope.nonCancellable(async () => {
       try {
         const standing = await tryOnce();
@@ -21,7 +21,7 @@ export const createSettling = (id: string) => {
         current = undefined;
       }
     });
-    current = { answer, returned };
+    current = { answer, told };
     return answer;
   };
 
@@ -33,22 +33,24 @@ export const createSettling = (id: string) => {
       ended = status;
     },
 
-    async ask({ returned }: { returned: boolean }): Promise<Standing> {
+    async ask(request: SettleRequest): Promise<Standing> {
       while (current) {
-        const { answer, returned: told } = current;
+        const { answer, told } = current;
         const standing = await answer;
-        // A try that did not know of the payer's return has not moved the payment to processing.
-        if (standing.known === 'ended' || told || !returned) return standing;
+        // A try that did not know of the payer's return, or of the cancel link, has done less.
+        const knewAll =
+          (told.returned || !request.returned) && (told.cancelled || !request.cancelled);
+        if (standing.known === 'ended' || knewAll) return standing;
       }
       if (ended) return { known: 'ended', status: ended };
-      return run(() => settling.settlePayment({ id, returned }), returned);
+      return run(() => settling.settlePayment({ id, ...request }), request);
     },
 
     /** The deadline's own try, after whatever is running. */
     async expire(how: { grace: boolean; unreachable: boolean }): Promise<Standing> {
       while (current) await current.answer;
       if (ended) return { known: 'ended', status: ended };
-      return run(() => settling.expirePayment({ id, ...how }), true);
+      return run(() => settling.expirePayment({ id, ...how }), { returned: true, cancelled: true });
     },
   };
 };

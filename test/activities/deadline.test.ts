@@ -140,7 +140,11 @@ const inquiries: LastInquiry[] = [
   },
   {
     promise: 'FS-07: silence to being expired is no outcome',
-    ...{ verify: [waiting], expire: silence, ...open('unknown') },
+    ...{ verify: [waiting, waiting], expire: silence, ...open('unknown') },
+  },
+  {
+    promise: 'the gateway has expired it, and only the answer is lost',
+    ...{ verify: [waiting, { state: 'expired' }], expire: silence, ...ended('expired') },
   },
   { promise: 'FS-07: silence is no outcome', verify: [silence], ...open('unknown') },
   {
@@ -169,7 +173,7 @@ describe('the last inquiry', () => {
 
   it.each([
     { verify: [silence] },
-    { verify: [waiting], expire: silence },
+    { verify: [waiting, silence], expire: silence },
     { verify: [waiting, silence], expire: false },
     { verify: [waiting, waiting], expire: false },
   ])(

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../../gateways/gateway.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+import { confirmed, inTurn, silence, withGateway } from '../support/scripted-gateway.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+const waiting: Answer = { state: 'waiting' };
+const ended = (status: string) => ({ known: 'ended', status });
+const open = (known: string) => ({ known, status: 'processing' });
+
+interface Scene {
+  promise: string;
+  /** What the gateway answers, in turn. */
+  verify: (Answer | typeof silence)[];
+  /** What it says to being expired; without it, it cannot do that or is not asked to. */
+  expire?: boolean | typeof silence;
+  known: string;
+  status: string;
+}
+
+const scenes: Scene[] = [
+  { promise: 'closed there: cancelled', verify: [waiting], expire: true, ...ended('cancelled') },
+  {
+    promise: 'FS-17: not closed, because it is paid by now: paid',
+    ...{ verify: [waiting, confirmed()], expire: false, ...ended('paid') },
+  },
+  {
+    promise: 'FS-17: not closed, because it was closed before: cancelled',
+    ...{ verify: [waiting, { state: 'expired' }], expire: false, ...ended('cancelled') },
+  },
+  {
+    promise: 'FS-17: not closed, and still open: not over',
+    ...{ verify: [waiting, waiting], expire: false, ...open('waiting') },
+  },
+  {
+    promise: 'closed, and only the answer is lost: cancelled',
+    ...{ verify: [waiting, { state: 'expired' }], expire: silence, ...ended('cancelled') },
+  },
+  {
+    promise: 'FS-07: silence is no outcome',
+    ...{ verify: [waiting, silence], expire: silence, ...open('unknown') },
+  },
+  { promise: 'a gateway that cannot close: not over', verify: [waiting], ...open('waiting') },
+  {
+    promise: 'money on its way is not stopped',
+    verify: [{ state: 'settling' }],
+    ...open('settling'),
+  },
+  { promise: 'paid all the same: paid', verify: [confirmed()], ...ended('paid') },
+  {
+    promise: 'closed by a try that broke off',
+    verify: [{ state: 'expired' }],
+    ...ended('cancelled'),
+  },
+];
+
+describe('a payer who comes back by the cancel link', () => {
+  it.each(scenes.map((scene) => [scene.promise, scene] as const))(
+    '%s',
+    async (_, { verify, expire, known, status }) => {
+      const { id } = await records.sent();
+      const { settlePayment, calls } = withGateway(records, {
+        verify: inTurn<Answer>(...verify),
+        ...(expire !== undefined && { expire: inTurn<boolean>(expire) }),
+      });
+      const isOver = known === 'ended';
+      const answer = await settlePayment({ id, returned: true, cancelled: true });
+      expect(answer).toEqual(isOver ? { known, status } : { known });
+      expect((await records.settlements.get(id))?.status).toBe(status);
+      expect(await records.eventsOf(id)).toHaveLength(isOver ? 1 : 0);
+      const expiring = expire === undefined ? [] : ['expire'];
+      expect(calls()).toEqual(['verify', ...expiring, ...verify.slice(1).map(() => 'verify')]);
+    },
+  );
+
+  it('and only by it: nobody else closes what can still be paid', async () => {
+    const { id } = await records.sent();
+    const { settlePayment, calls } = withGateway(records, {
+      verify: inTurn<Answer>(waiting),
+      expire: inTurn<boolean>(true),
+    });
+    await settlePayment({ id, returned: true });
+    expect(calls()).toEqual(['verify']);
+  });
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { SettleRequest, Standing } from '../../workflows/messages.ts';
+import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
+import type { ScriptedWorker } from '../support/scripted-worker.ts';
+import { startScriptedWorker } from '../support/scripted-worker.ts';
+import { until } from '../support/until.ts';
+
+let worker: ScriptedWorker;
+beforeAll(async () => {
+  worker = await startScriptedWorker();
+});
+afterAll(() => worker.stop());
+
+const ended = { known: 'ended', status: 'cancelled' } as const;
+const delivers = { deliverWebhook: async () => 'delivered' as const };
+const opens = { openPayment: async () => 'open' as const };
+
+it('who came back by the cancel link is not content with a try that did not know of it', async () => {
+  const { promise, resolve: answer } = Promise.withResolvers<Standing>();
+  const { handle, callsOf } = await worker.play({
+    ...opens,
+    ...delivers,
+    settlePayment: ({ cancelled }) => (cancelled ? Promise.resolve(ended) : promise),
+  });
+  const ask = (request: SettleRequest) =>
+    handle.executeUpdate<Standing, [SettleRequest]>(settleUpdate, { args: [request] });
+  const first = ask({ returned: true });
+  await until('the first try', () => callsOf('settlePayment').length === 1);
+  const others = [ask({ returned: true }), ask({ returned: true, cancelled: true })];
+  await until('they are there', async () => {
+    const { events } = await handle.fetchHistory();
+    const accepted = events?.filter((one) => one.workflowExecutionUpdateAcceptedEventAttributes);
+    return accepted?.length === 3;
+  });
+  answer({ known: 'waiting' });
+  expect(await Promise.all([first, ...others])).toEqual([
+    { known: 'waiting' },
+    { known: 'waiting' },
+    ended,
+  ]);
+  await handle.result();
+  expect(callsOf('settlePayment').map(({ request }) => request)).toMatchObject([
+    { returned: true },
+    { returned: true, cancelled: true },
+  ]);
+});
+
+it('news after the deadline are a reason to ask at once, and not a minute later', async () => {
+  let tries = 0;
+  const { handle, callsOf } = await worker.play(
+    {
+      ...opens,
+      ...delivers,
+      expirePayment: async () => ((tries += 1) === 1 ? { known: 'settling' } : ended),
+    },
+    { expiresInMs: 500 },
+  );
+  await until('the last inquiry', () => callsOf('expirePayment').length === 1);
+  const began = Date.now();
+  await handle.signal(newsSignal);
+  await handle.result();
+  expect(Date.now() - began).toBeLessThan(30_000);
+  expect(callsOf('expirePayment')).toHaveLength(2);
+});
