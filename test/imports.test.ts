@@ -42,8 +42,11 @@ const rules: Record<string, { value?: string; type?: string }> = {
   stack: { value: 'config.ts process.ts postgres contract' },
   demo: {},
   bench: { value: house },
+  chaos: {
+    value: `${house} test/production test/gateways/stand-ins`,
+  },
   docs: { value: house },
-  test: { value: `${house} docs` },
+  test: { value: `${house} docs chaos` },
   'vitest.config.ts': { value: 'test/support/closing-line.ts' },
 };
 

@@ -1,0 +1,55 @@
+import type { Post } from './receiver.ts';
+import type { LedgerRow } from './records.ts';
+
+/** From the moment something died until it was up again. */
+export interface Outage {
+  from: number;
+  to: number;
+}
+
+export interface Sent {
+  posts: readonly Post[];
+  ledger: readonly LedgerRow[];
+  /** Of what an attempt needs: workers and Postgres. */
+  outages: readonly Outage[];
+}
+
+/** How long after an answer its record may still be on the way, and before a POST its sender alive. */
+const slackMs = { before: 1_000, after: 4_000 } as const;
+const deadlineMs = 10_000;
+
+/** Where the POSTs that arrived and the ledger do not say the same, or say it too often. */
+export const deliveryProblems = ({ posts, ledger, outages }: Sent): string[] => {
+  const byNumber = Map.groupBy(posts, ({ number }) => number);
+  const numbers = ledger.map(({ number }) => number);
+  const problems: string[] = [];
+  if (!posts.some(({ status }) => status === 204)) problems.push('no POST of it was accepted');
+  if (numbers.some((number, index) => number !== index + 1))
+    problems.push(`its ledger has the numbers ${numbers.join(', ')}`);
+  for (const number of byNumber.keys())
+    if (!numbers.includes(number)) problems.push(`attempt ${number} is not in the ledger`);
+  for (const row of ledger) problems.push(...rowProblems(row, byNumber.get(row.number) ?? []));
+  for (const [number, same] of byNumber) {
+    const again = same.slice(0, -1).filter((post) => !wasCut(post, outages));
+    if (again.length > 0)
+      problems.push(`attempt ${number} was sent ${same.length} times, and ${again.length} not cut`);
+  }
+  const accepted = posts.findIndex(({ status }) => status === 204);
+  const further = posts.slice(accepted + 1).filter((post) => post.number > posts[accepted]!.number);
+  if (accepted >= 0 && further.length > 0)
+    problems.push(`attempt ${further[0]?.number} came after one that was accepted`);
+  return problems;
+};
+
+const rowProblems = (row: LedgerRow, same: readonly Post[]): string[] => {
+  const { number, completed, status } = row;
+  if (!completed) return [`attempt ${number} was never completed`];
+  if (status === null) return [];
+  return same.some((post) => post.status === status)
+    ? []
+    : [`attempt ${number} is recorded as ${status}, which nobody answered`];
+};
+
+/** Its sender, or the ledger, was gone before what came of it could be recorded. */
+const wasCut = ({ at, endedAt = at + deadlineMs }: Post, outages: readonly Outage[]): boolean =>
+  outages.some(({ from, to }) => from < endedAt + slackMs.after && to > at - slackMs.before);

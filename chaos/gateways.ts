@@ -1,0 +1,125 @@
+import type { Entry, Provider } from '../test/gateways/stand-ins/server.ts';
+import { entryIn } from '../test/gateways/stand-ins/server.ts';
+import { startPayping } from '../test/gateways/stand-ins/payping.ts';
+import { startStripe } from '../test/gateways/stand-ins/stripe.ts';
+import { startZarinpal } from '../test/gateways/stand-ins/zarinpal.ts';
+import { startZibal } from '../test/gateways/stand-ins/zibal.ts';
+import type { Link } from './link.ts';
+import { startLink } from './link.ts';
+import type { Random } from './random.ts';
+
+interface Account {
+  start: () => Promise<Provider>;
+  credentials: object;
+  currency: string;
+  /** Least amount, and what every amount is a multiple of. In minor units. */
+  amounts: { min: number; step: number };
+  wireOf: (amount: number) => number;
+  /** Takes money by itself, without our verification. */
+  oneStep: boolean;
+  /** In the provider's own words; a cancel that it does not hear of leaves the payment open. */
+  states: { open: string; refused: string; cancelled: string | undefined };
+  /** How the service must say that the payer cancelled. */
+  cancelIs: readonly string[];
+}
+
+const rials = { currency: 'IRR', amounts: { min: 20_000, step: 10 }, oneStep: false } as const;
+
+const accounts: Record<string, Account> = {
+  zarinpal: {
+    ...rials,
+    start: startZarinpal,
+    credentials: { merchantId: '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42' },
+    wireOf: (amount) => amount,
+    states: { open: 'IN_BANK', refused: 'FAILED', cancelled: 'FAILED' },
+    cancelIs: ['failed'],
+  },
+  zibal: {
+    ...rials,
+    start: startZibal,
+    credentials: { merchant: 'zibal' },
+    wireOf: (amount) => amount,
+    states: { open: '-1', refused: '5', cancelled: '3' },
+    cancelIs: ['cancelled'],
+  },
+  payping: {
+    ...rials,
+    start: startPayping,
+    credentials: { testToken: 'test-token-0123456789' },
+    wireOf: (amount) => amount / 10,
+    states: { open: '0', refused: '4', cancelled: '3' },
+    cancelIs: ['cancelled'],
+  },
+  stripe: {
+    start: startStripe,
+    credentials: { secretKey: 'sk_test_0123456789abcdef' },
+    currency: 'EUR',
+    amounts: { min: 50, step: 1 },
+    wireOf: (amount) => amount,
+    oneStep: true,
+    states: {
+      open: 'open unpaid',
+      refused: 'complete unpaid requires_payment_method',
+      cancelled: undefined,
+    },
+    // By its cancel link, where the payer gets through to us with it.
+    cancelIs: ['cancelled', 'expired'],
+  },
+};
+
+/** What a payer decided at the gateway, and when the gateway knew. */
+export interface Decision {
+  at: number;
+  what: 'paid' | 'refused' | 'cancelled';
+}
+
+/** A stand-in provider at the end of a wire that can be cut, with the payer before its page. */
+export interface Gateway extends Pick<Account, 'wireOf' | 'oneStep' | 'cancelIs'> {
+  slug: string;
+  link: Link;
+  provider: Provider;
+  /** For the account's record. */
+  credentials: object;
+  anAmount(random: Random): { amount: number; currency: string };
+  /** Undefined where it is not open any more. `askFor`: another amount than it was told, on the wire. */
+  decide(reference: string, what: Decision['what'], askFor?: number): Decision | undefined;
+  decisionOn(reference: string): Decision | undefined;
+  entriesOf(paymentId: string): [reference: string, entry: Entry][];
+  stop(): Promise<void>;
+}
+
+export const startGateways = (): Promise<Gateway[]> =>
+  Promise.all(Object.entries(accounts).map(([slug, account]) => startGateway(slug, account)));
+
+const startGateway = async (slug: string, account: Account): Promise<Gateway> => {
+  const { wireOf, oneStep, cancelIs, amounts, currency, states } = account;
+  const provider = await account.start();
+  const link = await startLink(provider.url);
+  const decisions = new Map<string, Decision>();
+  return {
+    ...{ slug, wireOf, oneStep, cancelIs, provider, link },
+    credentials: { ...account.credentials, baseUrl: link.url },
+    anAmount: (random) => ({
+      amount: amounts.min + amounts.step * Math.floor(random.between(0, 10_000)),
+      currency,
+    }),
+    decide(reference, what, askFor) {
+      const entry = entryIn(provider.book, reference);
+      if (entry.state !== states.open) return undefined;
+      const state = states[what === 'paid' ? 'open' : what];
+      if (what === 'paid') {
+        entry.amount = askFor ?? entry.amount;
+        void provider.pay(reference);
+      } else if (state !== undefined) provider.move(reference, state);
+      const decision = { at: Date.now(), what };
+      decisions.set(reference, decision);
+      return decision;
+    },
+    decisionOn: (reference) => decisions.get(reference),
+    entriesOf: (paymentId) =>
+      [...provider.book].filter(([, entry]) => entry.paymentId === paymentId),
+    async stop() {
+      await Promise.all([link.stop(), provider.stop()]);
+    },
+  };
+};

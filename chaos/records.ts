@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { Sql } from '../postgres/connection.ts';
+import type { Client } from './client.ts';
+import type { Created } from './wishes.ts';
+
+const Shown = z.object({
+  ...{ payment_id: z.string(), application: z.string(), order_id: z.string(), status: z.string() },
+  ...{ amount: z.int(), currency: z.string(), test: z.boolean() },
+  ...{ tracking_code: z.string().nullable(), card_pan_masked: z.string().nullable() },
+  ...{ paid_at: z.string().nullable() },
+  ...{ failure_code: z.string().nullable(), failure_reason: z.string().nullable() },
+  metadata: z.record(z.string(), z.unknown()),
+});
+/** A payment as the API answers it, in the fields that its event has as well. */
+export type Shown = z.output<typeof Shown>;
+
+export interface LedgerRow {
+  number: number;
+  completed: boolean;
+  status: number | null;
+}
+
+/** What the service says of its payments when all is over, by payment id. */
+export interface Records {
+  shown: Map<string, Shown>;
+  events: Map<string, { id: string; kind: string; body: Buffer }[]>;
+  ledger: Map<string, LedgerRow[]>;
+  deliveries: Map<string, string>;
+  /** How many payments each order has. */
+  orders: Map<string, number>;
+}
+
+export interface RecordOptions {
+  sql: Sql;
+  client: Client;
+  apiUrl: string;
+  token: string;
+}
+
+const readPatienceMs = 30_000;
+const readsAtOnce = 8;
+
+export const readRecords = async (
+  payments: readonly Created[],
+  { sql, client, apiUrl, token }: RecordOptions,
+): Promise<Records> => {
+  const shown = new Map<string, Shown>();
+  const queue = payments.values();
+  const lane = async () => {
+    for (const { id, order } of queue) {
+      const answer = await client(
+        {
+          ...{ method: 'GET', url: `${apiUrl}/api/v1/payments/${id}` },
+          headers: { authorization: `Bearer ${token}` },
+        },
+        {
+          ...{ what: 'read', order, until: Date.now() + readPatienceMs },
+          takes: (status) => status === 200,
+        },
+      );
+      if (answer) shown.set(id, Shown.parse(JSON.parse(answer.text)));
+    }
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, lane));
+  const events = await sql<{ payment_id: string; id: string; kind: string; body: Buffer }[]>`
+    select payment_id, id, kind, body from events`;
+  const ledger = await sql<(LedgerRow & { payment_id: string })[]>`
+    select payment_id, number, completed_at is not null as completed, response_status as status
+    from attempts order by number`;
+  const deliveries = await sql<{ payment_id: string; status: string }[]>`
+    select payment_id, status from deliveries`;
+  const orders = await sql<{ order_id: string; payments: number }[]>`
+    select order_id, count(*)::int as payments from payments group by order_id`;
+  return {
+    shown,
+    events: Map.groupBy(events, ({ payment_id }) => payment_id),
+    ledger: Map.groupBy(ledger, ({ payment_id }) => payment_id),
+    deliveries: new Map(deliveries.map(({ payment_id, status }) => [payment_id, status])),
+    orders: new Map(orders.map((row) => [row.order_id, row.payments])),
+  };
+};
+
+/** Nobody has anything to do with them any more: ended, and their event delivered. */
+export const countUnfinished = async (sql: Sql, ids: readonly string[]): Promise<number> => {
+  const [row] = await sql<{ done: number }[]>`
+    select count(*)::int as done from deliveries
+    where payment_id = any(${ids}) and status = 'delivered'`;
+  return ids.length - (row?.done ?? 0);
+};

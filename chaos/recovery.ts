@@ -1,0 +1,48 @@
+import type { Life, Member, Part } from '../test/production/member.ts';
+import type { Outage } from './deliveries.ts';
+import type { Kill } from './faults.ts';
+import type { Post } from './receiver.ts';
+
+/** When each of these was gone; what did not come back is gone until now. */
+export const outagesOf = (members: readonly Member[], parts: readonly Part[]): Outage[] =>
+  members
+    .filter(({ part }) => parts.includes(part))
+    .flatMap(({ lives }) =>
+      lives.flatMap(({ endedAt }, index) => {
+        if (endedAt === undefined) return [];
+        return [{ from: endedAt, to: upAfter(lives, index) ?? Date.now() }];
+      }),
+    );
+
+const upAfter = (lives: readonly Life[], index: number): number | undefined =>
+  lives.slice(index + 1).find(({ readyAt }) => readyAt !== undefined)?.readyAt;
+
+export interface Recovery {
+  part: Part;
+  kills: number;
+  /** Milliseconds from a kill until the program was up again, sorted. */
+  upAgain: number[];
+  /** Milliseconds from a kill until the next payment ended, as its receiver saw it, sorted. */
+  nextOutcome: number[];
+}
+
+export const recoveries = (kills: readonly Kill[], posts: readonly Post[]): Recovery[] => {
+  const firsts = [...Map.groupBy(posts, ({ eventId }) => eventId).values()]
+    .flatMap((same) => same[0]?.at ?? [])
+    .sort((one, other) => one - other);
+  return [...Map.groupBy(kills, ({ member }) => member.part)].map(([part, same]) => ({
+    part,
+    kills: same.length,
+    upAgain: sorted(same, ({ at, member }) => {
+      const up = member.lives.find(({ readyAt = 0 }) => readyAt > at)?.readyAt;
+      return up && up - at;
+    }),
+    nextOutcome: sorted(same, ({ at }) => {
+      const next = firsts.find((first) => first > at);
+      return next && next - at;
+    }),
+  }));
+};
+
+const sorted = (kills: readonly Kill[], ms: (kill: Kill) => number | undefined): number[] =>
+  kills.flatMap((kill) => ms(kill) ?? []).sort((one, other) => one - other);

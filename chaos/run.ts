@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '../postgres/connection.ts';
+import type { Sql } from '../postgres/connection.ts';
+import type { ServerPrograms } from '../stack/temporal/program.ts';
+import { startProduction } from '../test/production/stack.ts';
+import { createApplication } from './application.ts';
+import { isOwed } from './books.ts';
+import type { Violation } from './checks.ts';
+import { checkAll } from './checks.ts';
+import { createClient } from './client.ts';
+import { engineProblems } from './engine.ts';
+import type { Kill } from './faults.ts';
+import { killAtRandom, troubleGateways } from './faults.ts';
+import { startGateways } from './gateways.ts';
+import { createJournal } from './journal.ts';
+import { createPayers } from './payers.ts';
+import type { Random } from './random.ts';
+import { createRandom } from './random.ts';
+import { startReceiver } from './receiver.ts';
+import { countUnfinished, readRecords } from './records.ts';
+import type { Recovery } from './recovery.ts';
+import { outagesOf, recoveries } from './recovery.ts';
+import { setUp } from './setup.ts';
+import type { People } from './stories.ts';
+import { live } from './stories.ts';
+import { timelineOf } from './timeline.ts';
+import type { Created, Wish } from './wishes.ts';
+import { drawWishes } from './wishes.ts';
+
+export interface Plan {
+  payments: number;
+  seed: string;
+  /** In which the payments are created, spread evenly. */
+  loadMs: number;
+  /** How long payments may take to end and be delivered once no payer and no fault is left. */
+  drainMs: number;
+  killEveryMs: number;
+  /** Only what ends without waiting for a deadline or a second attempt. */
+  quick: boolean;
+}
+
+export interface Surroundings {
+  /** Its own, where logs and data go; others must be able to pass through it. */
+  folder: string;
+  programs: ServerPrograms;
+  /** The checkout whose processes are started. */
+  root: string;
+  say: (line: string) => void;
+  /** What takes everything down again, in reverse order, also in the middle. */
+  cleanup: AsyncDisposableStack;
+}
+
+export interface Report {
+  created: number;
+  kills: readonly Kill[];
+  violations: readonly (Violation & { timeline: readonly string[] })[];
+  recoveries: readonly Recovery[];
+  /** How many payments ended in each status. */
+  statuses: ReadonlyMap<string, number>;
+  /** What callers were answered, and how often. */
+  answers: ReadonlyMap<string, number>;
+  posts: number;
+  /** From the last fault until everything was over. */
+  drainedMs: number;
+}
+
+/** Payers, kills and troubled gateways on the production shape, then every check. @throws SetupError */
+export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<Report> => {
+  const { say, cleanup } = surroundings;
+  const random = createRandom(plan.seed);
+  const world = await startWorld(plan, random, surroundings);
+  const { production, gateways, receiver, journal, people, client, token, gaveUp } = world;
+  say(`Started; logs are in ${production.logs}`);
+
+  const faults = new AbortController();
+  cleanup.defer(() => faults.abort());
+  const { signal } = faults;
+  const killing = killAtRandom(production.members, {
+    ...{ signal, everyMs: plan.killEveryMs, random: random.branch('kills') },
+  });
+  const troubling = troubleGateways(gateways, {
+    ...{ signal, random: random.branch('gateways'), onlyLatency: plan.quick },
+  });
+  const wishes = drawWishes({ ...plan, gateways, random: random.branch('payers') });
+  const payments = await payAll(wishes, { ...plan, people, random });
+  faults.abort();
+  const [kills] = await Promise.all([killing, troubling]);
+  say(`${payments.length} payments created, ${kills.length} kills; waiting for all to be over …`);
+
+  const calmAt = Date.now();
+  const sql = connect(production.databaseUrl, { name: 'payments-chaos', max: 4 });
+  cleanup.defer(() => sql.end({ timeout: 1 }));
+  await drain(sql, payments, plan.drainMs);
+  const drainedMs = Date.now() - calmAt;
+  const records = await readRecords(payments, { sql, client, token, apiUrl: production.url });
+  const posts = receiver.posts();
+  const outages = outagesOf(production.members, ['worker', 'postgres']);
+  const ids = new Set(payments.map(({ order }) => order));
+  const violations: Violation[] = [
+    ...checkAll({ payments, records, posts, outages, journal }),
+    ...(await engineProblems(payments, production.temporal)),
+    ...wishes.filter(({ order }) => !ids.has(order)).map(({ order }) => notCreated(order)),
+    ...gaveUp.map((text) => ({ order: '', text })),
+  ];
+  return {
+    created: payments.length,
+    kills,
+    violations: violations.map((one) => ({
+      ...one,
+      timeline: one.payment ? timelineOf(one.payment, { journal, posts, kills }) : [],
+    })),
+    recoveries: recoveries(kills, posts),
+    statuses: countBy([...records.shown.values()].map(({ status }) => status)),
+    answers: journal.answers(),
+    posts: posts.length,
+    drainedMs,
+  };
+};
+
+const notCreated = (order: string) => ({ order, text: 'it was not created within two minutes' });
+
+const startWorld = async (
+  plan: Plan,
+  random: Random,
+  { folder, programs, root, cleanup }: Surroundings,
+) => {
+  const journal = createJournal();
+  const gateways = await startGateways();
+  cleanup.defer(async () => void (await Promise.all(gateways.map((each) => each.stop()))));
+  const failing = plan.quick ? 0 : 0.25;
+  const receiver = await startReceiver({ failing, random: random.branch('receiver') });
+  cleanup.defer(receiver.stop);
+  const gaveUp: string[] = [];
+  const production = await startProduction({
+    ...{ folder, programs, root },
+    giveUp: (reason) => gaveUp.push(`it does not recover by itself: ${reason}`),
+  });
+  cleanup.defer(production.stop);
+  const token = await setUp(production, { gateways, receiver });
+  const client = createClient(journal);
+  const apiUrl = production.url;
+  const people: People = {
+    application: createApplication({ client, journal, token, apiUrl }),
+    payers: createPayers({ client, journal, apiUrl }),
+  };
+  return { production, gateways, receiver, journal, people, client, token, gaveUp };
+};
+
+/** @returns what was created; every payer has gone then */
+const payAll = async (
+  wishes: readonly Wish[],
+  { people, random, loadMs, quick }: Plan & { people: People; random: Random },
+): Promise<Created[]> => {
+  const created: Created[] = [];
+  const one = async (wish: Wish, index: number) => {
+    await sleep((loadMs * index) / wishes.length);
+    const payment = await people.application.create(wish);
+    if (!payment) return;
+    created.push(payment);
+    await live(people, payment, random.branch(wish.order));
+    if (quick) await people.application.verifyUntilEnded(payment);
+  };
+  await Promise.all(wishes.map(one));
+  return created;
+};
+
+/** Until every event is delivered and no payer's money is owed, or the time is over. */
+const drain = async (sql: Sql, payments: readonly Created[], limitMs: number): Promise<void> => {
+  const ids = payments.map(({ id }) => id);
+  const isOver = async () => {
+    if ((await countUnfinished(sql, ids)) > 0) return false;
+    const rows = await sql<{ id: string; status: string; failure_code: string | null }[]>`
+      select id, status, failure_code from payments where id = any(${ids})`;
+    const ends = new Map(rows.map((row) => [row.id, row]));
+    return payments.every((payment) => {
+      const ended = ends.get(payment.id);
+      return ended && !isOwed(payment, ended);
+    });
+  };
+  for (const until = Date.now() + limitMs; Date.now() < until; await sleep(250))
+    // Postgres may be the one that was killed last.
+    if (await isOver().catch(() => false)) return;
+};
+
+const countBy = (names: readonly string[]): Map<string, number> =>
+  new Map([...Map.groupBy(names, (name) => name)].map(([name, same]) => [name, same.length]));

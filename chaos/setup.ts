@@ -1,0 +1,37 @@
+import { createApplications } from '../postgres/applications.ts';
+import { connect } from '../postgres/connection.ts';
+import { createGateways } from '../postgres/gateways.ts';
+import { createSecretBox } from '../postgres/secret-box.ts';
+import { createTokens } from '../postgres/tokens.ts';
+import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
+import type { Production } from '../test/production/stack.ts';
+import type { Gateway } from './gateways.ts';
+import type { Receiver } from './receiver.ts';
+
+/** What an admin sets up once: the gateways' accounts and one application. @returns its token */
+export const setUp = async (
+  { databaseUrl, keyRing }: Pick<Production, 'databaseUrl' | 'keyRing'>,
+  { gateways, receiver }: { gateways: Gateway[]; receiver: Receiver },
+): Promise<string> => {
+  const sql = connect(databaseUrl, { name: 'payments-chaos', max: 1 });
+  try {
+    const box = createSecretBox(keyRing);
+    for (const { slug, credentials } of gateways)
+      await createGateways(sql).insert({
+        ...{ slug, driver: slug, kind: 'sandbox' },
+        credentials: box.seal(JSON.stringify(credentials), `gateway:${slug}`),
+      });
+    const application = 'chaos';
+    await createApplications(sql).insert({
+      slug: application,
+      defaultGateway: gateways[0]?.slug ?? '',
+      callbackUrls: ['http://127.0.0.1:9/return'],
+      webhookUrl: receiver.url,
+      requestsPerMinute: 1_000_000,
+    });
+    receiver.trust(await createWebhookSecrets(sql, box).issue(application));
+    return await createTokens(sql).issue({ application, mode: 'test', name: 'chaos' });
+  } finally {
+    await sql.end();
+  }
+};

@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { connect } from '../../postgres/connection.ts';
+import { migrate } from '../../postgres/migrate.ts';
+import type { KeyRing } from '../../postgres/secret-box.ts';
+import { bundleWorkflows } from '../../stack/bundle.ts';
+import { startChild } from '../../stack/child.ts';
+import type { Running } from '../../stack/launch.ts';
+import { openLog } from '../../stack/logs.ts';
+import { choosePorts } from '../../stack/ports.ts';
+import { startPostgres } from '../../stack/postgres.ts';
+import { createSupervisor } from '../../stack/supervisor.ts';
+import type { ServerPrograms } from '../../stack/temporal/program.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import type { Member, Part } from './member.ts';
+import { createMember } from './member.ts';
+import type { ServerOptions } from './temporal.ts';
+import { anyServerPorts, createNamespace, createSchema, startTemporalServer } from './temporal.ts';
+
+export interface ProductionOptions {
+  /** Its own; others must be able to pass through it, as Postgres is one when we are root. */
+  folder: string;
+  programs: ServerPrograms;
+  /** The checkout whose processes are started. */
+  root: string;
+  /** Of each kind. */
+  processes?: number;
+  /** Said once, when something dies again and again. */
+  giveUp: (reason: string) => void;
+}
+
+export interface Production {
+  /** Of the proxy before the API processes. */
+  url: string;
+  databaseUrl: string;
+  keyRing: KeyRing;
+  temporal: { address: string; namespace: string };
+  /** What a machine that fails would take with it: each is started again whenever it ends. */
+  members: Member[];
+  logs: string;
+  stop(): Promise<void>;
+}
+
+const namespace = 'payments';
+const backing = ['postgres', 'temporal'];
+
+/**
+ * The production shape without containers: several API processes behind a TCP proxy, several workers,
+ * Temporal's server on Postgres. Whatever ends is started again, as in production.
+ * @throws SetupError
+ */
+export const startProduction = async (options: ProductionOptions): Promise<Production> => {
+  const { folder, root, processes = 2, giveUp } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const supervisor = createSupervisor({ say: () => {}, giveUp, signal });
+  const logs = join(folder, 'logs');
+  mkdirSync(logs, { recursive: true });
+  const members: Member[] = [];
+  const keep = async (name: string, part: Part, start: Start, needs: string[] = []) => {
+    const member = createMember(name, part);
+    members.push(member);
+    const log = openLog(logs, name, () => {});
+    await supervisor.keep({
+      name,
+      needs,
+      start: (until) => member.begin((onSpawn) => start({ log, onSpawn, signal: until })),
+    });
+  };
+
+  const numbers = Array.from({ length: processes }, (_, index) => index + 1);
+  const ports = await choosePorts({ postgres: 0, ...anyServerPorts });
+  const apiPorts = await choosePorts(Object.fromEntries(numbers.map((each) => [`api-${each}`, 0])));
+  const proxy = await startTcpProxy(
+    Object.values(apiPorts).map((port) => `http://127.0.0.1:${port}`),
+  );
+  const server = { ...options, postgresPort: ports.postgres, ports };
+  const databaseUrl = `postgres://postgres@127.0.0.1:${ports.postgres}/payments`;
+  const address = `127.0.0.1:${ports.frontend}`;
+  const key = randomBytes(32);
+
+  const stop = async () => {
+    stopping.abort();
+    await proxy.stop();
+    const names = members.map(({ name }) => name);
+    await Promise.all(names.filter((name) => !backing.includes(name)).map(supervisor.stop));
+    // The engine would wait for a database that is gone.
+    await supervisor.stop('temporal');
+    await supervisor.stop('postgres');
+  };
+  try {
+    await keep('postgres', 'postgres', ({ log, ...how }) =>
+      startPostgres({
+        ...how,
+        dataDir: join(folder, 'postgres'),
+        port: ports.postgres,
+        settings: { max_connections: '300' },
+        onLine: log.write,
+      }),
+    );
+    await prepare(databaseUrl, server, signal);
+    await keep('temporal', 'temporal', ({ log, ...how }) =>
+      startTemporalServer({ ...server, ...how, onLine: log.write }),
+    );
+    await createNamespaceAt(address);
+    const env = {
+      DATABASE_URL: databaseUrl,
+      PUBLIC_BASE_URL: proxy.url,
+      TEMPORAL_ADDRESS: address,
+      TEMPORAL_NAMESPACE: namespace,
+      SECRETS_KEY: `production:${key.toString('base64')}`,
+      OPERATIONS_PORT: '0',
+      NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+    };
+    const child = (part: 'api' | 'worker', name: string, own: Record<string, string>) =>
+      keep(
+        name,
+        part,
+        (how) =>
+          startChild({
+            ...how,
+            name,
+            args: [join(root, part, 'main.ts')],
+            env: { ...env, ...own },
+            stopMs: 15_000,
+          }),
+        backing,
+      );
+    const bundle = await bundleOf({ root, folder, logs, signal });
+    await Promise.all([
+      ...Object.entries(apiPorts).map(([name, port]) =>
+        child('api', name, { API_PORT: String(port), PAYER_PAGES_PER_MINUTE: '1000000' }),
+      ),
+      ...numbers.map((each) =>
+        child('worker', `worker-${each}`, {
+          ALLOW_LOOPBACK_TARGETS: 'true',
+          WORKFLOW_BUNDLE: bundle,
+        }),
+      ),
+    ]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: proxy.url,
+    databaseUrl,
+    keyRing: { currentId: 'production', keys: new Map([['production', key]]) },
+    temporal: { address, namespace },
+    members,
+    logs,
+    stop,
+  };
+};
+
+type Start = (
+  how: Pick<Parameters<typeof startChild>[0], 'log' | 'onSpawn' | 'signal'>,
+) => Promise<Running>;
+
+/** Both schemas, while nobody uses them yet. */
+const prepare = async (
+  url: string,
+  server: Omit<ServerOptions, 'onLine' | 'onSpawn' | 'signal'>,
+  signal: AbortSignal,
+) => {
+  const sql = connect(url, { name: 'payments-migrations', max: 1 });
+  try {
+    await Promise.all([migrate(sql), createSchema(server)]);
+  } finally {
+    await sql.end();
+  }
+  signal.throwIfAborted();
+};
+
+const createNamespaceAt = async (address: string) => {
+  const connection = await Connection.connect({ address, connectTimeout: 5000 });
+  try {
+    await createNamespace(connection, namespace);
+  } finally {
+    await connection.close();
+  }
+};
+
+const bundleOf = ({
+  root,
+  folder,
+  logs,
+  signal,
+}: {
+  root: string;
+  folder: string;
+  logs: string;
+  signal: AbortSignal;
+}) =>
+  bundleWorkflows({
+    root,
+    folder: join(folder, 'bundles'),
+    entry: 'worker/bundle.ts',
+    env: {},
+    log: openLog(logs, 'bundle', () => {}),
+    terminal: { say: () => {}, progress: () => () => {} },
+    onSpawn: () => {},
+    signal,
+  });
