@@ -21,9 +21,14 @@ interface Account {
   states: { open: string; refused: string; cancelled: string | undefined };
   /** How the service must say that the payer cancelled. */
   cancelIs: readonly string[];
+  /** Whoever comes back undecided has come by its cancel link. */
+  backIsCancel: boolean;
 }
 
-const rials = { currency: 'IRR', amounts: { min: 20_000, step: 10 }, oneStep: false } as const;
+const rials = {
+  ...{ currency: 'IRR', amounts: { min: 20_000, step: 10 } },
+  ...{ oneStep: false, backIsCancel: false },
+} as const;
 
 const accounts: Record<string, Account> = {
   zarinpal: {
@@ -57,6 +62,7 @@ const accounts: Record<string, Account> = {
     amounts: { min: 50, step: 1 },
     wireOf: (amount) => amount,
     oneStep: true,
+    backIsCancel: true,
     states: {
       open: 'open unpaid',
       refused: 'complete unpaid requires_payment_method',
@@ -74,7 +80,7 @@ export interface Decision {
 }
 
 /** A stand-in provider at the end of a wire that can be cut, with the payer before its page. */
-export interface Gateway extends Pick<Account, 'wireOf' | 'oneStep' | 'cancelIs'> {
+export interface Gateway extends Pick<Account, 'wireOf' | 'oneStep' | 'cancelIs' | 'backIsCancel'> {
   slug: string;
   link: Link;
   provider: Provider;
@@ -92,12 +98,12 @@ export const startGateways = (): Promise<Gateway[]> =>
   Promise.all(Object.entries(accounts).map(([slug, account]) => startGateway(slug, account)));
 
 const startGateway = async (slug: string, account: Account): Promise<Gateway> => {
-  const { wireOf, oneStep, cancelIs, amounts, currency, states } = account;
+  const { wireOf, oneStep, cancelIs, backIsCancel, amounts, currency, states } = account;
   const provider = await account.start();
   const link = await startLink(provider.url);
   const decisions = new Map<string, Decision>();
   return {
-    ...{ slug, wireOf, oneStep, cancelIs, provider, link },
+    ...{ slug, wireOf, oneStep, cancelIs, backIsCancel, provider, link },
     credentials: { ...account.credentials, baseUrl: link.url },
     anAmount: (random) => ({
       amount: amounts.min + amounts.step * Math.floor(random.between(0, 10_000)),

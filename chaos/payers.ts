@@ -46,6 +46,7 @@ export const createPayers = ({ client, journal, apiUrl }: Deps) => {
 
     async comeBack({ gateway, order }: Created, reference: string): Promise<void> {
       const { fields, ...back } = gateway.provider.back(reference);
+      if (gateway.backIsCancel) gateway.decide(reference, 'cancelled');
       const answer = await client(
         { ...back, ...(fields && { body: new URLSearchParams(fields) }) },
         {
