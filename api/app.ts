@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import { PaymentError } from '../contract/errors.ts';
-import { newRequestId } from '../contract/ids.ts';
+import { newRequestId, paymentIdPattern } from '../contract/ids.ts';
 import { traceIdOf } from '../contract/trace.ts';
 import type { ApiMetrics } from '../operations/metrics.ts';
 import type { Budget, Caller } from '../postgres/tokens.ts';
@@ -83,7 +83,9 @@ const answer = async (
     signal: gone.signal,
   };
   const store = logContext.getStore();
-  if (store && params['payment_id']) store['payment_id'] = params['payment_id'];
+  const id = params['payment_id'] ?? '';
+  // Whatever else stands there, perhaps a token, is not for the log.
+  if (store && paymentIdPattern.test(id)) store['payment_id'] = id;
   let caller: Caller | undefined;
   if (route.access === 'application') {
     caller = await authenticate({ authorization: ctx.get('authorization'), address });

@@ -137,7 +137,12 @@ const newPayment = async (
     ...(caller.callbackUrls.includes(callbackUrl) ? [] : [unregisteredCallback]),
     ...(gateway?.enabled
       ? []
-      : [{ ...unusableGateway, message: `has no gateway ${JSON.stringify(slug)} in use` }]),
+      : [
+          {
+            ...unusableGateway,
+            message: `has no gateway ${gateway ? slug : 'of that name'} in use`,
+          },
+        ]),
     ...(parsed.success && gateway ? boundsProblems(gateway, parsed.data) : []),
   ];
   if (!parsed.success || !gateway || problems.length > 0)

@@ -8,7 +8,15 @@ export const wordsOf = (
 });
 
 const clean = (text: string, length: number): string =>
-  text.toWellFormed().replaceAll('\0', '').slice(0, length);
+  text.toWellFormed().replaceAll('\0', '').replaceAll(cardNumbers, masked).slice(0, length);
+
+/** Whatever has as many digits as a card number, in one piece or in groups. */
+const cardNumbers = /(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g;
+
+const masked = (found: string): string => {
+  const digits = found.replaceAll(/\D/g, '');
+  return `${digits.slice(0, 6)}${'*'.repeat(digits.length - 10)}${digits.slice(-4)}`;
+};
 
 /** First six digits, asterisks, last four, the only form in which a card number is kept; else null. */
 export const maskedPan = (text: string | null | undefined): string | null => {

@@ -93,6 +93,13 @@ describe('what is kept of a gateway’s words', () => {
     expect(maskedPan(given)).toBe(kept);
   });
 
+  it('holds no whole card number', () => {
+    expect(wordsOf('4242-4242-4242-4242', 'card 5555 5555 5555 4444, order 123456789012')).toEqual({
+      code: '424242******4242',
+      message: 'card 555555******4444, order 123456789012',
+    });
+  });
+
   it('is short, and text that Postgres can hold', () => {
     const { code, message } = wordsOf('c\0'.repeat(500), `m\0\ud800${'x'.repeat(5_000)}`);
     expect([code?.length, message?.length]).toEqual([100, 500]);
