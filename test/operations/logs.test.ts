@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJourney } from '../support/journey.ts';
+import type { Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { skipAllTime } from '../support/skip-time.ts';
+import { until } from '../support/until.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+type Line = Record<string, unknown>;
+
+const linesOf = (part: 'api' | 'worker', of: (line: Line) => boolean): Line[] =>
+  service[part].lines.map((line) => JSON.parse(line) as Line).filter(of);
+
+/** A payment that is paid and delivered at the second attempt, and all that was logged of it. */
+const aLife = async (headers: Record<string, string> = {}) => {
+  const { application, token, secret } = await service.anApplication();
+  const journey = createJourney(service, token);
+  service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
+  const fields = {
+    order_id: 'order-1',
+    amount: 1250,
+    currency: 'EUR',
+    description: 'a description of the order',
+    metadata: { note: 'a note of the shop' },
+  };
+  const created = await journey.request('POST', '/api/v1/payments', fields, headers);
+  const id = String(created.json['payment_id']);
+  await journey.checkout(id);
+  await journey.choose(id, 'pay');
+  await journey.comeBack(id);
+  await until('the first attempt', () => service.receiver.of(id)[0]);
+  await skipAllTime(service.client, id);
+  const lines = await until('the last lines are written', () => {
+    const found = {
+      api: linesOf('api', (line) => line['payment_id'] === id),
+      worker: linesOf('worker', (line) => line['payment_id'] === id),
+    };
+    return found.worker.some(({ msg }) => msg === 'Webhook delivered') && found;
+  });
+  const handle = service.client.workflow.getHandle(id);
+  const { events } = await handle.fetchHistory();
+  return {
+    ...{ id, application, token, secret, lines },
+    requestId: created.headers.get('x-request-id'),
+    history: events ?? [],
+    webhooks: service.receiver.of(id),
+  };
+};
+
+describe('a log line', () => {
+  it('is JSON and says whose it is: request, payment, application', async () => {
+    const { id, application, requestId, lines } = await aLife();
+    const [create] = lines.api;
+    expect(create).toMatchObject({
+      ...{ level: 30, name: 'api', msg: 'Request', request_id: requestId },
+      ...{ payment_id: id, application, method: 'POST', status: 201 },
+    });
+    expect(new Set(lines.api.map((line) => line['request_id'])).size).toBe(lines.api.length);
+    expect(lines.worker.map(({ level, msg }) => [level, msg])).toEqual([
+      [30, 'Payment ended'],
+      [40, 'Webhook attempt failed'],
+      [30, 'Webhook delivered'],
+    ]);
+    for (const line of lines.worker) expect(line).toMatchObject({ name: 'worker', application });
+  });
+
+  it('holds nothing secret and nothing personal', async () => {
+    const { token, secret } = await aLife();
+    const [payment] = await service.sql<{ card: string; tracking: string }[]>`
+      select card_pan_masked as card, tracking_code as tracking from payments
+      where card_pan_masked is not null limit 1`;
+    const { DATABASE_URL: database } = service.env;
+    const secrets = [token, secret, database, service.keyRing.keys.get('test')?.toString('base64')];
+    const personal = [payment?.card, 'a description of the order', 'a note of the shop'];
+    for (const part of ['api', 'worker'] as const)
+      for (const text of [...secrets, ...personal]) {
+        expect(text).toBeTruthy();
+        expect(service[part].lines.filter((line) => line.includes(String(text)))).toEqual([]);
+      }
+  });
+});
+
+describe('a trace that the caller sends', () => {
+  it('is in every line of the payment, in the engine as a header alone, and in no webhook', async () => {
+    const traceId = randomBytes(16).toString('hex');
+    const { id, lines, history, webhooks } = await aLife({
+      traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01`,
+    });
+    expect(lines.api[0]).toMatchObject({ status: 201, trace_id: traceId });
+    expect(lines.worker.map((line) => line['trace_id'])).toEqual([traceId, traceId, traceId]);
+
+    const start = history[0]?.workflowExecutionStartedEventAttributes;
+    expect(Object.keys(start?.header?.fields ?? {})).toEqual(['trace_id']);
+    const scheduled = history.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+    expect(scheduled).toHaveLength(3);
+    for (const { header, input } of scheduled) {
+      const [field] = Object.values(header?.fields ?? {});
+      expect(Buffer.from(field?.data ?? []).toString()).toBe(JSON.stringify(traceId));
+      expect(textOf(input)).not.toContain(traceId);
+    }
+    expect(textOf(start?.input)).toContain(id);
+    expect(textOf(start?.input)).not.toContain(traceId);
+    expect(textOf(start?.memo)).not.toContain(traceId);
+
+    expect(webhooks).toHaveLength(2);
+    for (const { headers, body } of webhooks)
+      expect(JSON.stringify(headers) + body.toString()).not.toMatch(
+        new RegExp(`traceparent|${traceId}`),
+      );
+  });
+
+  it('leaves nothing where it is not valid, and the payment lives as ever', async () => {
+    const { lines, history } = await aLife({ traceparent: `00-${'0'.repeat(32)}-1-01` });
+    for (const line of [...lines.api, ...lines.worker]) expect(line).not.toHaveProperty('trace_id');
+    for (const event of history) {
+      const { header } =
+        event.workflowExecutionStartedEventAttributes ??
+        event.activityTaskScheduledEventAttributes ??
+        {};
+      expect(Object.keys(header?.fields ?? {})).toEqual([]);
+    }
+  });
+});
+
+/** All that is in it, payloads decoded. */
+const textOf = (value: unknown): string => {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
+  if (typeof value === 'object' && value !== null) return Object.values(value).map(textOf).join();
+  return String(value);
+};
