@@ -6,7 +6,7 @@ import { webhookUrlProblem } from '../contract/webhook-address.ts';
 import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { Logger } from '../process.ts';
-import type { DeliveryPlaces } from './webhook-places.ts';
+import type { Places } from './places.ts';
 import { post } from './webhook-request.ts';
 import type { Step } from './webhook-schedule.ts';
 import { attemptsPerRound, delaysMs, nextStep } from './webhook-schedule.ts';
@@ -17,7 +17,7 @@ export interface Deps {
   secretBox: Pick<SecretBox, 'open'>;
   dispatcher: Dispatcher;
   targetRule: TargetRule;
-  places: DeliveryPlaces;
+  deliveryPlaces: Places;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
@@ -32,7 +32,7 @@ const failure = (errorClass: string, error: string): AttemptResult => ({
 });
 
 export const createDeliveryActivities = (deps: Deps) => {
-  const { deliveries, secretBox, dispatcher, targetRule, places, now, logger } = deps;
+  const { deliveries, secretBox, dispatcher, targetRule, deliveryPlaces, now, logger } = deps;
 
   const find = async (id: string): Promise<Delivery> => {
     const delivery = await deliveries.get(id);
@@ -85,7 +85,7 @@ export const createDeliveryActivities = (deps: Deps) => {
         throw attemptFailed('Came back before the documented delay', step.ms);
 
       // Before anything is written: waiting for a place costs neither a row nor an attempt.
-      const place = places.take(delivery.application, id);
+      const place = deliveryPlaces.take(delivery.application, id);
       if (!place.entered) throw postponed(delivery.application, place.comeBackInMs);
       try {
         return await attempt(delivery, step, scheduledAt);

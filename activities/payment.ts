@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { eventOf } from '../contract/event.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
@@ -11,10 +11,12 @@ import type { Logger } from '../process.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
 import type { Outcome } from './outcome.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
+import type { Places } from './places.ts';
 
 export interface Deps {
   settlements: Settlements;
   gatewayOf: GatewayRegistry;
+  gatewayPlaces: Places;
   workflows: Pick<PaymentWorkflows, 'startLate'>;
   publicBaseUrl: string;
   now: () => Date;
@@ -31,7 +33,7 @@ export type Known =
 type Reply = Answer | { state: 'unknown' };
 
 export const createPaymentActivities = (deps: Deps) => {
-  const { settlements, gatewayOf, workflows, publicBaseUrl, now, logger } = deps;
+  const { settlements, gatewayOf, gatewayPlaces, workflows, publicBaseUrl, now, logger } = deps;
 
   const find = async (id: string): Promise<PaymentFacts> => {
     const payment = await settlements.get(id);
@@ -84,6 +86,20 @@ export const createPaymentActivities = (deps: Deps) => {
     return { known: 'ended', status };
   };
 
+  /** So many at once at one gateway: a slow one holds its own places, not all of the worker's. */
+  const atGateway = async <T>(
+    payment: PaymentFacts,
+    work: (gateway: GatewayAdapter) => Promise<T>,
+  ): Promise<T> => {
+    const place = gatewayPlaces.take(payment.gateway, payment.id);
+    if (!place.entered) throw busy(payment.gateway, place.comeBackInMs);
+    try {
+      return await work(gatewayOf(payment));
+    } finally {
+      place.leave();
+    }
+  };
+
   const verify = async (
     gateway: GatewayAdapter,
     payment: PaymentFacts,
@@ -110,8 +126,8 @@ export const createPaymentActivities = (deps: Deps) => {
           : { ended: payment.status };
       if (payment.reference !== null) return 'open';
       if (late) return 'unopened';
-      const opening = await orFailure(() =>
-        gatewayOf(payment).open(toGateway(payment, publicBaseUrl)),
+      const opening = await atGateway(payment, (gateway) =>
+        orFailure(() => gateway.open(toGateway(payment, publicBaseUrl))),
       );
       if (opening.result === 'refused') {
         const { code, message } = opening;
@@ -135,11 +151,13 @@ export const createPaymentActivities = (deps: Deps) => {
     async settlePayment({ id, returned, cancelled = false }: SettleRequest): Promise<Known> {
       const payment = await find(id);
       if (isTerminal(payment.status)) return asEnded(payment);
-      if (payment.reference === null) return { known: 'waiting' };
-      const gateway = gatewayOf(payment);
-      let reply = await verify(gateway, payment, payment.reference);
-      if (cancelled && reply.state === 'waiting' && gateway.expire)
-        reply = await close(gateway, payment, payment.reference);
+      const { reference } = payment;
+      if (reference === null) return { known: 'waiting' };
+      const reply = await atGateway(payment, async (gateway) => {
+        const first = await verify(gateway, payment, reference);
+        const isToClose = cancelled && first.state === 'waiting' && gateway.expire;
+        return isToClose ? close(gateway, payment, reference) : first;
+      });
       if (reply.state === 'unknown') return wait(payment, 'unknown', returned);
       // An earlier try that broke off may have closed it for the same reason.
       const isCancelled = cancelled && reply.state === 'expired';
@@ -156,7 +174,8 @@ export const createPaymentActivities = (deps: Deps) => {
     async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<Known> {
       const payment = await find(id);
       if (isTerminal(payment.status)) return asEnded(payment);
-      if (payment.reference === null) {
+      const { reference } = payment;
+      if (reference === null) {
         const outcome = unreachable ? failedWith('gateway_error') : expired;
         return end(payment, outcome, { unsent: true });
       }
@@ -165,15 +184,16 @@ export const createPaymentActivities = (deps: Deps) => {
         if (stands.known === 'ended') return stands;
         // A payer was sent off in this very moment: the gateway is asked after all.
       }
-      const gateway = gatewayOf(payment);
-      const first = await verify(gateway, payment, payment.reference);
-      const outcome = first.state === 'unknown' ? undefined : outcomeOf(payment, first);
-      if (outcome) return end(payment, outcome);
-      if (first.state === 'unknown') return silent(payment, grace);
-      if (first.state === 'settling' && grace) return wait(payment, 'settling', true);
-      const last = await close(gateway, payment, payment.reference);
-      const final = last.state === 'unknown' ? undefined : outcomeOf(payment, last);
-      return final ? end(payment, final) : silent(payment, grace);
+      return atGateway(payment, async (gateway) => {
+        const first = await verify(gateway, payment, reference);
+        const outcome = first.state === 'unknown' ? undefined : outcomeOf(payment, first);
+        if (outcome) return end(payment, outcome);
+        if (first.state === 'unknown') return silent(payment, grace);
+        if (first.state === 'settling' && grace) return wait(payment, 'settling', true);
+        const last = await close(gateway, payment, reference);
+        const final = last.state === 'unknown' ? undefined : outcomeOf(payment, last);
+        return final ? end(payment, final) : silent(payment, grace);
+      });
     },
   };
 
@@ -232,6 +252,14 @@ const orFailure = async <T>(call: () => Promise<T>): Promise<T> => {
     throw ApplicationFailure.retryable(error.message, 'GATEWAY_UNAVAILABLE');
   }
 };
+
+const busy = (gateway: string, nextRetryDelay: number) =>
+  ApplicationFailure.create({
+    type: 'GATEWAY_BUSY',
+    message: `Other payments take all places at ${gateway}`,
+    nextRetryDelay,
+    category: ApplicationFailureCategory.BENIGN,
+  });
 
 const toGateway = (payment: Payment, publicBaseUrl: string) => ({
   id: payment.id,

@@ -47,7 +47,7 @@ export interface HttpOptions {
 export const createGatewayDispatcher = (): Agent =>
   new Agent({
     connect: { timeout: gatewayLimits.connectMs },
-    connections: 200,
+    connections: 250,
     maxResponseSize: maxAnswerBytes,
     // The call's own deadline covers both.
     headersTimeout: 0,

@@ -2,7 +2,7 @@ import { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
-import { createDeliveryPlaces } from '../activities/webhook-places.ts';
+import { createPlaces } from '../activities/places.ts';
 import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { readWorkerConfig } from '../config.ts';
 import { createGatewayDispatcher } from '../gateways/http.ts';
@@ -32,7 +32,7 @@ import { createActivityInterceptors } from './interceptors.ts';
 import { measuredDeliveries, measuredGateways, measuredSettlements } from './measured.ts';
 import { prepareNamespace } from './namespace.ts';
 import { createPaymentWorkflows } from './payment-workflows.ts';
-import { createWorkers, deliverySlots } from './workers.ts';
+import { createWorkers, deliverySlots, paymentSlots } from './workers.ts';
 
 /** To Postgres. */
 const connectionsMax = 20;
@@ -99,7 +99,8 @@ await runProcess(async () => {
     gatewayOf: measuredGateways(gatewayOf, metrics),
     secretBox,
     targetRule,
-    places: createDeliveryPlaces({ perApplication: deliverySlots / 4 }),
+    gatewayPlaces: createPlaces({ perOwner: paymentSlots / 4 }),
+    deliveryPlaces: createPlaces({ perOwner: deliverySlots / 4 }),
     workflows: createPaymentWorkflows(client),
     dispatcher,
     publicBaseUrl,

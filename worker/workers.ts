@@ -15,7 +15,8 @@ export interface WorkersOptions {
   graceSeconds: number;
 }
 
-const paymentSlots = 200;
+/** A quarter of them at most is held by calls to one gateway, which may take many seconds. */
+export const paymentSlots = 1000;
 /** A quarter of them at most go to one application: contract, section 6. */
 export const deliverySlots = 100;
 

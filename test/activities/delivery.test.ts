@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import { AttemptError } from '../../activities/webhook-failure.ts';
-import { createDeliveryPlaces } from '../../activities/webhook-places.ts';
+import { createPlaces } from '../../activities/places.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
@@ -46,7 +46,7 @@ const deliver = async (options: Options, payment?: { id: string }) => {
     secretBox: createSecretBox(ring),
     dispatcher,
     targetRule: { allowLoopback: true },
-    places: createDeliveryPlaces({ perApplication: options.perApplication ?? 25 }),
+    deliveryPlaces: createPlaces({ perOwner: options.perApplication ?? 25 }),
     now: () => new Date(),
     logger: { info() {}, warn() {}, error() {} },
   });

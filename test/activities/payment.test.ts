@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPlaces } from '../../activities/places.ts';
 import { failureReasons, isFailureCode } from '../../contract/failure.ts';
 import type { Payment } from '../../contract/payment.ts';
 import type { Answer } from '../../gateways/gateway.ts';
@@ -226,6 +227,29 @@ describe('settlePayment', () => {
       type: 'PAYMENT_NOT_FOUND',
       nonRetryable: true,
     });
+  });
+
+  it('sends back to the engine whoever finds no place at a slow gateway', async () => {
+    const [slow, other] = await Promise.all([records.sent(), records.sent()]);
+    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { settlePayment, expirePayment, calls } = withGateway(
+      records,
+      { verify: () => promise },
+      { gatewayPlaces: createPlaces({ perOwner: 1 }) },
+    );
+    const settled = settlePayment({ id: slow.id, returned: false });
+    await until('the gateway is asked', () => calls().length === 1);
+    const before = await records.everythingOf(other.id);
+    const busy = { type: 'GATEWAY_BUSY', nextRetryDelay: expect.any(Number), nonRetryable: false };
+    const { id } = other;
+    await expect(settlePayment({ id, returned: true })).rejects.toMatchObject(busy);
+    const deadline = { id, grace: true, unreachable: false };
+    await expect(expirePayment(deadline)).rejects.toMatchObject(busy);
+    expect(await records.everythingOf(id)).toEqual(before);
+    answer(confirmed());
+    expect(await settled).toEqual({ known: 'ended', status: 'paid' });
+    expect(await settlePayment({ id, returned: true })).toEqual({ known: 'ended', status: 'paid' });
+    expect(calls()).toHaveLength(2);
   });
 
   it('FS-50: holds no database connection while it waits for the gateway', async () => {

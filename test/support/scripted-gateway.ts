@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { Deps } from '../../activities/payment.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
+import { createPlaces } from '../../activities/places.ts';
 import type { Answer, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
 import type { Records } from './records.ts';
@@ -85,6 +86,7 @@ export const withGateway = (
   const activities = createPaymentActivities({
     settlements: records.settlements,
     gatewayOf: () => adapter,
+    gatewayPlaces: createPlaces({ perOwner: 250 }),
     workflows: { startLate: async (id) => void late.push(id) },
     publicBaseUrl,
     now: () => now,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createDeliveryPlaces, type Entry } from '../../activities/webhook-places.ts';
+import { createPlaces, type Entry } from '../../activities/places.ts';
 
-const perApplication = 4;
+const perOwner = 4;
 
 const setUp = () => {
   let nowMs = 1_000_000;
-  const places = createDeliveryPlaces({ perApplication, clockMs: () => nowMs });
+  const places = createPlaces({ perOwner, clockMs: () => nowMs });
   let next = 0;
   const take = (application = 'a', id = `p${(next += 1)}`): Entry => places.take(application, id);
   return { take, places, pass: (ms: number) => (nowMs += ms), now: () => nowMs };
@@ -24,7 +24,7 @@ describe('the places of deliveries', () => {
   it('FS-48: are exact: as many as there are, never one more', () => {
     const { take } = setUp();
     const entries = Array.from({ length: 50 }, () => take());
-    expect(entries.filter(({ entered }) => entered)).toHaveLength(perApplication);
+    expect(entries.filter(({ entered }) => entered)).toHaveLength(perOwner);
     leave(entries[0]);
     expect(take('a', 'p5').entered).toBe(true);
     expect(take('a', 'p6').entered).toBe(false);
@@ -33,12 +33,12 @@ describe('the places of deliveries', () => {
   it('FS-47: are of each application by itself', () => {
     const { take } = setUp();
     for (let one = 0; one < 100; one += 1) take('a');
-    for (let one = 0; one < perApplication; one += 1) expect(take('b').entered).toBe(true);
+    for (let one = 0; one < perOwner; one += 1) expect(take('b').entered).toBe(true);
   });
 
   it('leaving twice frees one place', () => {
     const { take } = setUp();
-    const [first] = Array.from({ length: perApplication }, () => take());
+    const [first] = Array.from({ length: perOwner }, () => take());
     leave(first);
     leave(first);
     expect(take().entered).toBe(true);
@@ -49,13 +49,13 @@ describe('the places of deliveries', () => {
     const { take, pass } = setUp();
     // A receiver that holds every place for 10 s, until the pace is known.
     for (let round = 0; round < 30; round += 1) {
-      const entries = Array.from({ length: perApplication }, () => take());
+      const entries = Array.from({ length: perOwner }, () => take());
       pass(10_000);
       for (const entry of entries) if (entry.entered) entry.leave();
     }
-    for (let one = 0; one < perApplication; one += 1) take();
+    for (let one = 0; one < perOwner; one += 1) take();
     const waits = Array.from({ length: 80 }, () => waitOf(take()));
-    const paceMs = 10_000 / perApplication;
+    const paceMs = 10_000 / perOwner;
     for (const [index, wait] of waits.entries()) {
       expect(wait).toBeGreaterThan((index + 1) * paceMs * 0.9);
       expect(wait).toBeLessThan((index + 1) * paceMs * 1.1);
@@ -65,7 +65,7 @@ describe('the places of deliveries', () => {
   it('the delay is never nothing, which the engine would take for never, and never too long', () => {
     const { take } = setUp();
     const waits = Array.from({ length: 20_000 }, () => take())
-      .slice(perApplication)
+      .slice(perOwner)
       .map(waitOf);
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(250);
     expect(Math.max(...waits)).toBeLessThanOrEqual(300_000);
@@ -73,7 +73,7 @@ describe('the places of deliveries', () => {
 
   it('who was sent away goes before who has just come', () => {
     const { take, pass } = setUp();
-    const inside = Array.from({ length: perApplication }, () => take());
+    const inside = Array.from({ length: perOwner }, () => take());
     const wait = waitOf(take('a', 'waiting'));
     pass(wait);
     leave(inside[0]);
@@ -83,7 +83,7 @@ describe('the places of deliveries', () => {
 
   it('who went to another worker is not waited for', () => {
     const { take, pass } = setUp();
-    const inside = Array.from({ length: perApplication }, () => take());
+    const inside = Array.from({ length: perOwner }, () => take());
     const wait = waitOf(take('a', 'gone'));
     pass(wait + 20_000);
     leave(inside[0]);
@@ -113,7 +113,7 @@ describe('the places of deliveries', () => {
         done += 1;
         inside.push({ entry, untilMs: now() + holdMs });
       } else arrivals.push({ id, atMs: now() + entry.comeBackInMs });
-      expect(inside.length).toBeLessThanOrEqual(perApplication);
+      expect(inside.length).toBeLessThanOrEqual(perOwner);
     }
     expect(done).toBe(200);
     // 200 deliveries take 150 s of 4 places; who waits asks seldom.

@@ -1,17 +1,17 @@
 export interface PlacesOptions {
-  /** How many deliveries of one application may run at once, of all the worker's slots. */
-  perApplication: number;
+  /** How much may run at once for one owner, of all the worker's slots. */
+  perOwner: number;
   /** Monotonic milliseconds. */
   clockMs?: () => number;
 }
 
 export type Entry =
-  /** To be left when the attempt is over. */
+  /** To be left when the work is over. */
   | { entered: true; leave: () => void }
-  /** All places are taken: the delivery goes back to the engine for so long. */
+  /** All places are taken: the work goes back to the engine for so long. */
   | { entered: false; comeBackInMs: number };
 
-interface Application {
+interface Owner {
   inside: number;
   /** When those who were sent away are to come back, by payment; who waits longest is first. */
   waiting: Map<string, number>;
@@ -26,58 +26,56 @@ const forgetAfterMs = 15_000;
 const firstGuessMs = 1_000;
 
 /**
- * The places of a worker's deliveries, so many for each application and never more: a slow receiver
- * fills its own places, and not the others'. Who finds none is given a time to come back, one after
- * the other at the pace at which places become free, so that a long queue asks the engine for little.
+ * Places in a worker, so many for each owner and never more: a slow receiver fills the places of its
+ * application's deliveries, a slow gateway those of its own calls, and not the others'. Who finds
+ * none is given a time to come back, one after the other at the pace at which places become free, so
+ * that a long queue asks the engine for little.
  */
-export const createDeliveryPlaces = ({
-  perApplication,
-  clockMs = () => performance.now(),
-}: PlacesOptions) => {
-  // As many as there are applications, which admins make: it needs no end.
-  const applications = new Map<string, Application>();
+export const createPlaces = ({ perOwner, clockMs = () => performance.now() }: PlacesOptions) => {
+  // As many as there are applications and gateways, which admins make: it needs no end.
+  const owners = new Map<string, Owner>();
 
-  const find = (slug: string): Application => {
-    const known = applications.get(slug);
+  const find = (slug: string): Owner => {
+    const known = owners.get(slug);
     if (known) return known;
-    const fresh: Application = { inside: 0, waiting: new Map(), heldMs: firstGuessMs };
-    applications.set(slug, fresh);
+    const fresh: Owner = { inside: 0, waiting: new Map(), heldMs: firstGuessMs };
+    owners.set(slug, fresh);
     return fresh;
   };
 
-  const enter = (application: Application): Entry => {
+  const enter = (owner: Owner): Entry => {
     const enteredMs = clockMs();
-    application.inside += 1;
+    owner.inside += 1;
     let left = false;
     const leave = () => {
       if (left) return;
       left = true;
-      application.inside -= 1;
-      application.heldMs += (clockMs() - enteredMs - application.heldMs) / 8;
+      owner.inside -= 1;
+      owner.heldMs += (clockMs() - enteredMs - owner.heldMs) / 8;
     };
     return { entered: true, leave };
   };
 
   return {
-    /** Never waits itself: a waiting delivery would hold one of the worker's slots. */
+    /** Never waits itself: who waits would hold one of the worker's slots. */
     take(slug: string, paymentId: string): Entry {
       const nowMs = clockMs();
-      const application = find(slug);
-      const { inside, waiting, heldMs } = application;
+      const owner = find(slug);
+      const { inside, waiting, heldMs } = owner;
       const { ahead, due } = before(waiting, paymentId, nowMs);
       // Those ahead who should be back by now keep their turn; who is not due yet does not block.
-      if (inside + due < perApplication) {
+      if (inside + due < perOwner) {
         waiting.delete(paymentId);
-        return enter(application);
+        return enter(owner);
       }
-      const turnMs = ((ahead + 1) * heldMs) / perApplication;
+      const turnMs = ((ahead + 1) * heldMs) / perOwner;
       const comeBackInMs = Math.ceil(Math.min(Math.max(turnMs, shortestWaitMs), longestWaitMs));
       waiting.set(paymentId, nowMs + comeBackInMs);
       return { entered: false, comeBackInMs };
     },
   };
 };
-export type DeliveryPlaces = ReturnType<typeof createDeliveryPlaces>;
+export type Places = ReturnType<typeof createPlaces>;
 
 /** How many have waited longer than this one, and how many of them should be back by now. */
 const before = (waiting: Map<string, number>, paymentId: string, nowMs: number) => {
