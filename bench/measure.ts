@@ -19,7 +19,7 @@ const rounds = [1, 2, 3] as const;
 const atOnce = 20;
 const whole = { atOnce, count: 200, limitMs: 11_000 };
 /** Node compiles the hot code of a young process for many seconds: that is no cost of a payment. */
-const warmUp = { atOnce, count: 150, limitMs: 12_000 };
+const warmUp = { atOnce, count: 400, limitMs: 25_000 };
 const reads = { atOnce: 50, count: Infinity, limitMs: 3000 };
 const creates = { perSecond: 5, seconds: 6 };
 const outcomes = { perSecond: 2, seconds: 8 };
