@@ -11,9 +11,14 @@ export interface Deps {
   change: MakeChange;
   /** @throws where SECRETS_KEY is not known */
   secretBox: () => SecretBox;
-  /** Whether the service has an adapter of that name. */
-  isDriver: (name: string) => boolean;
+  problemWithAccount: ProblemWithAccount;
 }
+
+/** Why the service cannot work with an account: by field, without a word of the credentials. */
+export type ProblemWithAccount = (
+  driver: string,
+  account: { slug: string; kind: GatewayKind; credentials: unknown },
+) => string | undefined;
 
 export interface NewGateway {
   slug: string;
@@ -26,11 +31,12 @@ export interface NewGateway {
 /** To which owner credentials are bound: an application's secret does not open as a gateway's. */
 const gatewayOwner = (slug: string): string => `gateway:${slug}`;
 
-export const createGatewayOperations = ({ sql, change, secretBox, isDriver }: Deps) => ({
+export const createGatewayOperations = ({ sql, change, secretBox, problemWithAccount }: Deps) => ({
   async add({ slug, driver, kind, credentials }: NewGateway, reason: string | null): Promise<void> {
     checkSlug(slug);
-    if (!isDriver(driver)) throw new Refusal(`There is no gateway driver named "${driver}".`);
-    if (credentials !== null) checkCredentials(credentials);
+    const parsed = credentials === null ? {} : parseCredentials(credentials);
+    const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
+    if (problem !== undefined) throw new Refusal(`${problem}.`);
     const sealed = credentials && secretBox().seal(credentials, gatewayOwner(slug));
     await change({ action: 'gateway.add', subject: `gateway:${slug}`, reason }, async (tx) => {
       const added = await createGateways(tx).insert({ slug, driver, kind, credentials: sealed });
@@ -59,11 +65,12 @@ export const createGatewayOperations = ({ sql, change, secretBox, isDriver }: De
 });
 
 /** Without a word of the text, which is secret. */
-const checkCredentials = (text: string) => {
+const parseCredentials = (text: string): object => {
   const refusal = new Refusal('The credentials are not a JSON object.');
   try {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refusal;
+    return parsed;
   } catch {
     throw refusal;
   }

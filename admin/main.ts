@@ -5,7 +5,7 @@ import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
 import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { createResolver } from '../activities/webhook-resolver.ts';
 import { readAdminConfig } from '../config.ts';
-import { driverOf } from '../gateways/registry.ts';
+import { problemWithAccount } from '../gateways/registry.ts';
 import { connect } from '../postgres/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { SetupError } from '../process.ts';
@@ -30,7 +30,7 @@ const open = async (actor = userInfo().username) => {
     actor,
     targetRule,
     resolve: createResolver(),
-    isDriver: (name) => driverOf(name) !== undefined,
+    problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
     now: () => new Date(),
     secretBox() {
       if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);

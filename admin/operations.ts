@@ -7,6 +7,7 @@ import type { SecretBox } from '../postgres/secret-box.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createDeliveryOperations } from './deliveries.ts';
+import type { ProblemWithAccount } from './gateways.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
 import type { Resets } from './resets.ts';
@@ -23,8 +24,7 @@ export interface Deps {
   resolve: (hostname: string) => Promise<string[]>;
   /** @throws where SECRETS_KEY is not known */
   secretBox: () => SecretBox;
-  /** Whether there is a gateway driver of that name. */
-  isDriver: (name: string) => boolean;
+  problemWithAccount: ProblemWithAccount;
   /** @throws where Temporal cannot be reached */
   resets: () => Promise<Resets>;
   dispatcher: () => Dispatcher;

@@ -156,7 +156,12 @@ const parsedBy = <Schema extends z.ZodType>(
   const parsed = schema.safeParse(credentials);
   if (parsed.success) return { ...account, credentials: parsed.data };
   // Only where it is wrong: a message could quote the secret.
-  const wrong = new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'the whole'));
+  const wrong = new Set(
+    parsed.error.issues.map(({ code, path }) => {
+      if (code === 'unrecognized_keys') return 'a field that is not known';
+      return path.join('.') || 'the whole';
+    }),
+  );
   throw new AccountProblem(`The credentials do not fit the driver: ${[...wrong].join(', ')}`);
 };
 

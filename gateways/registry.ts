@@ -4,7 +4,7 @@ import { problemsWith } from './amount.ts';
 import type { Account, Driver, GatewayAdapter, Message, Notification } from './gateway.ts';
 import { AccountProblem } from './gateway.ts';
 import type { HttpOptions } from './http.ts';
-import { beginTry } from './http.ts';
+import { beginTry, createGatewayDispatcher } from './http.ts';
 import { payping } from './payping.ts';
 import type { SandboxTools } from './sandbox.ts';
 import { sandbox } from './sandbox.ts';
@@ -24,6 +24,30 @@ const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
 /** @returns undefined for a driver this version does not know */
 export const driverOf = (name: string): Driver<SandboxTools> | undefined =>
   Object.hasOwn(drivers, name) ? drivers[name] : undefined;
+
+const uncalled = () => Promise.reject(new Error('The account is only looked at'));
+
+/** Why an account cannot work, by field and without a value; nothing is called. */
+export const problemWithAccount = (
+  name: string,
+  account: Account,
+  { allowLoopback }: Pick<HttpOptions, 'allowLoopback'>,
+): string | undefined => {
+  const driver = driverOf(name);
+  if (!driver) return `There is no gateway driver named "${name}"`;
+  try {
+    driver.connect(account, {
+      callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
+      sandboxPayments: { open: uncalled, verify: uncalled, get: uncalled, expire: uncalled },
+      publicBaseUrl: '',
+      now: () => new Date(),
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof AccountProblem) return error.message;
+    throw error;
+  }
+};
 
 /** What a gateway does not take of a wanted payment; nothing where its driver is not known here. */
 export const amountProblems = (

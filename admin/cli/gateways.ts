@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { Refusal } from '../change.ts';
 import type { Surroundings } from './commands.ts';
 import { command, group, option, reason, textOf } from './commands.ts';
 import { table } from './output.ts';
@@ -30,8 +29,6 @@ export const gatewayCommands = (around: Surroundings): Command => {
     async ({ args: [slug = ''], options, operations, io }) => {
       const driver = String(options['driver']);
       const kind = options['kind'] === 'live' ? ('live' as const) : ('sandbox' as const);
-      if (driver === sandboxDriver && kind === 'live')
-        throw new Refusal('The sandbox driver takes no real money: it cannot be live.');
       const credentials =
         driver === sandboxDriver
           ? null

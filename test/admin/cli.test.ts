@@ -129,14 +129,19 @@ describe('the command line', () => {
   });
 
   it('takes credentials from a prompt or standard input, and shows them nowhere', async () => {
-    const secret = '{"merchant_id":"very-secret"}';
-    const line = words('gateways add acme --driver acme --kind live --reason new');
+    const secret = '{"merchant":"very-secret"}';
+    const line = words('gateways add acme --driver zibal --kind live --reason new');
     const added = await run(line, { secret });
     expect(added.code).toBe(0);
     const shown = [added, await run(words('gateways list --json')), await run(['audit', '--json'])];
     for (const { out, notes } of shown) expect(out + notes).not.toContain('very-secret');
-    const broken = await run(words('gateways add other --driver acme'), { secret: 'very-secret' });
+    const other = words('gateways add other --driver zarinpal');
+    const broken = await run(other, { secret: 'very-secret' });
     expect(broken).toMatchObject({ code: 1, notes: 'The credentials are not a JSON object.' });
+    expect(await run(other, { secret: '{"merchantId":"very-secret"}' })).toMatchObject({
+      code: 1,
+      notes: 'The credentials do not fit the driver: merchantId.',
+    });
   });
 
   it('shows a secret when it is made, and in no list', async () => {

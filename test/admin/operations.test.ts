@@ -173,8 +173,9 @@ describe('gateways', () => {
   it('are added with sealed credentials, disabled and enabled', async () => {
     const keyRing = aKeyRing();
     const { gateways } = operationsOn(records.sql, { keyRing });
-    const credentials = '{"merchant_id":"m-secret"}';
-    const gateway = { slug: 'acme', driver: 'acme', kind: 'live', credentials } as const;
+    const merchantId = '7b0f7a5e-0000-4000-8000-00005ec2e700';
+    const credentials = JSON.stringify({ merchantId });
+    const gateway = { slug: 'acme', driver: 'zarinpal', kind: 'live', credentials } as const;
     await gateways.add(gateway, null);
     const [row] = await records.sql<{ credentials: string }[]>`
       select credentials from gateways where slug = 'acme'`;
@@ -188,10 +189,10 @@ describe('gateways', () => {
     await expect(gateways.setEnabled('none', true, null)).rejects.toThrow('There is no gateway');
     const listed = (await gateways.list()).find(({ slug }) => slug === 'acme');
     expect(listed).toEqual({
-      ...{ slug: 'acme', driver: 'acme', kind: 'live' },
+      ...{ slug: 'acme', driver: 'zarinpal', kind: 'live' },
       ...{ enabled: false, hasCredentials: true },
     });
-    expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain('m-secret');
+    expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);
   });
 
   it('a driver that the service does not have is refused', async () => {
@@ -204,12 +205,42 @@ describe('gateways', () => {
     'credentials that are %s are refused',
     async (text) => {
       const { gateways } = operationsOn(records.sql);
-      const gateway = { slug: 'unmade', driver: 'acme', kind: 'live', credentials: text } as const;
+      const gateway = {
+        slug: 'unmade',
+        driver: 'stripe',
+        kind: 'live',
+        credentials: text,
+      } as const;
       const refused = gateways.add(gateway, null);
       await expect(refused).rejects.toThrow('The credentials are not a JSON object.');
       await expect(refused).rejects.toBeInstanceOf(Refusal);
     },
   );
+});
+
+describe('credentials that do not fit the driver', () => {
+  const hidden = 'sk_test_hidden';
+  it.each([
+    ['zarinpal', 'live', { merchantId: hidden }, 'fit the driver: merchantId.'],
+    ['zarinpal', 'live', {}, 'fit the driver: merchantId.'],
+    ['stripe', 'live', { secretKey: hidden, webhookSecrets: [hidden] }, ': webhookSecrets.0.'],
+    ['stripe', 'live', { secretKey: hidden, [hidden]: 1 }, ': a field that is not known.'],
+    ['stripe', 'live', { secretKey: hidden }, 'The key is not one of a live account.'],
+    ['zibal', 'sandbox', { merchant: hidden }, 'The merchant is not one of a sandbox account.'],
+    ['payping', 'live', { testToken: hidden }, 'The token is not named as one of a live account.'],
+    ['zibal', 'live', { merchant: 'm', baseUrl: `https://${hidden}/` }, 'on loopback only.'],
+    ['sandbox', 'live', {}, 'Its money is not real: it cannot be live.'],
+  ] as const)('%s, %s, %j: not saved, without a value', async (driver, kind, fields, why) => {
+    const credentials = JSON.stringify(fields);
+    const { gateways } = operationsOn(records.sql);
+    const refusal: unknown = await gateways
+      .add({ slug: 'unfit', driver, kind, credentials }, null)
+      .catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(String(refusal)).toContain(why);
+    expect(String(refusal)).not.toContain(hidden);
+    expect((await gateways.list()).map(({ slug }) => slug)).not.toContain('unfit');
+  });
 });
 
 describe('the audit log', () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import type { Deps, Operations } from '../../admin/operations.ts';
 import { createOperations } from '../../admin/operations.ts';
+import { problemWithAccount } from '../../gateways/registry.ts';
 import type { Sql } from '../../postgres/connection.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
@@ -27,7 +28,8 @@ export const operationsOn = (
     // No test asks a name server.
     resolve: async () => ['93.184.216.34'],
     secretBox: () => createSecretBox(keyRing),
-    isDriver: (name) => ['sandbox', 'acme'].includes(name),
+    problemWithAccount: (driver, account) =>
+      problemWithAccount(driver, account, { allowLoopback: true }),
     resets: async () => ({ toDelivery: async () => 'reset' }),
     dispatcher: () => createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 }),
     workflowUrl: () => null,
