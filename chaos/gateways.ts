@@ -4,6 +4,7 @@ import { startPayping } from '../test/gateways/stand-ins/payping.ts';
 import { startStripe } from '../test/gateways/stand-ins/stripe.ts';
 import { startZarinpal } from '../test/gateways/stand-ins/zarinpal.ts';
 import { startZibal } from '../test/gateways/stand-ins/zibal.ts';
+import { webhookSecret } from '../test/support/stripe-account.ts';
 import type { Link } from './link.ts';
 import { startLink } from './link.ts';
 import type { Random } from './random.ts';
@@ -57,7 +58,7 @@ const accounts: Record<string, Account> = {
   },
   stripe: {
     start: startStripe,
-    credentials: { secretKey: 'sk_test_0123456789abcdef' },
+    credentials: { secretKey: 'sk_test_0123456789abcdef', webhookSecrets: [webhookSecret] },
     currency: 'EUR',
     amounts: { min: 50, step: 1 },
     wireOf: (amount) => amount,

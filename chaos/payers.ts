@@ -1,19 +1,21 @@
 import type { Client } from './client.ts';
 import type { Decision } from './gateways.ts';
 import type { Journal } from './journal.ts';
+import type { Notices } from './notices.ts';
 import type { Created } from './wishes.ts';
 
 export interface Deps {
   client: Client;
   journal: Journal;
   apiUrl: string;
+  notices: Pick<Notices, 'about'>;
 }
 
 /** How long a payer presses again at a page that does not work. */
 const patienceMs = 45_000;
 
 /** The payers' browsers: at our pages, and at the gateways' own. */
-export const createPayers = ({ client, journal, apiUrl }: Deps) => {
+export const createPayers = ({ client, journal, apiUrl, notices }: Deps) => {
   /** Tells what a browser is shown of the payment where it is sent. */
   const shown = (order: string, where: string, location: string) => {
     const status = URL.parse(location)?.searchParams.get('status');
@@ -37,11 +39,13 @@ export const createPayers = ({ client, journal, apiUrl }: Deps) => {
     },
 
     decide(
-      { order, gateway }: Created,
+      payment: Created,
       { reference, what, askFor }: { reference: string; what: Decision['what']; askFor?: number },
     ): void {
+      const { order, gateway } = payment;
       const decision = gateway.decide(reference, what, askFor);
       journal.note(order, `payer at ${gateway.slug}: ${decision ? what : `too late, not ${what}`}`);
+      notices.about(payment, reference);
     },
 
     async comeBack({ gateway, order }: Created, reference: string): Promise<void> {

@@ -13,6 +13,7 @@ import type { Kill } from './faults.ts';
 import { killAtRandom, troubleGateways } from './faults.ts';
 import { startGateways } from './gateways.ts';
 import { createJournal } from './journal.ts';
+import { createNotices } from './notices.ts';
 import { createPayers } from './payers.ts';
 import type { Random } from './random.ts';
 import { createRandom } from './random.ts';
@@ -69,7 +70,7 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const { say, cleanup } = surroundings;
   const random = createRandom(plan.seed);
   const world = await startWorld(plan, random, surroundings);
-  const { production, gateways, receiver, journal, people, client, token, gaveUp } = world;
+  const { production, gateways, receiver, journal, people, notices, client, token, gaveUp } = world;
   say(`Started; logs are in ${production.logs}`);
 
   const faults = new AbortController();
@@ -79,10 +80,13 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
     ...{ signal, everyMs: plan.killEveryMs, random: random.branch('kills') },
   });
   const troubling = troubleGateways(gateways, {
-    ...{ signal, random: random.branch('gateways'), onlyLatency: plan.quick },
+    ...{ random: random.branch('gateways'), onlyLatency: plan.quick },
+    // Not longer: after a third silence a payment rests for four minutes.
+    signal: AbortSignal.any([signal, AbortSignal.timeout(plan.loadMs)]),
   });
   const wishes = drawWishes({ ...plan, gateways, random: random.branch('payers') });
   const payments = await payAll(wishes, { ...plan, people, random });
+  await notices.all();
   faults.abort();
   const [kills] = await Promise.all([killing, troubling]);
   say(`${payments.length} payments created, ${kills.length} kills; waiting for all to be over …`);
@@ -139,11 +143,12 @@ const startWorld = async (
   const token = await setUp(production, { gateways, receiver });
   const client = createClient(journal);
   const apiUrl = production.url;
+  const notices = createNotices({ client, apiUrl, random: random.branch('notices') });
   const people: People = {
     application: createApplication({ client, journal, token, apiUrl }),
-    payers: createPayers({ client, journal, apiUrl }),
+    payers: createPayers({ client, journal, apiUrl, notices }),
   };
-  return { production, gateways, receiver, journal, people, client, token, gaveUp };
+  return { production, gateways, receiver, journal, people, notices, client, token, gaveUp };
 };
 
 /** @returns what was created; every payer has gone then */

@@ -43,7 +43,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   demo: {},
   bench: { value: house },
   chaos: {
-    value: `${house} test/production test/gateways/stand-ins`,
+    value: `${house} test/production test/gateways/stand-ins test/support/stripe-account.ts`,
   },
   docs: { value: house },
   test: { value: `${house} docs chaos` },
