@@ -101,6 +101,12 @@ export interface ListQuery {
   offset: number;
 }
 
+/** Of two upper bounds an index scan would begin at the one and walk to the other. */
+const tighter = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'> => {
+  if (to === undefined || after === undefined) return { to, after };
+  return after.createdAt < to ? { to: undefined, after } : { to, after: undefined };
+};
+
 /** What the API may do to payments: write new ones, read, and note that a payer was sent off. */
 export const createPayments = (sql: Sql) => ({
   /**
@@ -145,7 +151,8 @@ export const createPayments = (sql: Sql) => ({
 
   /** Newest first. Each condition is in the text only when it is asked for: then it meets its index. */
   async list({ application, test }: Owner, wanted: ListQuery): Promise<Payment[]> {
-    const { orderId, status, from, to, after } = wanted;
+    const { orderId, status, from } = wanted;
+    const { to, after } = tighter(wanted);
     const rows = await sql<PaymentRow[]>`
       select ${paymentColumns(sql)} from payments p
       where p.application = ${application} and p.test = ${test}

@@ -147,6 +147,26 @@ describe('GET /payments', () => {
     expect(idsOf(await list({ per_page: 100 }))).toHaveLength(10);
   });
 
+  it('200: takes a cursor together with an end, whichever comes first', async () => {
+    const { list, write } = await aCaller();
+    const [first, second, third, fourth] = [
+      await write('10T00:00:01'),
+      await write('10T00:00:02'),
+      await write('10T00:00:02'),
+      await write('10T00:00:03'),
+    ];
+    const [low, high] = [second, third].toSorted();
+    const cursor = paginationOf(await list({ per_page: 2 })).next_cursor ?? '';
+    expect(idsOf(await list({ per_page: 2 }))).toEqual([fourth, high]);
+    for (const [at, expected] of [
+      ['04', [low, first]],
+      ['02.001', [low, first]],
+      ['02', [first]],
+      ['01', []],
+    ] as const)
+      expect(idsOf(await list({ cursor, to: `2026-03-10T00:00:${at}Z` })), at).toEqual(expected);
+  });
+
   it('200: takes every bound at its edge', async () => {
     const { list } = await aCaller();
     for (const query of [

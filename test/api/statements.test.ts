@@ -28,6 +28,7 @@ beforeAll(async () => {
   postgres = await startOwnPostgres({
     session_preload_libraries: 'auto_explain',
     'auto_explain.log_analyze': 'on',
+    'auto_explain.log_buffers': 'on',
     log_line_prefix: '%a: ',
   });
   const gateway = {
@@ -72,6 +73,12 @@ const plansOf = async (work: () => Promise<unknown>): Promise<string[]> => {
 /** Tables that grow with payments and tokens. */
 const readsWhole =
   /Seq Scan on (?:payments|events|deliveries|attempts|unstarted|idempotency_keys|sandbox_payments|tokens)\b/;
+
+/** How many blocks a statement has read, from wherever. */
+const blocksIn = (plan: string): number => {
+  const [, hit = 0, read = 0] = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan) ?? [];
+  return Number(hit) + Number(read);
+};
 
 const idOf = (n: number) => `PAY_${String(n).padStart(26, '0')}`;
 const owner = { application, test: true };
@@ -228,6 +235,8 @@ describe('at 100,000 payments', () => {
       for (const plan of plans) {
         expect(plan, what).toMatch(/Index Scan using payments__list/);
         expect(plan, what).not.toMatch(/Seq Scan|Sort|Rows Removed by Filter|Bitmap/);
+        // A page of 21 that are spread over the table, and no walk along the index to them.
+        expect(blocksIn(plan), what).toBeLessThan(40);
       }
     }
   });
