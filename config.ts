@@ -78,6 +78,15 @@ const apiShape = {
   SECRETS_KEY: keyRing.optional(),
 };
 
+/** Of a worker process: each queue can have processes of its own. */
+const taskQueues = z
+  .string()
+  .default('payments,webhooks')
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(['payments', 'webhooks'], 'must be payments, webhooks or both')));
+
+const workflowBundle = z.string().optional();
+
 const workerShape = {
   ...shared,
   ...operations,
@@ -85,7 +94,8 @@ const workerShape = {
   PUBLIC_BASE_URL: apiShape.PUBLIC_BASE_URL,
   SECRETS_KEY: keyRing,
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
-  WORKFLOW_BUNDLE: z.string().optional(),
+  WORKFLOW_BUNDLE: workflowBundle,
+  TASK_QUEUES: taskQueues,
 };
 
 const stackShape = {
@@ -232,6 +242,25 @@ export const readAdminConfig = (env: Environment = process.env) => {
   const usesStack = !isElsewhere || env['DATABASE_URL'] === embedded['DATABASE_URL'];
   const settings = usesStack ? { ...embedded, ...definedOnly(env) } : env;
   const { values, problems } = read(adminShape, settings);
+  const temporal = temporalConfig(settings, problems);
+  return orThrow(values && temporal && { ...values, temporal }, problems);
+};
+
+/** Of the migrations. @throws ConfigError */
+export const readDatabaseConfig = (env: Environment = process.env) => {
+  const { values, problems } = read({ DATABASE_URL: shared.DATABASE_URL }, env);
+  return orThrow(values, problems);
+};
+
+/**
+ * Of what talks to Temporal alone. Without an address it means the embedded stack.
+ * @throws ConfigError
+ */
+export const readEngineConfig = (env: Environment = process.env) => {
+  const isElsewhere = env['TEMPORAL_ADDRESS'] || env['TEMPORAL_CONFIG_FILE'];
+  const embedded = isElsewhere ? {} : embeddedSettings(env['DATA_DIR'] || '.data');
+  const settings = { ...embedded, ...definedOnly(env) };
+  const { values, problems } = read({ WORKFLOW_BUNDLE: workflowBundle }, settings);
   const temporal = temporalConfig(settings, problems);
   return orThrow(values && temporal && { ...values, temporal }, problems);
 };

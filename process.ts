@@ -62,10 +62,23 @@ export const runProcess = async (start: () => Promise<() => Promise<void>>): Pro
     stop = await start();
     process.send?.('ready');
   } catch (error) {
-    process.exitCode = 1;
-    console.error(isExpected(error) ? error.message : error);
+    showFailure(error);
     process.exit(1);
   }
+};
+
+/** Runs an entry file that does one thing and ends. A failure is one sentence and this exit code. */
+export const runOnce = async (work: () => Promise<void>, failed = 1): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    process.exitCode = failed;
+    showFailure(error);
+  }
+};
+
+const showFailure = (error: unknown) => {
+  console.error(isExpected(error) ? error.message : error);
 };
 
 const isExpected = (error: unknown): error is Error =>

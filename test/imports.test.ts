@@ -16,6 +16,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'config.ts': {},
   'process.ts': {},
   postgres: { value: 'contract' },
+  'postgres/main.ts': { value: 'config.ts process.ts' },
   // Metrics, health: handed to the rooms, so that these see no more of it than a type.
   operations: { value: 'process.ts#listen postgres/statements.ts', type: 'postgres' },
   gateways: { value: 'contract' },
@@ -32,6 +33,8 @@ const rules: Record<string, { value?: string; type?: string }> = {
     type: 'process.ts operations/metrics.ts',
   },
   'worker/main.ts': { value: 'config.ts process.ts operations' },
+  'worker/prepare.ts': { value: 'config.ts process.ts' },
+  'worker/replay-open.ts': { value: 'config.ts process.ts' },
   // A sample webhook is sent and signed as a real one is.
   admin: {
     value:

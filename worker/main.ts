@@ -114,6 +114,7 @@ await runProcess(async () => {
     activityInterceptors: createActivityInterceptors(metrics),
     bundlePath: config.WORKFLOW_BUNDLE,
     graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
+    queues: config.TASK_QUEUES,
   });
   const runs = workers.map((worker) => worker.run());
   // A worker that ends by itself has failed: the process goes, whoever runs it starts it again.

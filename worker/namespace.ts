@@ -1,5 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  ScheduleAlreadyRunning,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import {
   paymentsQueue,
@@ -9,6 +15,47 @@ import {
 } from '../workflows/messages.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
+
+/** How long closed histories are kept: resets, the operators' searches and healing need them. */
+const retention = '30 days';
+const alreadyExists = 6; // gRPC's code.
+const patienceMs = 60_000;
+
+/**
+ * Makes the namespace where it is missing, with its search attributes, as soon as the server takes it.
+ * Can be repeated; a namespace that exists keeps its retention.
+ * @returns whether it was missing
+ */
+export const createNamespace = async (client: Client): Promise<boolean> => {
+  const until = Date.now() + patienceMs;
+  const isNew = await eventually(until, () => registerNamespace(client));
+  // The server's parts hear of a new namespace one after the other.
+  await eventually(until, () => addSearchAttributes(client));
+  return isNew;
+};
+
+const registerNamespace = async (client: Client): Promise<boolean> => {
+  try {
+    await client.workflowService.registerNamespace({
+      namespace: client.options.namespace,
+      workflowExecutionRetentionPeriod: msToTs(retention),
+    });
+    return true;
+  } catch (error) {
+    if (isGrpcServiceError(error) && Number(error.code) === alreadyExists) return false;
+    throw error;
+  }
+};
+
+const eventually = async <T>(until: number, act: () => Promise<T>): Promise<T> => {
+  for (;;)
+    try {
+      return await act();
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await sleep(500);
+    }
+};
 
 /** What the service needs of its namespace beside the workflows: made where it is missing. */
 export const prepareNamespace = async (client: Client): Promise<void> => {

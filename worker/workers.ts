@@ -10,6 +10,7 @@ export interface WorkersOptions {
   namespace: string;
   activities: Activities;
   activityInterceptors: ActivityInterceptorsFactory;
+  queues: readonly ('payments' | 'webhooks')[];
   /** A bundle built ahead; without one the worker builds its own, and keeps webpack in memory. */
   bundlePath: string | undefined;
   graceSeconds: number;
@@ -31,10 +32,9 @@ export const deliveryWorkerOptions = {
   maxConcurrentActivityTaskExecutions: deliverySlots,
 } as const;
 
-/** The two workers of the process: payments, and deliveries on a queue of their own. */
+/** The workers of the process: payments, deliveries on a queue of their own, or both. */
 export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> => {
-  const { connection, namespace, activities, activityInterceptors, bundlePath, graceSeconds } =
-    options;
+  const { connection, namespace, activities, activityInterceptors, queues, graceSeconds } = options;
   const { deliverWebhook, ...others } = activities;
   const shared = {
     connection,
@@ -43,21 +43,25 @@ export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> 
     shutdownGraceTime: graceSeconds * 1000,
     shutdownForceTime: (graceSeconds + 10) * 1000,
   };
-  const workflowBundle =
-    bundlePath === undefined ? await buildBundle() : { code: readFileSync(bundlePath, 'utf8') };
-  return Promise.all([
-    Worker.create({
-      ...shared,
-      workflowBundle,
-      ...paymentWorkerOptions,
-      taskQueue: paymentsQueue,
-      activities: others,
-    }),
-    Worker.create({
-      ...shared,
-      ...deliveryWorkerOptions,
-      taskQueue: webhooksQueue,
-      activities: { deliverWebhook },
-    }),
-  ]);
+  const create = {
+    payments: async () =>
+      Worker.create({
+        ...shared,
+        workflowBundle: await bundleOf(options),
+        ...paymentWorkerOptions,
+        taskQueue: paymentsQueue,
+        activities: others,
+      }),
+    webhooks: () =>
+      Worker.create({
+        ...shared,
+        ...deliveryWorkerOptions,
+        taskQueue: webhooksQueue,
+        activities: { deliverWebhook },
+      }),
+  };
+  return Promise.all(queues.map((queue) => create[queue]()));
 };
+
+const bundleOf = ({ bundlePath }: Pick<WorkersOptions, 'bundlePath'>) =>
+  bundlePath === undefined ? buildBundle() : { code: readFileSync(bundlePath, 'utf8') };

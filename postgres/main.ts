@@ -1,0 +1,18 @@
+import { readDatabaseConfig } from '../config.ts';
+import { createLogger, runOnce, SetupError } from '../process.ts';
+import { connect } from './connection.ts';
+import { migrate } from './migrate.ts';
+
+/** Before each deploy, and whenever one likes: brings the database to this version's schema. */
+await runOnce(async () => {
+  const sql = connect(readDatabaseConfig().DATABASE_URL, { name: 'payments-migrations', max: 1 });
+  try {
+    const applied = await migrate(sql).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SetupError(`The database cannot be brought to this version's schema: ${reason}`);
+    });
+    createLogger('migrations', 'info').info({ applied }, 'The schema is up to date');
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+});

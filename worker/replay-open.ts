@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { readEngineConfig } from '../config.ts';
+import { runOnce, SetupError } from '../process.ts';
+import { buildBundle } from './workflow-bundle.ts';
+
+const mostTried = 100_000;
+const mostShown = 20;
+const connectTimeoutMs = 5_000;
+/** 0: all replay; 1: at least one does not; 2: it could not be found out. */
+const exitCodes = { different: 1, unknown: 2 } as const;
+
+const readArguments = (): { limit: number; query: string | undefined } => {
+  try {
+    const { values } = parseArgs({
+      options: { limit: { type: 'string', default: '1000' }, query: { type: 'string' } },
+    });
+    const limit = Number(values.limit);
+    if (Number.isInteger(limit) && limit >= 1 && limit <= mostTried)
+      return { limit, query: values.query };
+  } catch {
+    // Said below.
+  }
+  throw new SetupError(
+    `Usage: npm run replay-open -- [--limit 1000] [--query "StartTime < '2026-01-01T00:00:00Z'"]`,
+  );
+};
+
+const first = async function* <T>(limit: number, all: AsyncIterable<T>): AsyncGenerator<T> {
+  let taken = 0;
+  for await (const each of all) {
+    yield each;
+    taken += 1;
+    if (taken === limit) return;
+  }
+};
+
+/** The SDK wraps its own sentence in several others. */
+const reasonOf = ({ message }: Error): string =>
+  /\[TMPRL\d+\] [^"\\]+/.exec(message)?.[0] ?? message.split('\n', 1)[0] ?? '';
+
+/**
+ * Before a deploy: replays the open workflows of a running server against the workflows of this
+ * checkout, or those of WORKFLOW_BUNDLE. It changes nothing there.
+ */
+await runOnce(async () => {
+  const { limit, query } = readArguments();
+  const { temporal, WORKFLOW_BUNDLE: path } = readEngineConfig();
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: 'OFF' } },
+  });
+  const workflowBundle = path ? { code: readFileSync(path, 'utf8') } : await buildBundle();
+  const connection = await Connection.connect({
+    ...temporal.connectionOptions,
+    connectTimeout: connectTimeoutMs,
+  }).catch((error: unknown) => {
+    throw new SetupError('Temporal cannot be reached: start it, or set TEMPORAL_ADDRESS.', {
+      cause: error,
+    });
+  });
+  try {
+    const { workflow } = new Client({ connection, namespace: temporal.namespace });
+    const open = ["ExecutionStatus = 'Running'", ...(query ? [`(${query})`] : [])].join(' AND ');
+    const { count } = await workflow.count(open);
+    const histories = first(limit, workflow.list({ query: open }).intoHistories());
+    let tried = 0;
+    let different = 0;
+    for await (const { workflowId, error } of Worker.runReplayHistories(
+      { workflowBundle },
+      histories,
+    )) {
+      tried += 1;
+      if (!error) continue;
+      different += 1;
+      if (different <= mostShown) console.log(`${workflowId} does not replay: ${reasonOf(error)}`);
+    }
+    console.log(`Tried ${tried} of ${count} open workflows, the newest first.`);
+    console.log(
+      different === 0
+        ? 'All of them replay.'
+        : `${different} do not replay: put the change behind patched(), see docs/operating/deploying.md.`,
+    );
+    if (different > 0) process.exitCode = exitCodes.different;
+  } finally {
+    await connection.close();
+  }
+}, exitCodes.unknown);
