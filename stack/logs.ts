@@ -49,18 +49,21 @@ export const reasonOf = (lines: string[]): string => {
 
 const warning = 40;
 
-/** Of a pino line its message; of other text on stderr what looks like the start of an error. */
+/** Of a pino line its message and payment; of other text on stderr what looks like the start of an error. */
 const summarize = (line: string, from: 'stdout' | 'stderr'): string | undefined => {
   const entry = parse(line);
   if (!entry) return from === 'stderr' && /^\S*(error|warn)/i.test(line) ? line : undefined;
   if (typeof entry.level !== 'number' || entry.level < warning) return undefined;
   const because = entry.err?.message;
-  return because && because !== entry.msg ? `${entry.msg ?? 'error'} (${because})` : entry.msg;
+  const what =
+    because && because !== entry.msg ? `${entry.msg ?? 'error'} (${because})` : entry.msg;
+  return [what, entry.payment_id].filter(Boolean).join(', ');
 };
 
 interface Entry {
   level?: number;
   msg?: string;
+  payment_id?: string;
   err?: { message?: string };
 }
 

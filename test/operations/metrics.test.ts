@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hold } from '../support/hold.ts';
 import type { Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
-import type { Labels } from '../support/metrics.ts';
-import { scrape } from '../support/metrics.ts';
+import type { Labels, Watch } from '../support/metrics.ts';
+import { createWatch, scrape } from '../support/metrics.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { skipAllTime } from '../support/skip-time.ts';
@@ -12,42 +11,14 @@ import { until } from '../support/until.ts';
 
 let service: Service;
 let journey: Journey;
+let watch: Watch;
 beforeAll(async () => {
   service = await startService();
+  watch = createWatch(service.operations);
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(() => service.stop());
 beforeEach(() => service.receiver.behave(() => 204));
-
-type Part = 'api' | 'worker';
-
-const valueOf = async (part: Part, name: string, labels: Labels = {}) =>
-  (await scrape(service.operations[part])).value(name, labels) ?? 0;
-
-interface Move {
-  part: Part;
-  name: string;
-  labels?: Labels;
-  by?: number;
-}
-
-/** Each of them is larger by so much, or more, once this has happened. */
-const grow = async (moves: Move[], act: () => Promise<unknown>): Promise<void> => {
-  const valuesOf = () =>
-    Promise.all(moves.map(({ part, name, labels }) => valueOf(part, name, labels)));
-  const before = await valuesOf();
-  await act();
-  await until(`${moves.map(({ name }) => name).join()} grow`, async () => {
-    const after = await valuesOf();
-    return moves.every(({ by = 1 }, index) => after[index]! >= before[index]! + by);
-  });
-};
-
-const isNow = (part: Part, name: string, labels: Labels, is: (value: number) => boolean) =>
-  until(`${name} ${JSON.stringify(labels)} is as it must be`, async () => {
-    const value = (await scrape(service.operations[part])).value(name, labels);
-    return value !== undefined && is(value);
-  });
 
 /** The first attempt at its webhook failed, the second is due in a minute. */
 const aFailingDelivery = async (): Promise<string> => {
@@ -76,8 +47,10 @@ const moves: Record<string, () => Promise<void>> = {
       labels,
     });
     const route = '/api/v1/payments/:payment_id';
-    await grow([counted({ method: 'GET', route, status: '404' })], () => journey.get('PAY_1'));
-    await grow([counted({ method: 'none', route: 'none', status: '404' })], () =>
+    await watch.grow([counted({ method: 'GET', route, status: '404' })], () =>
+      journey.get('PAY_1'),
+    );
+    await watch.grow([counted({ method: 'none', route: 'none', status: '404' })], () =>
       fetch(`${service.url}/made/up?by=${Math.random()}`),
     );
     // A label that anybody could fill would grow without end.
@@ -85,7 +58,7 @@ const moves: Record<string, () => Promise<void>> = {
     expect(samples.filter(({ labels }) => JSON.stringify(labels).includes('made'))).toEqual([]);
   },
   payments_http_request_duration_seconds: () =>
-    grow(
+    watch.grow(
       [
         {
           part: 'api',
@@ -100,26 +73,26 @@ const moves: Record<string, () => Promise<void>> = {
     const body = { order_id: 'o', amount: 1250, currency: 'EUR' };
     const create = () => journey.request('POST', '/api/v1/payments', body, headers);
     const labels = { gateway: 'sandbox' };
-    await grow([{ part: 'api', name: 'payments_created_total', labels }], create);
-    const count = await valueOf('api', 'payments_created_total', labels);
+    await watch.grow([{ part: 'api', name: 'payments_created_total', labels }], create);
+    const count = await watch.valueOf('api', 'payments_created_total', labels);
     expect((await create()).headers.get('idempotent-replayed')).toBe('true');
-    expect(await valueOf('api', 'payments_created_total', labels)).toBe(count);
+    expect(await watch.valueOf('api', 'payments_created_total', labels)).toBe(count);
   },
   payments_database_connections_max: async () => {
-    expect(await valueOf('api', 'payments_database_connections_max')).toBe(8);
-    expect(await valueOf('worker', 'payments_database_connections_max')).toBe(20);
+    expect(await watch.valueOf('api', 'payments_database_connections_max')).toBe(8);
+    expect(await watch.valueOf('worker', 'payments_database_connections_max')).toBe(20);
   },
   payments_database_statements_in_flight: async () => {
     const inFlight = 'payments_database_statements_in_flight';
     const held = await hold(service.sql, (tx) => tx`lock table idempotency_keys, payments`);
     const creates = Promise.all([journey.create(), journey.create()]);
-    await isNow('api', inFlight, {}, (value) => value >= 2);
+    await watch.isNow('api', inFlight, {}, (value) => value >= 2);
     await held.release();
     await creates;
-    await isNow('api', inFlight, {}, (value) => value === 0);
+    await watch.isNow('api', inFlight, {}, (value) => value === 0);
   },
   payments_database_statement_duration_seconds: () =>
-    grow(
+    watch.grow(
       (['api', 'worker'] as const).map((part) => ({
         part,
         name: 'payments_database_statement_duration_seconds_count',
@@ -133,7 +106,7 @@ const moves: Record<string, () => Promise<void>> = {
       name: 'payments_outcomes_total',
       labels: { gateway: 'sandbox', status, failure_code },
     });
-    return grow(
+    return watch.grow(
       [outcome('paid'), outcome('cancelled'), outcome('failed', 'card_declined')],
       async () => {
         await journey.finish('pay');
@@ -143,7 +116,7 @@ const moves: Record<string, () => Promise<void>> = {
     );
   },
   payments_time_to_outcome_seconds: () =>
-    grow(
+    watch.grow(
       [
         {
           part: 'worker',
@@ -166,7 +139,7 @@ const moves: Record<string, () => Promise<void>> = {
       name: 'payments_gateway_call_duration_seconds_count',
       labels: { gateway: 'sandbox', operation, result },
     });
-    return grow(
+    return watch.grow(
       [call('open', 'opened'), call('verify', 'paid'), call('verify', 'silence')],
       async () => {
         await journey.finish('pay');
@@ -183,7 +156,7 @@ const moves: Record<string, () => Promise<void>> = {
       labels: { result, error_class },
       by,
     });
-    return grow(
+    return watch.grow(
       [
         attempts('delivered', 'none', 1),
         attempts('retried', 'http_status', 5),
@@ -197,7 +170,7 @@ const moves: Record<string, () => Promise<void>> = {
     );
   },
   payments_webhook_attempt_lateness_seconds: () =>
-    grow(
+    watch.grow(
       [{ part: 'worker', name: 'payments_webhook_attempt_lateness_seconds_sum', by: 100 }],
       async () => {
         const id = await aFailingDelivery();
@@ -209,37 +182,37 @@ const moves: Record<string, () => Promise<void>> = {
       },
     ),
   payments_webhooks_exhausted: () =>
-    grow([{ part: 'worker', name: 'payments_webhooks_exhausted' }], async () => {
+    watch.grow([{ part: 'worker', name: 'payments_webhooks_exhausted' }], async () => {
       const id = await aFailingDelivery();
       await skipAllTime(service.client, id);
       await until('it is exhausted', () => isExhausted(id));
     }),
   payments_webhooks_overdue_seconds: async () => {
     const id = await aFailingDelivery();
-    await isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value === 0);
+    await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value === 0);
     await service.sql`
       update deliveries set next_attempt_at = now() - interval '250 seconds'
       where payment_id = ${id}`;
-    await isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value >= 250);
+    await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value >= 250);
     service.receiver.behave(() => 204);
     await skipAllTime(service.client, id);
-    await isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value === 0);
+    await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value === 0);
   },
   payments_overdue_seconds: async () => {
     const id = await journey.create();
     const expireIn = (seconds: number) => service.sql`
       update payments set expires_at = now() + make_interval(secs => ${seconds}) where id = ${id}`;
     await expireIn(-900);
-    await isNow('worker', 'payments_overdue_seconds', {}, (value) => value >= 900);
+    await watch.isNow('worker', 'payments_overdue_seconds', {}, (value) => value >= 900);
     await expireIn(900);
-    await isNow('worker', 'payments_overdue_seconds', {}, (value) => value === 0);
+    await watch.isNow('worker', 'payments_overdue_seconds', {}, (value) => value === 0);
   },
   payments_sweep_last_success_timestamp_seconds: async () => {
     const name = 'payments_sweep_last_success_timestamp_seconds';
     const since = Date.now() / 1000;
     await service.client.schedule.getHandle('sweep').trigger();
     for (const task of ['startUnstarted', 'healPayments', 'dropExpiredKeys'])
-      await isNow('worker', name, { task }, (value) => value >= since);
+      await watch.isNow('worker', name, { task }, (value) => value >= since);
   },
 };
 
@@ -259,26 +232,31 @@ describe('the metric', () => {
   it('payments_unstarted and others of an absent engine move', async () => {
     const temporal = { dependency: 'temporal' };
     const pid = service.worker.pid();
-    await isNow('api', 'payments_dependency_up', temporal, (value) => value === 1);
-    await isNow('worker', 'payments_unstarted', {}, (value) => value === 0);
+    await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 1);
+    await watch.isNow('worker', 'payments_unstarted', {}, (value) => value === 0);
     const move = {
       part: 'worker',
       name: 'payments_swept_total',
       labels: { task: 'startUnstarted' },
     } as const;
-    await grow([move], async () => {
+    await watch.grow([move], async () => {
       await service.engine.stop();
       const id = await journey.create();
-      await isNow('worker', 'payments_unstarted', {}, (value) => value >= 1);
-      await isNow('worker', 'payments_unstarted_oldest_age_seconds', {}, (value) => value >= 1);
-      await isNow('api', 'payments_dependency_up', temporal, (value) => value === 0);
+      await watch.isNow('worker', 'payments_unstarted', {}, (value) => value >= 1);
+      await watch.isNow(
+        'worker',
+        'payments_unstarted_oldest_age_seconds',
+        {},
+        (value) => value >= 1,
+      );
+      await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 0);
       await until('the API gives its start up', () =>
         service.api.lines.some((line) => line.includes('Left to the sweep') && line.includes(id)),
       );
       await service.engine.start();
     });
-    await isNow('worker', 'payments_unstarted', {}, (value) => value === 0);
-    await isNow('api', 'payments_dependency_up', temporal, (value) => value === 1);
+    await watch.isNow('worker', 'payments_unstarted', {}, (value) => value === 0);
+    await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 1);
     expect(service.worker.pid()).toBe(pid);
   });
 
@@ -289,56 +267,4 @@ describe('the metric', () => {
     const ours = [...new Set(names)].filter((name) => name.startsWith('payments_'));
     expect(ours.sort()).toEqual([...Object.keys(moves), ...movedByAnAbsence].sort());
   });
-});
-
-describe('metrics of others that the dashboard shows', () => {
-  it('tell of an event loop that stood still', async () => {
-    for (const part of ['api', 'worker'] as const) {
-      // Each scrape begins anew.
-      expect(await valueOf(part, 'nodejs_eventloop_lag_max_seconds')).toBeLessThan(0.3);
-      service[part].signal('SIGSTOP');
-      await sleep(400);
-      service[part].signal('SIGCONT');
-      await isNow(part, 'nodejs_eventloop_lag_max_seconds', {}, (value) => value > 0.3);
-      expect(await valueOf(part, 'process_resident_memory_bytes')).toBeGreaterThan(40e6);
-    }
-  });
-
-  it('tell of the work of the process and of the SDK', async () => {
-    const sdk = (name: string, labels: Labels = {}) => ({ part: 'worker' as const, name, labels });
-    const moved = grow(
-      [
-        { part: 'api', name: 'process_cpu_seconds_total', by: 0.001 },
-        { part: 'worker', name: 'process_cpu_seconds_total', by: 0.001 },
-        sdk('temporal_workflow_task_schedule_to_start_latency_seconds_count'),
-        sdk('temporal_activity_schedule_to_start_latency_seconds_count', {
-          task_queue: 'webhooks',
-        }),
-      ],
-      () => journey.finish('pay'),
-    );
-    await expect(moved).resolves.toBeUndefined();
-  });
-
-  it('tell how many slots are free', async () => {
-    const slots = { task_queue: 'webhooks', worker_type: 'ActivityWorker' };
-    const name = 'temporal_worker_task_slots_available';
-    const answer = Promise.withResolvers<number>();
-    service.receiver.behave(() => answer.promise);
-    await isNow('worker', name, slots, (value) => value === 100);
-    await journey.finish('pay');
-    await isNow('worker', name, slots, (value) => value === 99);
-    answer.resolve(204);
-    const all = isNow('worker', name, slots, (value) => value === 100);
-    await expect(all).resolves.toBe(true);
-  });
-});
-
-it('no label holds an id, an address or what belongs to one payment', async () => {
-  const id = await journey.finish('pay');
-  for (const url of Object.values(service.operations)) {
-    const { text } = await scrape(url);
-    expect(text).not.toContain(id);
-    expect(text).not.toMatch(/PAY_|order-1|req_|svc_|whsec_|card_pan|@/);
-  }
 });

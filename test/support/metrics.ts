@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { until } from './until.ts';
 
 export type Labels = Record<string, string>;
 
@@ -50,3 +51,41 @@ export const scrape = async (url: string) => {
     },
   };
 };
+
+type Part = 'api' | 'worker';
+
+interface Move {
+  part: Part;
+  name: string;
+  labels?: Labels;
+  by?: number;
+}
+
+/** Looks at the operations ports of a service until something moves. */
+export const createWatch = (operations: Readonly<Record<Part, string>>) => {
+  const valueOf = async (part: Part, name: string, labels: Labels = {}) =>
+    (await scrape(operations[part])).value(name, labels) ?? 0;
+
+  return {
+    valueOf,
+
+    /** Each of them is larger by so much, or more, once this has happened. */
+    async grow(moves: readonly Move[], act: () => Promise<unknown>): Promise<void> {
+      const valuesOf = () =>
+        Promise.all(moves.map(({ part, name, labels }) => valueOf(part, name, labels)));
+      const before = await valuesOf();
+      await act();
+      await until(`${moves.map(({ name }) => name).join()} grow`, async () => {
+        const after = await valuesOf();
+        return moves.every(({ by = 1 }, index) => after[index]! >= before[index]! + by);
+      });
+    },
+
+    isNow: (part: Part, name: string, labels: Labels, is: (value: number) => boolean) =>
+      until(`${name} ${JSON.stringify(labels)} is as it must be`, async () => {
+        const value = (await scrape(operations[part])).value(name, labels);
+        return value !== undefined && is(value);
+      }),
+  };
+};
+export type Watch = ReturnType<typeof createWatch>;

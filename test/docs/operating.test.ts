@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readProjectFile } from '../support/files.ts';
+import { findPromtool } from '../support/promtool.ts';
+
+const folder = join(import.meta.dirname, '../../docs/operating');
+const rules = readProjectFile('docs/operating/alerts.yml');
+const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+
+describe('the alerts', () => {
+  let promtool = '';
+  beforeAll(async () => {
+    promtool = await findPromtool();
+  }, 900_000);
+  const run = (...args: string[]) => promisify(execFile)(promtool, args, { cwd: folder });
+
+  it('are rules as Prometheus reads them', async () => {
+    const { stdout } = await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml');
+    expect(stdout).toContain(`SUCCESS: ${alerts.length} rules found`);
+  });
+
+  it('are quiet, and fire when they should', async () => {
+    const { stdout } = await run('test', 'rules', 'alerts.test.yml');
+    expect(stdout).toContain('SUCCESS');
+  });
+
+  it('each have a case in which they are quiet and one in which they fire', () => {
+    const text = readProjectFile('docs/operating/alerts.test.yml');
+    const quiet = [...text.matchAll(/- \{ alertname: (\w+), eval_time: \w+ \}/g)];
+    const firing = [...text.matchAll(/- alertname: (\w+)\s+eval_time: \w+\s+exp_alerts:\s+- exp/g)];
+    for (const cases of [quiet, firing]) expect(cases.map(([, name]) => name)).toEqual(alerts);
+  });
+
+  it('each have a line in the runbook, with what to look at and what to do', () => {
+    const lines = readProjectFile('docs/operating/runbook.md')
+      .split('\n')
+      .map((line) => line.split('|').map((cell) => cell.trim()))
+      .filter(([, name = '']) => /^Payments\w+$/.test(name));
+    expect(lines.map(([, name]) => name)).toEqual(alerts);
+    for (const [, name, look = '', act = ''] of lines) {
+      expect(look.length, name).toBeGreaterThan(20);
+      expect(act.length, name).toBeGreaterThan(10);
+    }
+  });
+});
