@@ -1,3 +1,5 @@
+import { observed } from '../gateways/observed.ts';
+import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { Deps as DeliveryDeps } from './delivery.ts';
 import { createDeliveryActivities } from './delivery.ts';
 import type { Deps as LateDeps } from './late.ts';
@@ -10,8 +12,14 @@ import { createSweepActivities } from './sweep.ts';
 /** Everything a workflow may do to the world. */
 export const createActivities = (deps: PaymentDeps & LateDeps & DeliveryDeps & SweepDeps) => ({
   ...createPaymentActivities(deps),
-  ...createLateActivities(deps),
+  ...createLateActivities({ ...deps, gatewayOf: keepingExchanges(deps) }),
   ...createDeliveryActivities(deps),
   ...createSweepActivities(deps),
 });
 export type Activities = ReturnType<typeof createActivities>;
+
+/** For what is rare, with a statement of its own for each. */
+const keepingExchanges =
+  ({ gatewayOf, gatewayExchanges }: PaymentDeps): GatewayRegistry =>
+  (account) =>
+    observed(gatewayOf(account), (exchange, { id }) => gatewayExchanges.insert(id, [exchange]));

@@ -1,11 +1,14 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { eventOf } from '../contract/event.ts';
+import type { Exchange } from '../contract/exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { Answer, GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
+import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
+import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
 import type { Logger } from '../process.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
@@ -15,6 +18,7 @@ import type { Places } from './places.ts';
 
 export interface Deps {
   settlements: Settlements;
+  gatewayExchanges: Pick<GatewayExchanges, 'insert'>;
   gatewayOf: GatewayRegistry;
   gatewayPlaces: Places;
   workflows: Pick<PaymentWorkflows, 'startLate'>;
@@ -30,28 +34,29 @@ export type Opened = 'open' | 'unopened' | 'delivered' | { ended: Status };
 export type Known =
   { known: 'ended'; status: Status } | { known: 'waiting' | 'settling' | 'unknown' };
 
+/** A payment in one try, with what was said to its gateway in it. */
+type Tried = PaymentFacts & { exchanges: Exchange[] };
+
 type Reply = Answer | { state: 'unknown' };
 
 export const createPaymentActivities = (deps: Deps) => {
-  const { settlements, gatewayOf, gatewayPlaces, workflows, publicBaseUrl, now, logger } = deps;
+  const { settlements, gatewayExchanges, gatewayOf, gatewayPlaces, workflows } = deps;
+  const { publicBaseUrl, now, logger } = deps;
 
-  const find = async (id: string): Promise<PaymentFacts> => {
+  const find = async (id: string): Promise<Tried> => {
     const payment = await settlements.get(id);
-    if (payment) return payment;
+    if (payment) return { ...payment, exchanges: [] };
     throw ApplicationFailure.nonRetryable(`There is no record of ${id}`, 'PAYMENT_NOT_FOUND');
   };
 
   /** Ends the payment unless it has ended already; either way says how it stands then. */
-  const end = async (
-    payment: PaymentFacts,
-    outcome: Outcome,
-    { unsent = false } = {},
-  ): Promise<Known> => {
+  const end = async (payment: Tried, outcome: Outcome, { unsent = false } = {}): Promise<Known> => {
     const endedAt = now();
+    const { exchanges } = payment;
     const { words, ...fields } = outcome;
     const paidAt = outcome.status === 'paid' ? endedAt : null;
     const ended: Payment = { ...payment, ...fields, paidAt, updatedAt: endedAt };
-    if (await settlements.end(ended, eventOf(ended, endedAt), { words, unsent })) {
+    if (await settlements.end(ended, eventOf(ended, endedAt), { words, unsent, exchanges })) {
       if (outcome.failureCode === 'amount_mismatch')
         logger.error(
           { payment_id: payment.id, alert: 'amount_mismatch' },
@@ -88,13 +93,13 @@ export const createPaymentActivities = (deps: Deps) => {
 
   /** So many at once at one gateway: a slow one holds its own places, not all of the worker's. */
   const atGateway = async <T>(
-    payment: PaymentFacts,
+    payment: Tried,
     work: (gateway: GatewayAdapter) => Promise<T>,
   ): Promise<T> => {
     const place = gatewayPlaces.take(payment.gateway, payment.id);
     if (!place.entered) throw busy(payment.gateway, place.comeBackInMs);
     try {
-      return await work(gatewayOf(payment));
+      return await work(observed(gatewayOf(payment), (said) => payment.exchanges.push(said)));
     } finally {
       place.leave();
     }
@@ -102,17 +107,18 @@ export const createPaymentActivities = (deps: Deps) => {
 
   const verify = async (
     gateway: GatewayAdapter,
-    payment: PaymentFacts,
+    payment: Tried,
     reference: string,
   ): Promise<Reply> => orUnknown(() => gateway.verify(toOpened(payment, reference, publicBaseUrl)));
 
   /** Records that there is no outcome yet. */
   const wait = async (
-    { id }: PaymentFacts,
+    { id, exchanges }: Tried,
     known: 'waiting' | 'settling' | 'unknown',
     processing: boolean,
   ): Promise<Known> => {
-    await settlements.wait(id, { processing, unanswered: known === 'unknown', now: now() });
+    const unanswered = known === 'unknown';
+    await settlements.wait(id, { processing, unanswered, now: now(), exchanges });
     return { known };
   };
 
@@ -127,7 +133,10 @@ export const createPaymentActivities = (deps: Deps) => {
       if (payment.reference !== null) return 'open';
       if (late) return 'unopened';
       const opening = await atGateway(payment, (gateway) =>
-        orFailure(() => gateway.open(toGateway(payment, publicBaseUrl))),
+        orFailure(
+          () => gateway.open(toGateway(payment, publicBaseUrl)),
+          () => gatewayExchanges.insert(id, payment.exchanges),
+        ),
       );
       if (opening.result === 'refused') {
         const { code, message } = opening;
@@ -140,7 +149,7 @@ export const createPaymentActivities = (deps: Deps) => {
         const stands = await end(payment, outcome, { unsent: true });
         return stands.known === 'ended' ? { ended: stands.status } : 'open';
       }
-      await settlements.open(id, opening);
+      await settlements.open(id, { ...opening, exchanges: payment.exchanges });
       return 'open';
     },
 
@@ -198,18 +207,14 @@ export const createPaymentActivities = (deps: Deps) => {
   };
 
   /** Makes it unpayable at the gateway, where that can be, and reads again where it did not say yes. */
-  async function close(
-    gateway: GatewayAdapter,
-    payment: PaymentFacts,
-    reference: string,
-  ): Promise<Reply> {
+  async function close(gateway: GatewayAdapter, payment: Tried, reference: string): Promise<Reply> {
     const opened = toOpened(payment, reference, publicBaseUrl);
     const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
     return closed === true ? { state: 'expired' } : verify(gateway, payment, reference);
   }
 
   /** Nobody knows how it ended: that is no outcome, and past the grace somebody must hear of it. */
-  async function silent(payment: PaymentFacts, grace: boolean): Promise<Known> {
+  async function silent(payment: Tried, grace: boolean): Promise<Known> {
     if (!grace)
       logger.error(
         { payment_id: payment.id, gateway: payment.gateway, alert: 'gateway_silent' },
@@ -244,11 +249,12 @@ export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | typeof u
 };
 
 /** A silent gateway while opening: the engine repeats the activity. */
-const orFailure = async <T>(call: () => Promise<T>): Promise<T> => {
+const orFailure = async <T>(call: () => Promise<T>, keep: () => Promise<void>): Promise<T> => {
   try {
     return await call();
   } catch (error) {
     if (!(error instanceof GatewaySilence)) throw error;
+    await keep();
     throw ApplicationFailure.retryable(error.message, 'GATEWAY_UNAVAILABLE');
   }
 };

@@ -1,3 +1,4 @@
+import type { Exchange } from '../contract/exchange.ts';
 import type { Sql } from '../postgres/connection.ts';
 import type { LateResult } from '../postgres/late-money.ts';
 import type {
@@ -45,6 +46,9 @@ const timelineOf = (payment: PaymentRecord): Moment[] => {
     { at: payment.createdAt, what: 'created', details: `through ${payment.gateway}` },
     moment(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
     moment(payment.askedAt, 'gateway asked, no outcome', null),
+    ...payment.exchanges.map((exchange) =>
+      moment(exchange.at, `gateway: ${exchange.operation}`, saidIn(exchange)),
+    ),
     moment(payment.eventAt, payment.status, outcomeOf(payment)),
     moment(
       payment.duplicateOf === null ? null : (payment.eventAt ?? payment.createdAt),
@@ -82,6 +86,9 @@ const outcomeOf = (payment: PaymentRecord): string | null => {
   const words = [failureCode, gatewayCode, gatewayMessage, trackingCode].filter(Boolean);
   return words.length > 0 ? words.join(' · ') : null;
 };
+
+const saidIn = ({ result, code, message, durationMs }: Exchange): string =>
+  `${[result, code, message].filter(Boolean).join(' · ')}, ${durationMs} ms`;
 
 const wordsOf = (attempt: AttemptRecord): string => {
   if (!attempt.completedAt) return 'not completed: it is running, or will be repeated';

@@ -1,7 +1,9 @@
 import type { EventKind } from '../contract/event.ts';
+import type { Exchange } from '../contract/exchange.ts';
 import type { FailureCode } from '../contract/failure.ts';
 import type { DeliveryStatus, Status } from '../contract/status.ts';
 import type { Queries } from './connection.ts';
+import { createGatewayExchanges } from './gateway-exchanges.ts';
 import type { LateResult } from './late-money.ts';
 
 /** A payment in a list for admins. */
@@ -67,6 +69,8 @@ export interface PaymentRecord extends PaymentLine {
   lateMoney: LateResult | null;
   lateMoneySettledAt: Date | null;
   attempts: AttemptRecord[];
+  /** The last ones; inquiries of the sweep are not among them. */
+  exchanges: Exchange[];
 }
 
 export const createPaymentRecords = (sql: Queries) => {
@@ -101,7 +105,7 @@ export const createPaymentRecords = (sql: Queries) => {
     },
 
     async get(id: string): Promise<PaymentRecord | undefined> {
-      const [row] = await sql<Omit<PaymentRecord, 'attempts'>[]>`
+      const [row] = await sql<Omit<PaymentRecord, 'attempts' | 'exchanges'>[]>`
         select ${line}, p.expires_at as "expiresAt", p.updated_at as "updatedAt",
           p.gateway_reference as "gatewayReference", p.checkout_at as "checkoutAt",
           p.asked_at as "askedAt", p.tracking_code as "trackingCode",
@@ -115,7 +119,9 @@ export const createPaymentRecords = (sql: Queries) => {
         left join deliveries d on d.payment_id = p.id
         left join late_money l on l.payment_id = p.id
         where p.id = ${id}`;
-      return row && { ...row, attempts: await attemptsOf(id) };
+      if (!row) return undefined;
+      const exchanges = await createGatewayExchanges(sql).list(id);
+      return { ...row, attempts: await attemptsOf(id), exchanges };
     },
 
     /** Ids of payments whose delivery is exhausted, after one id, in order. */

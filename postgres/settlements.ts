@@ -1,8 +1,10 @@
 import type { Event } from '../contract/event.ts';
+import type { Exchange } from '../contract/exchange.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Sql } from './connection.ts';
+import { exchangesKept } from './gateway-exchanges.ts';
 import type { GatewayKind } from './gateways.ts';
 import type { PaymentRow } from './payments.ts';
 import { paymentColumns, toPayment } from './payments.ts';
@@ -34,6 +36,11 @@ export interface Doubts {
   trackingCodeOf: string | null;
 }
 
+/** What was said to the gateway and led to what is written. */
+interface Said {
+  exchanges?: readonly Exchange[];
+}
+
 /** What the workflow's activities write: nothing else changes a payment after its creation. */
 export const createSettlements = (sql: Sql) => ({
   async get(id: string): Promise<PaymentFacts | undefined> {
@@ -56,10 +63,14 @@ export const createSettlements = (sql: Sql) => ({
   },
 
   /** False when the payment has ended or was opened meanwhile. */
-  async open(id: string, opened: { reference: string; redirect: Redirect }): Promise<boolean> {
+  async open(
+    id: string,
+    { reference, redirect, exchanges = [] }: { reference: string; redirect: Redirect } & Said,
+  ): Promise<boolean> {
     const { count } = await sql`
-      update payments set gateway_reference = ${opened.reference},
-        gateway_redirect = ${sql.json({ ...opened.redirect })}
+      with ${exchangesKept(sql, id, exchanges)}
+      update payments set gateway_reference = ${reference},
+        gateway_redirect = ${sql.json({ ...redirect })}
       where id = ${id} and status = 'pending' and gateway_reference is null`;
     return count === 1;
   },
@@ -74,9 +85,11 @@ export const createSettlements = (sql: Sql) => ({
       processing,
       unanswered = false,
       now,
-    }: { processing: boolean; unanswered?: boolean; now: Date },
+      exchanges = [],
+    }: { processing: boolean; unanswered?: boolean; now: Date } & Said,
   ): Promise<void> {
     await sql`
+      with ${exchangesKept(sql, id, exchanges)}
       update payments set asked_at = ${now}, unanswered = ${unanswered},
         status = case when ${processing} then 'processing' else status end,
         updated_at = case when ${processing} and status = 'pending' then ${now} else updated_at end
@@ -119,7 +132,7 @@ export const createSettlements = (sql: Sql) => ({
   async end(
     ended: Payment,
     event: Event,
-    { words, unsent = false }: { words: GatewayWords; unsent?: boolean },
+    { words, unsent = false, exchanges = [] }: { words: GatewayWords; unsent?: boolean } & Said,
   ): Promise<boolean> {
     const { count } = await sql`
       with ended as (
@@ -136,7 +149,7 @@ export const createSettlements = (sql: Sql) => ({
           ${event.createdAt}::timestamptz
         from ended
         returning payment_id, created_at
-      )
+      ), ${exchangesKept(sql, ended.id, exchanges)}
       insert into deliveries (payment_id, status, next_attempt_at)
       select ended.id, case when a.webhook_url is null then 'none' else 'pending' end,
         case when a.webhook_url is not null then event.created_at end

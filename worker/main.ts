@@ -17,6 +17,7 @@ import { openOperationsPort } from '../operations/port.ts';
 import { measuredSql } from '../operations/statements.ts';
 import { connect } from '../postgres/connection.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
+import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLateMoney } from '../postgres/late-money.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
@@ -90,6 +91,7 @@ await runProcess(async () => {
     now,
   });
   const activities = createActivities({
+    gatewayExchanges: createGatewayExchanges(sql),
     settlements: measuredSettlements(createSettlements(sql), { metrics, logger }),
     lateMoney: createLateMoney(sql),
     deliveries: measuredDeliveries(createDeliveries(sql), metrics),
@@ -112,9 +114,9 @@ await runProcess(async () => {
     namespace,
     activities,
     activityInterceptors: createActivityInterceptors(metrics),
+    queues: config.TASK_QUEUES,
     bundlePath: config.WORKFLOW_BUNDLE,
     graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
-    queues: config.TASK_QUEUES,
   });
   const runs = workers.map((worker) => worker.run());
   // A worker that ends by itself has failed: the process goes, whoever runs it starts it again.

@@ -1,5 +1,4 @@
-import type { GatewayAdapter } from '../gateways/gateway.ts';
-import { GatewaySilence } from '../gateways/gateway.ts';
+import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { WorkerMetrics } from '../operations/metrics.ts';
 import type { Deliveries } from '../postgres/deliveries.ts';
@@ -68,38 +67,10 @@ export const measuredGateways =
     gatewayOf: GatewayRegistry,
     { gatewayCalls }: Pick<WorkerMetrics, 'gatewayCalls'>,
   ): GatewayRegistry =>
-  (account) => {
-    const adapter = gatewayOf(account);
-    const timed =
-      <Args extends unknown[], Answer>(
-        operation: string,
-        call: (...args: Args) => Promise<Answer>,
-        resultOf: (answer: Answer) => string,
-      ) =>
-      async (...args: Args): Promise<Answer> => {
-        const end = gatewayCalls.startTimer({ gateway: account.gateway, operation });
-        try {
-          const answer = await call(...args);
-          end({ result: resultOf(answer) });
-          return answer;
-        } catch (error) {
-          end({ result: error instanceof GatewaySilence ? 'silence' : 'error' });
-          throw error;
-        }
-      };
-    const { open, verify, inquire, expire, reverse } = adapter;
-    const measured: GatewayAdapter = {
-      ...adapter,
-      open: timed('open', open, ({ result }) => result),
-      verify: timed('verify', verify, ({ state }) => state),
-      inquire: timed('inquire', inquire, ({ state }) => state),
-      ...(expire && {
-        expire: timed('expire', expire, (closed) => (closed ? 'expired' : 'refused')),
-      }),
-      ...(reverse && { reverse: timed('reverse', reverse, ({ result }) => result) }),
-    };
-    return measured;
-  };
+  (account) =>
+    observed(gatewayOf(account), ({ operation, result, durationMs }) =>
+      gatewayCalls.observe({ gateway: account.gateway, operation, result }, durationMs / 1000),
+    );
 
 /** For the log lines that follow in this activity. */
 const nameApplication = (of: { application: string } | undefined) => {

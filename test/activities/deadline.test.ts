@@ -64,7 +64,7 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
     const payment = await records.opened();
     const settlements = sendingMeanwhile(payment);
     const { expirePayment, calls } = withGateway(
-      { settlements },
+      { ...records, settlements },
       { verify: async () => confirmed() },
     );
     const known = await expirePayment({ id: payment.id, ...inTime });
@@ -79,7 +79,7 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
       records.settlements.open(payment.id, { reference: `REF_${payment.id}`, redirect }),
     );
     const script = { verify: async () => confirmed() };
-    const { expirePayment } = withGateway({ settlements }, script);
+    const { expirePayment } = withGateway({ ...records, settlements }, script);
     const first = await expirePayment({ id: payment.id, grace: true, unreachable: true });
     expect(first).toEqual({ known: 'waiting' });
     expect(await standing(payment)).toEqual({ status: 'pending', failureCode: null, events: 0 });

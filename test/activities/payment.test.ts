@@ -257,7 +257,7 @@ describe('settlePayment', () => {
     const payment = await records.sent();
     const { promise, resolve: answer } = Promise.withResolvers<Answer>();
     const { settlePayment, calls } = withGateway(
-      { settlements: createSettlements(one) },
+      { settlements: createSettlements(one), sql: one },
       { verify: () => promise },
     );
     const settled = settlePayment({ id: payment.id, returned: false });

@@ -91,6 +91,9 @@ describe('FS-16: a payer who pays after the end and comes back', () => {
       expect(providers.entry(name, reference)).toMatchObject({ verified: 0, reversed: reversals });
       const calls = providers.of(name).calls.filter(({ path }) => path.includes('reverse'));
       expect(calls).toHaveLength(reversals);
+      const told = await service.sql`
+        select from gateway_exchanges where payment_id = ${id} and operation = 'reverse'`;
+      expect(told).toHaveLength(reversals);
     },
   );
 

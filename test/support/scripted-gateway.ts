@@ -4,6 +4,7 @@ import { createPaymentActivities } from '../../activities/payment.ts';
 import { createPlaces } from '../../activities/places.ts';
 import type { Answer, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
+import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { Records } from './records.ts';
 
 export const confirmed = (fields: Partial<Extract<Answer, { state: 'paid' }>> = {}): Answer => ({
@@ -75,7 +76,7 @@ export const readableLogger = () => {
 
 /** The activities of payments, on real records and against a gateway that answers by the script. */
 export const withGateway = (
-  records: Pick<Records, 'settlements'>,
+  records: Pick<Records, 'settlements' | 'sql'>,
   script: Partial<GatewayAdapter>,
   deps: Partial<Deps> = {},
 ) => {
@@ -85,6 +86,7 @@ export const withGateway = (
   const late: string[] = [];
   const activities = createPaymentActivities({
     settlements: records.settlements,
+    gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf: () => adapter,
     gatewayPlaces: createPlaces({ perOwner: 250 }),
     workflows: { startLate: async (id) => void late.push(id) },

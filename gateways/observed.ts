@@ -1,0 +1,52 @@
+import type { Exchange } from '../contract/exchange.ts';
+import type { Answer, GatewayAdapter, GatewayPayment, Opening, Reversal } from './gateway.ts';
+import { GatewaySilence } from './gateway.ts';
+import { wordsOf } from './words.ts';
+
+/** The same adapter, of whose calls about a payment somebody is told before they are over. */
+export const observed = (
+  adapter: GatewayAdapter,
+  tell: (exchange: Exchange, payment: GatewayPayment) => unknown,
+): GatewayAdapter => {
+  const told =
+    <P extends GatewayPayment, A extends Opening | Answer | Reversal | boolean>(
+      operation: Exchange['operation'],
+      call: (payment: P) => Promise<A>,
+    ) =>
+    async (payment: P): Promise<A> => {
+      const at = new Date();
+      const began = performance.now();
+      const over = (said: Pick<Exchange, 'result' | 'code' | 'message'>) =>
+        tell({ at, operation, ...said, durationMs: performance.now() - began }, payment);
+      try {
+        const answer = await call(payment);
+        await over(saidIn(answer));
+        return answer;
+      } catch (error) {
+        await over(notSaid(error));
+        throw error;
+      }
+    };
+  const { open, verify, inquire, expire, reverse } = adapter;
+  return {
+    ...adapter,
+    open: told('open', open),
+    verify: told('verify', verify),
+    inquire: told('inquire', inquire),
+    ...(expire && { expire: told('expire', expire) }),
+    ...(reverse && { reverse: told('reverse', reverse) }),
+  };
+};
+
+const saidIn = (answer: Opening | Answer | Reversal | boolean) => {
+  if (typeof answer === 'boolean') return { result: answer ? 'expired' : 'refused', ...noWords };
+  const result = 'state' in answer ? answer.state : answer.result;
+  return { result, ...('code' in answer ? wordsOf(answer.code, answer.message) : noWords) };
+};
+
+const noWords = wordsOf(null, null);
+
+const notSaid = (error: unknown) =>
+  error instanceof GatewaySilence
+    ? { result: 'silence', ...wordsOf(null, error.message) }
+    : { result: 'error', ...noWords };

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Answer, GatewayAdapter, Opening } from '../../gateways/gateway.ts';
+import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
+import { createSettlements } from '../../postgres/settlements.ts';
+import { aroundStatements } from '../../postgres/statements.ts';
+import { operationsOn } from '../support/operations.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+import { confirmed, inTurn, silence, withGateway } from '../support/scripted-gateway.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+/** The activities, and how many statements they send. */
+const counted = (script: Partial<GatewayAdapter>) => {
+  let statements = 0;
+  const sql = aroundStatements(records.sql, (statement) => {
+    statements += 1;
+    return statement;
+  });
+  const gateway = withGateway({ sql, settlements: createSettlements(sql) }, script);
+  return { ...gateway, statements: () => statements };
+};
+
+const exchangesOf = (id: string) => createGatewayExchanges(records.sql).list(id);
+
+const opened = (id: string): Opening => ({
+  result: 'opened',
+  reference: `REF_${id}`,
+  redirect: { method: 'GET', url: 'https://gateway.example/pay' },
+});
+
+it('what was said to the gateway is kept in the statement that writes what it means', async () => {
+  const { id } = await records.created();
+  const { openPayment, statements } = counted({ open: inTurn(opened(id)) });
+  await openPayment({ id, late: false });
+  // What stands, and the opening.
+  expect(statements()).toBe(2);
+  expect(await exchangesOf(id)).toMatchObject([
+    { operation: 'open', result: 'opened', code: null, message: null },
+  ]);
+
+  const asked = counted({ verify: inTurn<Answer>({ state: 'waiting' }, silence, confirmed()) });
+  await asked.settlePayment({ id, returned: false });
+  await asked.settlePayment({ id, returned: false });
+  expect(asked.statements()).toBe(4);
+  await asked.settlePayment({ id, returned: false });
+  // Besides these two one looks for doubts.
+  expect(asked.statements()).toBe(7);
+  expect((await exchangesOf(id)).slice(1)).toMatchObject([
+    { operation: 'verify', result: 'waiting' },
+    { operation: 'verify', result: 'silence', message: 'timeout' },
+    { operation: 'verify', result: 'paid' },
+  ]);
+  const [same] = await records.sql<{ same: boolean }[]>`
+    select p.xmin::text = x.xmin::text as same
+    from payments p join gateway_exchanges x on x.payment_id = p.id
+    where p.id = ${id} order by x.id desc limit 1`;
+  expect(same).toEqual({ same: true });
+});
+
+it('a deadline keeps all that was asked in it', async () => {
+  const { id } = await records.sent();
+  const { expirePayment, statements } = counted({
+    verify: inTurn<Answer>({ state: 'waiting' }, { state: 'expired' }),
+    expire: async () => false,
+  });
+  await expirePayment({ id, grace: true, unreachable: false });
+  expect(statements()).toBe(2);
+  expect((await exchangesOf(id)).map(({ operation, result }) => `${operation}: ${result}`)).toEqual(
+    [...['verify: waiting', 'expire: refused', 'verify: expired']],
+  );
+});
+
+it('a gateway that is silent while a payment is opened is noted each time', async () => {
+  const { id } = await records.created();
+  const { openPayment } = counted({ open: silence });
+  await expect(openPayment({ id, late: false })).rejects.toThrow('timeout');
+  expect(await exchangesOf(id)).toMatchObject([
+    { operation: 'open', result: 'silence', message: 'timeout' },
+  ]);
+});
+
+it('a fault of ours is noted without its words', async () => {
+  const { id } = await records.sent();
+  const secret = 'sk_live_secret';
+  const { settlePayment } = counted({ verify: () => Promise.reject(new Error(secret)) });
+  await expect(settlePayment({ id, returned: false })).rejects.toThrow(secret);
+  // Nothing is written of a try that broke off; the next one's outcome is.
+  expect(await exchangesOf(id)).toEqual([]);
+});
+
+it('the last 50 stay', async () => {
+  const { id } = await records.sent();
+  const waiting = { verify: async (): Promise<Answer> => ({ state: 'waiting' }) };
+  const { settlePayment } = counted(waiting);
+  await settlePayment({ id, returned: false });
+  const [first] = await exchangesOf(id);
+  for (let times = 0; times < 50; times += 1) await settlePayment({ id, returned: false });
+  const kept = await exchangesOf(id);
+  expect(kept).toHaveLength(50);
+  expect(kept).not.toContainEqual(first);
+  const other = await records.sent();
+  await settlePayment({ id: other.id, returned: false });
+  expect(await exchangesOf(id)).toEqual(kept);
+});
+
+it('admins see them in the timeline, without card numbers', async () => {
+  const { id } = await records.sent();
+  const { settlePayment } = counted({
+    verify: inTurn<Answer>(
+      { state: 'waiting' },
+      {
+        state: 'failed',
+        failureCode: 'card_declined',
+        code: '-51',
+        message: 'Card 4242 4242 4242 4242 was declined',
+      },
+    ),
+  });
+  await settlePayment({ id, returned: false });
+  await settlePayment({ id, returned: false });
+  const { timeline } = await operationsOn(records.sql).payments.get(id);
+  const told = timeline.flatMap(({ what, details }) =>
+    what === 'gateway: verify' ? [details?.replace(/, \d+ ms$/, '')] : [],
+  );
+  expect(told).toEqual(['waiting', 'failed · -51 · Card 424242******4242 was declined']);
+});
