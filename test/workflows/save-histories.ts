@@ -17,7 +17,7 @@ if (import.meta.main) {
   }
   const client = new Client({ connection: await Connection.connect({ address }) });
   mkdirSync(folder, { recursive: true });
-  for (const type of ['payment', 'sweep']) {
+  for (const type of ['payment', 'late', 'sweep']) {
     const shapes = new Set<string>();
     const query = `WorkflowType = '${type}' AND ExecutionStatus != 'Running'`;
     for await (const { workflowId, runId } of client.workflow.list({ query })) {
