@@ -7,7 +7,8 @@ import { Refusal } from './change.ts';
 const deadlineMs = 5_000;
 /** The activity's name is for ever: open histories hold it. */
 const deliverActivity = 'deliverWebhook';
-const notFound = 5; // gRPC's NOT_FOUND.
+const deadlineExceeded = 4; // gRPC's numbers.
+const notFound = 5;
 
 const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
 
@@ -31,10 +32,10 @@ export const createResets = (client: Client): Resets => ({
       );
     } catch (error) {
       if (isGone(error)) return 'left';
-      const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
-      throw new Refusal(`Temporal did not reset the workflow, so nothing was changed: ${why}`, {
-        cause: error,
-      });
+      throw new Refusal(
+        `Temporal did not reset the workflow, so nothing was changed: ${whyOf(error)}`,
+        { cause: error },
+      );
     }
   },
 });
@@ -42,6 +43,14 @@ export const createResets = (client: Client): Resets => ({
 const isGone = (error: unknown): boolean =>
   error instanceof WorkflowNotFoundError ||
   (isGrpcServiceError(error) && codeOf(error) === notFound);
+
+const whyOf = (error: unknown): string => {
+  // The client wraps some calls' errors in one of its own, which says less.
+  const inner = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  if (isGrpcServiceError(inner) && codeOf(inner) === deadlineExceeded)
+    return `it did not answer within ${deadlineMs / 1000} seconds; try again when it does`;
+  return inner instanceof Error ? (inner.message.split('\n', 1)[0] ?? '') : String(inner);
+};
 
 const codeOf = ({ code }: { code: number }): number => code;
 
