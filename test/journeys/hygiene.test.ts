@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens } from '../../postgres/tokens.ts';
+import type { startStripe } from '../gateways/stand-ins/stripe.ts';
 import type { Answer, Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
 import { endInEveryWay } from '../support/every-outcome.ts';
@@ -12,7 +13,6 @@ import { providerNames, providerSecrets, startProviders } from '../support/provi
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { skipAllTime } from '../support/skip-time.ts';
-import { startStripe } from '../gateways/stand-ins/stripe.ts';
 import { until } from '../support/until.ts';
 
 const card = '4242424242424242';
