@@ -29,7 +29,7 @@ export interface NewGateway {
 }
 
 /** To which owner credentials are bound: an application's secret does not open as a gateway's. */
-const gatewayOwner = (slug: string): string => `gateway:${slug}`;
+export const gatewayOwner = (slug: string): string => `gateway:${slug}`;
 
 export const createGatewayOperations = ({ sql, change, secretBox, problemWithAccount }: Deps) => ({
   async add({ slug, driver, kind, credentials }: NewGateway, reason: string | null): Promise<void> {

@@ -1,9 +1,11 @@
 import type { Sql } from '../postgres/connection.ts';
+import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
 import { lockApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
+import { gatewayOwner } from './gateways.ts';
 
 export interface Deps {
   sql: Sql;
@@ -89,7 +91,15 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
         const batch = await secrets.listSealedByOthers(box.currentKeyId, resealBatch);
         for (const { id, application, ciphertext } of batch)
           await secrets.reseal(id, box.seal(box.open(ciphertext, application), application));
-        return { result: batch.length, before: null, after: { resealed: batch.length } };
+        const gateways = createGateways(tx);
+        const limit = resealBatch - batch.length;
+        const accounts = await gateways.listSealedByOthers(box.currentKeyId, limit);
+        for (const { slug, credentials } of accounts) {
+          const owner = gatewayOwner(slug);
+          await gateways.reseal(slug, box.seal(box.open(credentials, owner), owner));
+        }
+        const result = batch.length + accounts.length;
+        return { result, before: null, after: { resealed: result } };
       });
       total += resealed;
       if (resealed < resealBatch) return total;

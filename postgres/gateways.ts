@@ -57,6 +57,21 @@ export const createGateways = (sql: Queries) => ({
     return row;
   },
 
+  /** Those whose credentials another key than this one has sealed. */
+  async listSealedByOthers(
+    currentKeyId: string,
+    limit: number,
+  ): Promise<{ slug: string; credentials: string }[]> {
+    return sql<{ slug: string; credentials: string }[]>`
+      select slug, credentials from gateways
+      where split_part(credentials, '.', 2) <> ${currentKeyId}
+      order by slug limit ${limit} for no key update`;
+  },
+
+  async reseal(slug: string, credentials: string): Promise<void> {
+    await sql`update gateways set credentials = ${credentials} where slug = ${slug}`;
+  },
+
   /** The enabled gateways of a kind. */
   async slugsFor(kind: GatewayKind): Promise<string[]> {
     const rows = await sql<{ slug: string }[]>`

@@ -140,7 +140,7 @@ export const secretCommands = (around: Surroundings): Command => {
     {
       usage: 'reseal',
       summary:
-        'seal every webhook secret with the first key of SECRETS_KEY; then the others can go',
+        'seal all webhook secrets and credentials with the first key of SECRETS_KEY; then the others can go',
       examples: ['secrets reseal --reason "yearly rotation of the key"'],
       options: [reason()],
     },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
 import { hold } from '../support/hold.ts';
@@ -100,12 +101,19 @@ describe('webhook secrets', () => {
     await records.sql`delete from webhook_secrets where application <> ${application}`;
     const { secrets } = operationsOn(records.sql, { keyRing: both });
     expect(await secrets.list(application)).toMatchObject([{ keyId: 'k1' }]);
-    expect(await secrets.reseal('yearly')).toBe(1);
+    const gateway = {
+      ...{ slug: 'to-reseal', driver: 'zarinpal', kind: 'sandbox' as const },
+      credentials: createSecretBox(ring).seal('{"merchant_id":"m"}', 'gateway:to-reseal'),
+    };
+    await createGateways(records.sql).insert(gateway);
+    expect(await secrets.reseal('yearly')).toBe(2);
     expect(await secrets.list(application)).toMatchObject([{ keyId: 'k2' }]);
 
     const box = createSecretBox(newRing);
     const [sealed = ''] = await createWebhookSecrets(records.sql, box).listSealed(application);
     expect(box.open(sealed, application)).toBe(secret);
     expect(() => box.open(sealed, 'another')).toThrow('unable to authenticate');
+    const account = await createGateways(records.sql).getAccount('to-reseal');
+    expect(box.open(account?.credentials ?? '', 'gateway:to-reseal')).toBe('{"merchant_id":"m"}');
   });
 });
