@@ -18,7 +18,7 @@ export interface ChildOptions {
  * A process of ours keeps some 40 MB of objects. On a large machine V8 would let each of its heaps
  * take over 130 MB for young objects alone, and twice of that in the worker, which has two.
  */
-const heapFlags = ['--max-semi-space-size=8', '--max-old-space-size=384'];
+export const heapFlags = ['--max-semi-space-size=8', '--max-old-space-size=384'];
 
 const startTimeoutMs = 60_000;
 

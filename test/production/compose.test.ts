@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { expect, it, onTestFinished } from 'vitest';
+import { readStackConfig } from '../../config.ts';
+import { launch } from '../../stack/launch.ts';
+import { choosePorts } from '../../stack/ports.ts';
+import { findTemporalServer } from '../../stack/temporal/program.ts';
+import { connectTo } from '../../stack/temporal/server.ts';
+import { createTerminal } from '../../stack/terminal.ts';
+import { aFolder } from '../stack/support.ts';
+import { readCompose } from '../support/compose.ts';
+import { startOwnPostgres } from '../support/own-postgres.ts';
+import { runProgram } from './programs.ts';
+import { anyServerPorts } from './temporal.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const { services, configs } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+const host = '127.0.0.1';
+/** Where no program of the server is kept yet it is built. */
+const buildLimitMs = 20 * 60_000;
+
+it(
+  'brings up Temporal by the scripts and settings of docker-compose.yml, and once more',
+  { timeout: buildLimitMs + 120_000 },
+  async () => {
+    const programs = await findTemporalServer({ ...readStackConfig(), terminal: createTerminal() });
+    const folder = aFolder();
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    symlinkSync(programs.server, join(bin, 'temporal-server'));
+    symlinkSync(programs.sqlTool, join(bin, 'temporal-sql-tool'));
+    const PATH = `${bin}:${process.env['PATH']}`;
+    writeFileSync(join(folder, 'temporal-password'), 'a-password\n');
+    const here = (script = '') => script.replaceAll('/run/secrets', folder);
+
+    const postgres = await startOwnPostgres({ max_connections: '300' });
+    onTestFinished(() => postgres.drop());
+    const { port: DB_PORT } = new URL(postgres.url);
+    const statements = /<<'SQL'\n([\s\S]*)\nSQL\n/.exec(configs['create-users']?.content ?? '');
+    await postgres.sql
+      .unsafe(statements?.[1]?.replaceAll(/:'\w+'/g, "'a-password'") ?? '')
+      .simple();
+
+    const schema = services['temporal-schema'];
+    const env = { ...schema?.environment, SQL_HOST: host, SQL_PORT: DB_PORT, PATH };
+    const createSchema = () =>
+      promisify(execFile)('sh', ['-euc', here(schema?.command?.[0])], { env });
+    await createSchema();
+    await createSchema();
+
+    const { frontendHttp, metrics, ...ports } = await choosePorts({
+      ...anyServerPorts,
+      ...{ frontendHttp: 0, metrics: 0 },
+    });
+    const temporal = services['temporal'];
+    const dynamicConfig = join(folder, 'dynamic-config.yaml');
+    writeFileSync(dynamicConfig, configs['temporal-dynamic-config']?.content ?? '');
+    const lines: string[] = [];
+    const server = await launch({
+      command: 'sh',
+      // The image's entry point only finds out the address of its container.
+      args: [
+        '-euc',
+        here(temporal?.command?.at(-1)).replace(
+          '/etc/temporal/entrypoint.sh',
+          'temporal-server start',
+        ),
+      ],
+      env: {
+        ...temporal?.environment,
+        ...{ BIND_ON_IP: host, POSTGRES_SEEDS: host, DB_PORT, PATH },
+        DYNAMIC_CONFIG_FILE_PATH: dynamicConfig,
+        PROMETHEUS_ENDPOINT: `${host}:${metrics}`,
+        FRONTEND_HTTP_PORT: String(frontendHttp),
+        ...Object.fromEntries(
+          Object.entries(ports).map(([name, port]) => [
+            `${name.replace('Membership', '').toUpperCase()}_${name.endsWith('Membership') ? 'MEMBERSHIP' : 'GRPC'}_PORT`,
+            String(port),
+          ]),
+        ),
+      },
+      onLine: (line) => lines.push(line),
+    });
+    onTestFinished(() =>
+      server.end([
+        ['SIGTERM', 5000],
+        ['SIGKILL', 1000],
+      ]),
+    );
+    const address = `${host}:${ports.frontend}`;
+    await (await connectTo(address, server, lines)).close();
+
+    const engine = { ...services['namespace']?.environment, TEMPORAL_ADDRESS: address };
+    await runProgram('namespace', { root, env: engine });
+    await runProgram('namespace', { root, env: engine });
+    const connection = await Connection.connect({ address });
+    onTestFinished(() => connection.close());
+    const namespace = services['api']?.environment?.['TEMPORAL_NAMESPACE'] ?? '';
+    const { config } = await connection.workflowService.describeNamespace({ namespace });
+    expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(30 * 24 * 3600);
+    const { count } = await new Client({ connection, namespace }).workflow.count(
+      "Application = 'shop' AND OrderId = '1'",
+    );
+    expect(count).toBe(0);
+    const scraped = await fetch(`http://${host}:${metrics}/metrics`);
+    expect(await scraped.text()).toContain('service_requests');
+
+    await runProgram('migrations', { root, env: { DATABASE_URL: postgres.url } });
+  },
+);
