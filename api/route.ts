@@ -59,7 +59,8 @@ const implied = {
   gateway: ['RATE_LIMITED'],
   anyone: [],
   query: ['VALIDATION_FAILED'],
-  body: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
+  text: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
+  bytes: ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 type Implied = { [Part in keyof typeof implied]: (typeof implied)[Part][number] };
 
@@ -69,7 +70,7 @@ export const codesOf = (route: Route): ErrorCode[] => [
     ...route.errors,
     ...implied[route.access],
     ...(route.query ? implied.query : []),
-    ...(route.body ? implied.body : []),
+    ...(route.body ? implied['bytes' in route.body ? 'bytes' : 'text'] : []),
     ...implied.always,
   ]),
 ];
@@ -80,7 +81,7 @@ export type CodeOf<R extends Route> =
   | R['errors'][number]
   | Implied['always' | R['access']]
   | (Has<R, 'query', z.ZodObject> extends true ? Implied['query'] : never)
-  | (Has<R, 'body', object> extends true ? Implied['body'] : never);
+  | (Has<R, 'body', object> extends true ? Implied['text'] : never);
 
 /** What a handler may answer: declared statuses; pages say a refusal themselves. */
 export type StatusOf<R extends Route> =

@@ -42,7 +42,7 @@ const from = (address: string, token: string) => {
   const { call } = createJourney(service, token);
   const forwarded = { 'x-forwarded-for': address };
   return {
-    call: (path: string) => call('GET', path, { headers: forwarded }),
+    call: (path: string, method = 'GET') => call(method, path, { headers: forwarded }),
     me: (bearer = token) =>
       call('GET', '/api/v1/me', {
         headers: { ...forwarded, authorization: `Bearer ${bearer}` },
@@ -222,6 +222,8 @@ describe("payers' pages", () => {
       expect(answer.status).toBe(429);
       expect(answer.text).toMatch(/^<!doctype html>/);
       expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+      const posted = await client.call(path, 'POST');
+      expect(posted.status).toBe(path.endsWith('checkout') ? 405 : 429);
     }
     expect(await client.me()).toMatchObject({ status: 200 });
     expect((await from('203.0.113.61', token).call(all[0] ?? '')).status).toBe(303);

@@ -10,6 +10,11 @@ import type { Contract } from '../../docs/breaking-changes.ts';
 import { breakingChanges } from '../../docs/breaking-changes.ts';
 import { documentText, releasedPath } from '../../docs/release.ts';
 
+type Responses = Record<
+  string,
+  { links?: Record<string, { operationId: string; parameters: Record<string, string> }> }
+>;
+
 const text = documentText();
 const released = readFileSync(releasedPath, 'utf8');
 
@@ -50,6 +55,24 @@ describe('the OpenAPI document', () => {
         `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')} ${name}`,
     );
     expect(described.toSorted()).toEqual(served.toSorted());
+  });
+
+  it('leads from a create to get and verify, by links that lead somewhere', () => {
+    const { paths } = JSON.parse(text) as {
+      paths: Record<string, Record<string, { operationId: string; responses: Responses }>>;
+    };
+    const operations = new Map(
+      Object.entries(paths).flatMap(([path, methods]) =>
+        Object.values(methods).map(({ operationId }) => [operationId, path] as const),
+      ),
+    );
+    const { links = {} } = paths['/api/v1/payments']?.['post']?.responses['201'] ?? {};
+    expect(Object.keys(links)).toEqual(['getPayment', 'verifyPayment']);
+    for (const { operationId, parameters } of Object.values(links))
+      for (const [name, value] of Object.entries(parameters)) {
+        expect(operations.get(operationId)).toContain(`{${name}}`);
+        expect(value).toBe(`$response.body#/${name}`);
+      }
   });
 
   it('breaks nobody who was built against the released one', () => {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { toGateway } from '../../api/pages.ts';
 import type { Answer, Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { addStripe } from '../support/stripe-account.ts';
 import { until } from '../support/until.ts';
 
 let service: Service;
@@ -92,6 +93,16 @@ describe('checkout', () => {
     await until('it is opened', async () => (await journey.checkout(id)).status === 302);
   });
 
+  it('503: the same page while the gateway is away', async () => {
+    const stripe = await addStripe(service);
+    onTestFinished(() => stripe.stop());
+    for (let time = 0; time < 20; time += 1) stripe.fail('error', /sessions$/);
+    const answer = await journey.checkout(await journey.create({ gateway: 'stripe' }));
+    expect(answer.status).toBe(503);
+    expectPage(answer);
+    expect(answer.headers.get('refresh')).toBe('3');
+  });
+
   it('a gateway that wants POST: a form that submits itself, and has a button without JavaScript', async () => {
     const page = await toGateway({
       method: 'POST',
@@ -109,6 +120,18 @@ describe('checkout', () => {
     expect(contents(text, 'script')).toHaveLength(1);
     expect(text).toMatch(/<button[^>]*>\s*Continue/);
     expect(headers.get('content-security-policy')).toContain('form-action http://127.0.0.1:9;');
+  });
+
+  it('200: that form, for a payment that was opened at such a gateway', async () => {
+    const id = await journey.create();
+    await until('it is opened', async () => (await journey.checkout(id)).status === 302);
+    const redirect = { method: 'POST', url: 'http://127.0.0.1:9/pay', fields: { token: 'T1' } };
+    await service.sql`
+      update payments set gateway_redirect = ${service.sql.json(redirect)} where id = ${id}`;
+    const answer = await journey.checkout(id);
+    expect(answer.status).toBe(200);
+    expectPage(answer);
+    expect(answer.text).toContain('<input type="hidden" name="token" value="T1" />');
   });
 });
 

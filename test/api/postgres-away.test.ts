@@ -4,15 +4,22 @@ import { createJourney } from '../support/journey.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import type { StripeAccount } from '../support/stripe-account.ts';
+import { addStripe, noticeOf } from '../support/stripe-account.ts';
 import { until } from '../support/until.ts';
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
 let service: Service;
+let stripe: StripeAccount;
 beforeAll(async () => {
   postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
   service = await startService({ database: postgres });
+  stripe = await addStripe(service);
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service?.stop();
+  await stripe?.stop();
+});
 
 /** The statements that the API has sent for this, in order; those behind its answer left out. */
 const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
@@ -82,6 +89,9 @@ describe.each(['away', 'frozen'])('while Postgres is %s', (how) => {
       return: () => journey.comeBack(id),
       sandbox: () => journey.call('GET', `/api/v1/sandbox/${id}`),
       choose: () => journey.choose(id, 'pay'),
+      postedReturn: () => journey.call('POST', `/api/v1/payments/${id}/return`),
+      notification: () =>
+        journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf('cs_test_x')),
     };
     const giveBack = await takeAway();
     for (let round = 1; round <= 3; round += 1)
@@ -92,7 +102,7 @@ describe.each(['away', 'frozen'])('while Postgres is %s', (how) => {
           expect(performance.now() - began, name).toBeLessThan(2_000);
           expect(answer.status, `${name}: ${answer.text}`).toBe(503);
           expect(answer.headers.get('retry-after'), name).toMatch(/^[1-9]\d*$/);
-          if (['checkout', 'return', 'sandbox', 'choose'].includes(name))
+          if (['checkout', 'return', 'postedReturn', 'sandbox', 'choose'].includes(name))
             expect(answer.text).toMatch(/^<!doctype html>/);
           else expect(answer.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
         }),

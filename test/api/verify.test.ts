@@ -64,7 +64,7 @@ describe('POST /payments/{payment_id}/verify', () => {
     await service.worker.start();
   });
 
-  it('503: at once while Temporal is away; creates and reads go on, checkout is a page', async () => {
+  it('503: at once while Temporal is away; creates, reads and lists go on, checkout is a page', async () => {
     const journey = await aJourney();
     const id = await journey.atGateway();
     await service.engine.stop();
@@ -73,6 +73,9 @@ describe('POST /payments/{payment_id}/verify', () => {
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     const created = await journey.create();
     expect(await journey.get(created)).toMatchObject({ status: 200, json: { status: 'pending' } });
+    const list = await journey.request('GET', '/api/v1/payments');
+    expect(list).toMatchObject({ status: 200, json: { data: [{ payment_id: created }, {}] } });
+    expect(await journey.request('GET', '/api/v1/me')).toMatchObject({ status: 200 });
     const checkout = await journey.checkout(created);
     expect(checkout.status).toBe(503);
     expect(checkout.text).toMatch(/^<!doctype html>/);

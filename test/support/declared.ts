@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs';
+import { inject } from 'vitest';
 import { z } from 'zod';
 import type { Answer as Declared } from '../../api/answers.ts';
 import { answersOf } from '../../api/answers.ts';
@@ -17,35 +19,68 @@ export interface Exchange {
   text: string;
 }
 
+/** A declared answer with the operation that declares it. */
+interface Candidate {
+  operation: string;
+  declared: Declared;
+}
+
 /** Where an answer is not what the table of routes declares, a line each; none for other servers. */
 export const undeclared = (exchange: Exchange): string[] => {
   // Not by URL, which would tidy up what a hostile client sends.
   const pathname = exchange.url.replace(/^https?:\/\/[^/]+/, '').split(/[?#]/, 1)[0] ?? '';
   if (!pathname.startsWith('/api/')) return [];
-  const problems = candidatesOf(exchange, pathname).map((declared) => [
-    ...headerProblems(exchange, declared),
-    ...contentProblems(exchange, declared),
-  ]);
+  const judged = candidatesOf(exchange, pathname).map((candidate) => ({
+    candidate,
+    problems: [
+      ...headerProblems(exchange, candidate.declared),
+      ...contentProblems(exchange, candidate.declared),
+    ],
+  }));
+  for (const { candidate, problems } of judged) if (problems.length === 0) note(candidate);
   const place = `${exchange.method} ${pathname} ${exchange.status}`;
   // The nearest one says best what is wrong.
-  const [best] = problems.toSorted((one, other) => one.length - other.length);
-  return (best ?? ['is not declared']).map((problem) => `${place}: ${problem}`);
+  const [best] = judged.toSorted((one, other) => one.problems.length - other.problems.length);
+  return (best?.problems ?? ['is not declared']).map((problem) => `${place}: ${problem}`);
 };
 
+const noted = new Set<string>();
+
+/** For the end of the whole run, which asks for every answer that is declared: every-answer.ts. */
+const note = ({ operation, declared }: Candidate) => {
+  const answer = nameOf(operation, declared);
+  if (noted.has(answer)) return;
+  noted.add(answer);
+  appendFileSync(inject('answersFile'), `${answer}\n`);
+};
+
+const nameOf = (operation: string, { status, code }: Declared) =>
+  `${operation} ${status} ${code ?? ''}`.trim();
+
+/** Every answer that the table of routes declares, by name. */
+export const declaredAnswers = (): string[] =>
+  Object.entries<Route>(routes).flatMap(([operation, route]) =>
+    answersOf(route).map((declared) => nameOf(operation, declared)),
+  );
+
 const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
-const patterns = Object.values<Route>(routes).map((route) => ({
+const patterns = Object.entries<Route>(routes).map(([operation, route]) => ({
+  operation,
   route,
   pattern: patternOf(route.path),
 }));
 
 /** The declared answers that may be meant: those of the route, the status and the code. */
-const candidatesOf = ({ method, status, text }: Exchange, pathname: string): Declared[] => {
-  const rows = patterns.filter(({ pattern }) => pattern.test(pathname)).map(({ route }) => route);
+const candidatesOf = ({ method, status, text }: Exchange, pathname: string): Candidate[] => {
+  const rows = patterns.filter(({ pattern }) => pattern.test(pathname));
   const code = /^\{"error":\{"code":"(\w+)"/.exec(text)?.[1];
-  const row = rows.find((route) => route.method === (method === 'HEAD' ? 'GET' : method));
-  const declared = row ? answersOf(row) : rows[0] ? unmatchedOf(rows[0]) : nothing;
-  return declared.filter(
-    (answer) => answer.status === status && (code === undefined || code === answer.code),
+  const row = rows.find(({ route }) => route.method === (method === 'HEAD' ? 'GET' : method));
+  const asked = row ? [row] : rows;
+  const candidates = asked.flatMap(({ operation, route }) =>
+    (row ? answersOf(route) : unmatchedOf(route)).map((declared) => ({ operation, declared })),
+  );
+  return (rows.length > 0 ? candidates : [nothing]).filter(
+    ({ declared }) => declared.status === status && (code === undefined || code === declared.code),
   );
 };
 
@@ -56,8 +91,9 @@ const unmatchedOf = (route: Route) =>
   );
 
 /** What a path that does not exist can answer. */
-const nothing: Declared[] = [
-  {
+const nothing: Candidate = {
+  operation: 'nothing',
+  declared: {
     status: errors.NOT_FOUND.status,
     code: 'NOT_FOUND',
     description: '',
@@ -67,7 +103,7 @@ const nothing: Declared[] = [
     examples: {},
     links: [],
   },
-];
+};
 
 const headerProblems = (exchange: Exchange, declared: Declared): string[] =>
   (Object.keys(headers) as HeaderName[]).flatMap((name) => {

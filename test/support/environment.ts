@@ -17,6 +17,8 @@ declare module 'vitest' {
     postgresUrl: string;
     temporalProgram: string;
     workflowBundle: string;
+    /** A line for each declared answer that a test has seen; see every-answer.ts. */
+    answersFile: string;
   }
 }
 
@@ -52,6 +54,7 @@ export default async ({ provide }: TestProject) => {
   provide('postgresUrl', postgres.url);
   provide('temporalProgram', program.path);
   provide('workflowBundle', bundle);
+  provide('answersFile', join(folder, 'answers'));
   return async () => {
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
