@@ -10,6 +10,8 @@ export class ConfigError extends Error {}
 const port = z.coerce.number().int().min(0).max(65_535);
 /** What one client address may ask of the payers' pages. */
 const payerPagesPerMinute = z.coerce.number().int().min(1).max(1_000_000);
+/** As long as histories are kept, a payment's record is needed. */
+const days = z.coerce.number().int().min(30).max(36_500);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
@@ -122,6 +124,9 @@ const adminShape = {
   /** Only what seals or opens a secret needs it. */
   SECRETS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
+  /** What is dropped by `purge`, by its age in days; without the second payments are kept. */
+  KEEP_ATTEMPT_BODIES_DAYS: days.default(90),
+  KEEP_PAYMENTS_DAYS: days.optional(),
   /** For links to payments' workflows. */
   TEMPORAL_UI_URL: z
     .url({ protocol: /^https?$/ })

@@ -11,8 +11,8 @@ import { createSecretBox } from '../postgres/secret-box.ts';
 import { SetupError } from '../process.ts';
 import { createIo } from './cli/io.ts';
 import { runAdmin } from './cli/program.ts';
+import { createEngine } from './engine.ts';
 import { createOperations } from './operations.ts';
-import type { Resets } from './resets.ts';
 import { createResets } from './resets.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -24,7 +24,12 @@ const open = async (actor = userInfo().username) => {
   const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
   const sql = connect(config.DATABASE_URL, { name: 'payments-admin', max: 2 });
   closing.push(() => sql.end({ timeout: 1 }));
-  let resets: Promise<Resets> | undefined;
+  let connected: Promise<Client> | undefined;
+  const temporalClient = () =>
+    (connected ??= connectTemporal(temporal).then(({ client, close }) => {
+      closing.push(close);
+      return client;
+    }));
   return createOperations({
     sql,
     actor,
@@ -32,15 +37,16 @@ const open = async (actor = userInfo().username) => {
     resolve: createResolver(),
     problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
     now: () => new Date(),
+    retention: {
+      attemptBodyDays: config.KEEP_ATTEMPT_BODIES_DAYS,
+      paymentDays: config.KEEP_PAYMENTS_DAYS ?? null,
+    },
     secretBox() {
       if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
       throw new SetupError('SECRETS_KEY: is missing, and secrets are sealed with it');
     },
-    resets: () =>
-      (resets ??= connectTemporal(temporal).then(({ client, close }) => {
-        closing.push(close);
-        return createResets(client);
-      })),
+    resets: async () => createResets(await temporalClient()),
+    engine: async () => createEngine(await temporalClient()),
     dispatcher() {
       const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
       closing.push(() => dispatcher.destroy());

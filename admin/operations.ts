@@ -8,9 +8,13 @@ import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createDeliveryOperations } from './deliveries.ts';
 import type { ProblemWithAccount } from './gateways.ts';
+import type { Engine } from './engine.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
+import { createReconciliation } from './reconciliation.ts';
 import type { Resets } from './resets.ts';
+import type { RetentionPolicy } from './retention.ts';
+import { createPurge } from './retention.ts';
 import { createSecretOperations } from './secrets.ts';
 import { createTokenOperations } from './tokens.ts';
 import { createWebhookTest } from './webhook-test.ts';
@@ -27,6 +31,9 @@ export interface Deps {
   problemWithAccount: ProblemWithAccount;
   /** @throws where Temporal cannot be reached */
   resets: () => Promise<Resets>;
+  /** @throws where Temporal cannot be reached */
+  engine: () => Promise<Engine>;
+  retention: RetentionPolicy;
   dispatcher: () => Dispatcher;
   workflowUrl: (paymentId: string) => string | null;
   now: () => Date;
@@ -42,6 +49,8 @@ export const createOperations = (deps: Deps) => {
     gateways: createGatewayOperations(shared),
     payments: createPaymentOperations(shared),
     deliveries: createDeliveryOperations(shared),
+    reconcile: createReconciliation(shared),
+    purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>
       createAuditLog(deps.sql).list(filter),

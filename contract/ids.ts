@@ -1,4 +1,4 @@
-import { ulid } from 'ulid';
+import { encodeTime, ulid } from 'ulid';
 import { v5 } from 'uuid';
 
 const pool = new Uint8Array(4096);
@@ -20,6 +20,10 @@ const random = (): number => {
 
 /** Time-ordered, with 80 random bits: it appears in payer-facing URLs and must be unguessable. */
 export const newPaymentId = (): string => `PAY_${ulid(undefined, random)}`;
+
+/** Before every id of a payment that was made then or later. */
+export const firstPaymentIdOf = (time: Date): string =>
+  `PAY_${encodeTime(time.getTime())}${'0'.repeat(16)}`;
 
 export const paymentIdPattern = /^PAY_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 

@@ -11,6 +11,9 @@ interface Migration {
 
 const lockKey = 7_241_803;
 const lockTimeoutMs = 60_000;
+/** Whoever waits for a table has all others wait behind him: rather gives up, and tries again. */
+const tableLockMs = 1_000;
+const lockNotAvailable = '55P03';
 
 const readMigrations = (folder: URL): Migration[] =>
   readdirSync(folder)
@@ -31,6 +34,8 @@ export const migrate = async (
   sql: Sql,
   folder = new URL('./migrations/', import.meta.url),
 ): Promise<string[]> => {
+  // One that is open: without `fetch_types` the library never hands out one that it opens for this.
+  await sql`select 1`;
   const connection = await sql.reserve();
   try {
     await lock(connection);
@@ -45,10 +50,11 @@ export const migrate = async (
     const applied = await connection<{ name: string; sha256: string }[]>`
       select name, sha256 from migrations order by name collate "C"`;
     const pending = pendingOf(readMigrations(folder), applied);
-    for (const migration of pending) await apply(connection, migration);
+    for (const migration of pending) await applyPatiently(connection, migration);
     return pending.map(({ name }) => name);
   } finally {
     await connection`reset statement_timeout`.catch(() => {});
+    await connection`reset lock_timeout`.catch(() => {});
     await connection`select pg_advisory_unlock(${lockKey})`.catch(() => {});
     connection.release();
   }
@@ -82,9 +88,23 @@ const pendingOf = (
   return pending;
 };
 
+/** A statement of somebody else may hold a table for long: that is waited for in short turns. */
+const applyPatiently = async (connection: Sql, migration: Migration) => {
+  for (const until = Date.now() + lockTimeoutMs; ; await sleep(tableLockMs)) {
+    try {
+      return await apply(connection, migration);
+    } catch (error) {
+      const { code } = (error as Error).cause as { code?: string };
+      if (code !== lockNotAvailable || Date.now() > until) throw error;
+    }
+  }
+};
+
 const apply = async (connection: Sql, { name, text, sha256 }: Migration) => {
   // A file that cannot run inside a transaction says so in its first line.
   const transactional = !text.startsWith('-- no-transaction');
+  // An index that is built beside others' work waits for their transactions, however long they take.
+  await connection.unsafe(`set lock_timeout = ${transactional ? tableLockMs : 0}`);
   if (transactional) await connection`begin`;
   try {
     await connection.unsafe(text).simple();

@@ -28,8 +28,11 @@ export interface Spec {
   /** Whole lines as they would be typed, without `npm run admin --`. */
   examples: readonly string[];
   options?: readonly Option[];
-  /** Asks before it is done: it cannot be taken back. */
-  irreversible?: (args: readonly string[], options: Readonly<Record<string, unknown>>) => string;
+  /** Asks before it is done: it cannot be taken back. Null where nothing is changed. */
+  irreversible?: (
+    args: readonly string[],
+    options: Readonly<Record<string, unknown>>,
+  ) => string | null;
 }
 
 export interface Call {
@@ -73,7 +76,8 @@ export const command = (
     const values = (given.slice(0, -2) as (string | string[] | undefined)[]).flat();
     const texts = values.filter((value): value is string => value !== undefined);
     const parsed = made.opts<CommonOptions & Record<string, unknown>>();
-    if (irreversible && !parsed.yes) await confirm(io, irreversible(texts, parsed));
+    const question = irreversible?.(texts, parsed) ?? null;
+    if (question !== null && !parsed.yes) await confirm(io, question);
     const operations = await open(parsed.as);
     const { text, json, failed } = await run({ args: texts, options: parsed, operations, io });
     io.out(parsed.json ? jsonText(json) : text);

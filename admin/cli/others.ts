@@ -38,6 +38,29 @@ export const webhookCommands = (around: Surroundings): Command => {
   return group('webhook', "an application's webhook", [test]);
 };
 
+export const purgeCommand = (around: Surroundings): Command =>
+  command(
+    around,
+    {
+      usage: 'purge',
+      summary: 'drop what the retention policy does not keep, to be run daily',
+      examples: ['purge --yes', 'purge --limit 10000 --yes --json'],
+      options: [
+        option('--limit <count>', 'of each kind at most')
+          .argParser(count(10_000_000))
+          .default(1_000_000),
+        reason(),
+      ],
+      irreversible: () =>
+        'Receivers’ answers older than KEEP_ATTEMPT_BODIES_DAYS and, where it is set, payments older than KEEP_PAYMENTS_DAYS are dropped.',
+    },
+    async ({ options, operations }) => {
+      const purged = await operations.purge(Number(options['limit']), textOf(options['reason']));
+      const { attemptBodies, payments } = purged;
+      return { text: facts({ 'attempt bodies': attemptBodies, payments }), json: purged };
+    },
+  );
+
 const words = (given: AuditFacts | null): string => (given ? JSON.stringify(given) : '');
 
 export const auditCommand = (around: Surroundings): Command =>

@@ -6,9 +6,10 @@ import { applicationCommands } from './applications.ts';
 import type { Surroundings } from './commands.ts';
 import { ShownFailure } from './commands.ts';
 import { gatewayCommands } from './gateways.ts';
-import { auditCommand, webhookCommands } from './others.ts';
+import { auditCommand, purgeCommand, webhookCommands } from './others.ts';
 import { clean } from './output.ts';
 import { deliveryCommands, paymentCommands } from './payments.ts';
+import { reconcileCommand } from './reconcile.ts';
 
 /** Done; refused or failed; not understood. */
 const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
@@ -38,6 +39,8 @@ const createProgram = (around: Surroundings): Command => {
     paymentCommands,
     deliveryCommands,
     webhookCommands,
+    reconcileCommand,
+    purgeCommand,
     auditCommand,
   ])
     program.addCommand(add(around));

@@ -55,13 +55,15 @@ describe('the command line', () => {
     ...['tokens revoke', 'secrets rotate', 'secrets list', 'secrets retire', 'secrets reseal'],
     ...['gateways add', 'gateways list', 'gateways enable', 'gateways disable', 'payments find'],
     ...['payments show', 'deliveries list', 'deliveries retrigger', 'webhook test', 'audit'],
+    ...['reconcile', 'purge'],
   ];
   it.each(lines)('%s --help says how, without connecting to anything', async (line) => {
     const { code, out, actors } = await run([...words(line).filter(Boolean), '--help']);
     expect(code).toBe(0);
     expect(out).toContain('Usage: npm run admin --');
     // Groups list their commands, and every command has its examples.
-    if (line.includes(' ') || line === 'audit') expect(out).toMatch(/Examples:\n {2}npm run admin/);
+    if (line.includes(' ') || ['audit', 'reconcile', 'purge'].includes(line))
+      expect(out).toMatch(/Examples:\n {2}npm run admin/);
     expect(actors).toEqual([]);
   });
 
@@ -76,6 +78,7 @@ describe('the command line', () => {
     'payments find --status done',
     'payments find --limit 0',
     'deliveries list --limit many',
+    'reconcile --since yesterday',
   ])('%s: not understood, exit code 2', async (line) => {
     const { code, out, notes, actors } = await run(words(line));
     expect(code).toBe(2);

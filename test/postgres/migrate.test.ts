@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from '../../postgres/migrate.ts';
 import type { Database } from '../support/database.ts';
+import { hold } from '../support/hold.ts';
 import { aDatabase } from '../support/database.ts';
 
 let database: Database;
@@ -100,5 +101,20 @@ describe('migrate', () => {
       ),
     );
     expect(new Set(limits.map(([row]) => row?.['l']))).toEqual(new Set(['10s']));
+  });
+
+  it('gives way while it waits for a table, so that others do not wait behind it', async () => {
+    write('0001_a.sql', 'create table a (id int)');
+    await run();
+    write('0002_b.sql', 'alter table a add column b int');
+    const long = await hold(database.sql, (tx) => tx`select from a`);
+    const migrating = run();
+    await long.blocked('the migration');
+    const began = performance.now();
+    await database.sql`insert into a values (1)`;
+    expect(performance.now() - began).toBeLessThan(2_000);
+    await long.release();
+    expect(await migrating).toEqual(['0002_b.sql']);
+    expect(await database.sql`select b from a`).toEqual([{ b: null }]);
   });
 });

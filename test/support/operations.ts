@@ -30,8 +30,10 @@ export const operationsOn = (
     secretBox: () => createSecretBox(keyRing),
     problemWithAccount: (driver, account) =>
       problemWithAccount(driver, account, { allowLoopback: true }),
+    engine: () => Promise.reject(new Error('There is no Temporal here')),
     resets: async () => ({ toDelivery: async () => 'reset' }),
     dispatcher: () => createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 }),
+    retention: { attemptBodyDays: 90, paymentDays: null },
     workflowUrl: () => null,
     now: () => new Date(),
     ...deps,

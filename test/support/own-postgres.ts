@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +37,13 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
     lines,
     start,
     stop: async () => running?.stop(),
+    /** A copy of all it holds, as a backup would be; it must be stopped. */
+    save: () => execFileSync('cp', ['-a', join(folder, 'data'), join(folder, 'saved')]),
+    /** It holds what it held then; it must be stopped. */
+    restore() {
+      rmSync(join(folder, 'data'), { recursive: true });
+      execFileSync('cp', ['-a', join(folder, 'saved'), join(folder, 'data')]);
+    },
     /** Nothing is answered any more, and no connection breaks. @returns what lets it go on */
     async freeze() {
       const rows = await sql<{ pid: number }[]>`select pid from pg_stat_activity`;

@@ -1,0 +1,155 @@
+import type { Sql } from '../postgres/connection.ts';
+import type { Page, Waiting } from '../postgres/reconciliation.ts';
+import { createReconciliationQueries } from '../postgres/reconciliation.ts';
+import type { MakeChange } from './change.ts';
+import type { Engine, WorkflowLine } from './engine.ts';
+
+export interface Deps {
+  sql: Sql;
+  change: MakeChange;
+  /** @throws where Temporal cannot be reached */
+  engine: () => Promise<Engine>;
+}
+
+/**
+ * `payment_without_workflow`: open, and nobody works on it.
+ * `delivery_without_workflow`: ended, neither delivered nor exhausted, and nobody works on it.
+ * `delivery_overdue`: more than 2 minutes late, though its workflow runs: its workers are behind.
+ * `end_without_delivery`: ended without an event or a delivery, which no statement of ours can write.
+ * `workflow_without_payment`: in the engine alone.
+ */
+export type DifferenceKind =
+  | 'payment_without_workflow'
+  | 'delivery_without_workflow'
+  | 'delivery_overdue'
+  | 'end_without_delivery'
+  | 'workflow_without_payment';
+
+export interface Difference {
+  kind: DifferenceKind;
+  paymentId: string;
+  application: string | null;
+  orderId: string | null;
+  /** Of the payment; of a workflow without one `running` or `closed`. */
+  status: string;
+  /** When the next thing was or is due; of a workflow without a payment when it began. */
+  at: Date | null;
+  /** Its workflow was started: the one right answer. False where there is none. */
+  mended: boolean;
+}
+
+export interface Reconciliation {
+  differences: Difference[];
+  /** False where a limit was met: there may be more. */
+  complete: boolean;
+}
+
+export interface ReconcileOptions {
+  /** Looks also for closed workflows without a record that began since then; null: at running ones. */
+  since: Date | null;
+  /** Differences at most. */
+  limit: number;
+  mend: boolean;
+  reason: string | null;
+}
+
+const pageSize = 200;
+const newestPage = 5_000;
+/** Of each kind: what is behind that is found by the next one, once the first are mended. */
+const mostLooked = 100_000;
+
+/** Compares what Postgres shows with what Temporal does. Nothing of Temporal's is ever ended. */
+export const createReconciliation =
+  ({ sql, change, engine }: Deps) =>
+  async ({ since, limit, mend, reason }: ReconcileOptions): Promise<Reconciliation> => {
+    const temporal = await engine();
+    const queries = createReconciliationQueries(sql);
+    const differences: Difference[] = [];
+    let complete = true;
+
+    /** @returns false once there is no place for another one */
+    const add = (difference: Difference): boolean => {
+      if (differences.length >= limit) complete = false;
+      else differences.push(difference);
+      return complete;
+    };
+
+    const heal = async (waiting: Waiting): Promise<void> => {
+      const subject = `payment:${waiting.id}`;
+      await change({ action: 'payment.heal', subject, reason }, async () => {
+        await temporal.start(waiting);
+        return { result: undefined, before: { workflow: null }, after: { workflow: 'running' } };
+      });
+    };
+
+    /** The record is read before and after the engine: what ended meanwhile is no difference. */
+    const compare = async (page: readonly Waiting[]): Promise<void> => {
+      const running = await temporal.running(page.map(({ id }) => id));
+      const alone = page.filter(({ id }) => !running.has(id));
+      const waiting = await queries.stillWaiting(alone.map(({ id }) => id));
+      for (const one of page) {
+        const isAlone = !running.has(one.id) && waiting.has(one.id);
+        const isLate = running.has(one.id) && one.overdue;
+        if (!isAlone && !isLate) continue;
+        const { id: paymentId, application, orderId, status, dueAt: at } = one;
+        const lost = one.delivery ? 'delivery_without_workflow' : 'payment_without_workflow';
+        const kind = isAlone ? lost : 'delivery_overdue';
+        const mended = mend && isAlone;
+        if (!add({ kind, paymentId, application, orderId, status, at, mended })) return;
+        if (mended) await heal(one);
+      }
+    };
+
+    const compareAll = async (list: (page: Page) => Promise<Waiting[]>): Promise<void> => {
+      let after: Waiting | undefined;
+      for (let looked = 0; complete; looked += pageSize) {
+        if (looked >= mostLooked) complete = false;
+        const page = await list({ after, limit: pageSize });
+        await compare(page);
+        after = page.at(-1);
+        if (page.length < pageSize) return;
+      }
+    };
+
+    const findUnfinished = async (): Promise<void> => {
+      let before: string | null = null;
+      for (let looked = 0; complete && looked < mostLooked; looked += newestPage) {
+        const page = await queries.listUnfinished(before, newestPage);
+        for (const { id, ...facts } of page.unfinished)
+          add({ kind: 'end_without_delivery', paymentId: id, ...facts, at: null, mended: false });
+        if (page.looked < newestPage) return;
+        before = page.last;
+      }
+    };
+
+    const findUnrecorded = async (): Promise<void> => {
+      const told = new Set<string>();
+      let batch: WorkflowLine[] = [];
+      const lookUp = async () => {
+        const existing = await queries.existing(batch.map(({ paymentId }) => paymentId));
+        for (const { paymentId, running, startedAt: at, ...facts } of batch) {
+          if (existing.has(paymentId) || told.has(paymentId)) continue;
+          told.add(paymentId);
+          const kind = 'workflow_without_payment';
+          const status = running ? 'running' : 'closed';
+          if (!add({ kind, paymentId, ...facts, status, at, mended: false })) break;
+        }
+        batch = [];
+      };
+      let looked = 0;
+      for await (const line of temporal.list(since)) {
+        looked += 1;
+        batch.push(line);
+        if (looked >= mostLooked) complete = false;
+        if (batch.length === pageSize) await lookUp();
+        if (!complete) break;
+      }
+      await lookUp();
+    };
+
+    await compareAll(queries.listOpen);
+    await compareAll(queries.listUndelivered);
+    await findUnfinished();
+    await findUnrecorded();
+    return { differences, complete };
+  };

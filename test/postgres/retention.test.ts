@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newPaymentId } from '../../contract/ids.ts';
+import { createLateMoney } from '../../postgres/late-money.ts';
+import { operationsOn } from '../support/operations.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+
+const dayMs = 24 * 3_600_000;
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+/** Ended and delivered now; the purge is asked as of later. */
+const delivered = async (status: 'paid' | 'failed' = 'paid') => {
+  const { id } = await records.ended(status);
+  await records.sql`
+    insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at,
+      completed_at, duration_ms, response_status, response_body)
+    values (${id}, 1, 1, 'schedule', now(), now(), now(), 1, 200, 'thanks')`;
+  await records.sql`
+    update deliveries set status = 'delivered', next_attempt_at = null where payment_id = ${id}`;
+  return id;
+};
+
+const purgeAfter = (days: number, paymentDays: number | null, limit = 1_000_000) =>
+  operationsOn(records.sql, {
+    retention: { attemptBodyDays: 90, paymentDays },
+    now: () => new Date(Date.now() + days * dayMs),
+  }).purge(limit, null);
+
+const bodyOf = async (id: string) => {
+  const [row] = await records.sql`select response_body from attempts where payment_id = ${id}`;
+  return row?.['response_body'] as string | null;
+};
+const isThere = async (id: string) =>
+  (await records.sql`select from payments where id = ${id}`).length === 1;
+
+describe('the purge', () => {
+  it('drops what receivers answered once it is old enough, and keeps the attempt', async () => {
+    const id = await delivered();
+    expect(await purgeAfter(89, null)).toEqual({ attemptBodies: 0, payments: 0 });
+    expect(await bodyOf(id)).toBe('thanks');
+    expect(await purgeAfter(91, null)).toEqual({ attemptBodies: 1, payments: 0 });
+    expect(await bodyOf(id)).toBeNull();
+    expect(await purgeAfter(91, null)).toEqual({ attemptBodies: 0, payments: 0 });
+  });
+
+  it('keeps payments unless the policy says otherwise, and then those that are not over', async () => {
+    const over = [await delivered(), await delivered('failed')];
+    const open = await records.sent();
+    const undelivered = await records.ended('paid');
+    const exhausted = await delivered();
+    await records.sql`update deliveries set status = 'exhausted' where payment_id = ${exhausted}`;
+    const { id: quiet } = await records.ended('expired', { application: 'quiet' });
+    const { id: late } = await records.ended('expired', { application: 'quiet' });
+    await createLateMoney(records.sql).record(late, { result: null, facts: {}, now: new Date() });
+
+    await purgeAfter(5_000, null);
+    expect(await isThere(over[0] ?? '')).toBe(true);
+    expect((await purgeAfter(399, 400)).payments).toBe(0);
+    const { payments } = await purgeAfter(401, 400);
+    expect(payments).toBeGreaterThanOrEqual(4);
+    for (const id of [...over, exhausted, quiet]) expect(await isThere(id)).toBe(false);
+    for (const id of [open.id, undelivered.id, late]) expect(await isThere(id)).toBe(true);
+    for (const table of ['events', 'deliveries', 'attempts', 'unstarted']) {
+      const left = await records.sql`
+        select from ${records.sql(table)} where payment_id = any(${[...over, exhausted, quiet]})`;
+      expect([table, left.length]).toEqual([table, 0]);
+    }
+  });
+
+  it('stops at its limit, goes on with the next one, and is in the audit log', async () => {
+    const ids = [await delivered(), await delivered(), await delivered()];
+    expect((await purgeAfter(401, 400, 2)).payments).toBe(2);
+    expect((await purgeAfter(401, 400, 2)).payments).toBe(1);
+    for (const id of ids) expect(await isThere(id)).toBe(false);
+    const log = await operationsOn(records.sql).auditLog({ subject: 'retention', limit: 1 });
+    expect(log).toMatchObject([
+      { action: 'retention.purge', after: { payments_before: expect.any(String) } },
+    ]);
+  });
+
+  it('leaves a payment of today alone whatever its id says', async () => {
+    const id = await delivered();
+    const old = `PAY_${'0'.repeat(10)}${newPaymentId().slice(14)}`;
+    for (const table of ['attempts', 'deliveries', 'events', 'unstarted'])
+      await records.sql`delete from ${records.sql(table)} where payment_id = ${id}`;
+    await records.sql`update payments set id = ${old} where id = ${id}`;
+    await purgeAfter(399, 400);
+    expect(await isThere(old)).toBe(true);
+  });
+});
