@@ -43,3 +43,8 @@ it('package.json decides about every package that wants to run a script when ins
     .map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
   expect(Object.keys(manifest.allowScripts).toSorted()).toEqual([...new Set(wanting)].toSorted());
 });
+
+it('no package runs a script when it is installed', () => {
+  expect(Object.values(manifest.allowScripts).filter((allowed) => allowed)).toEqual([]);
+  expect(readProjectFile('.npmrc')).toMatch(/^ignore-scripts=true$/m);
+});
