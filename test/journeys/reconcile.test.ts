@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAdmin } from '../../admin/cli/program.ts';
+import { createEngine } from '../../admin/engine.ts';
+import { newPaymentId } from '../../contract/ids.ts';
+import { paymentWorkflow, startOf } from '../../workflows/messages.ts';
+import type { Journey } from '../support/journey.ts';
+import { createJourney } from '../support/journey.ts';
+import { operationsOn } from '../support/operations.ts';
+import { startOwnPostgres } from '../support/own-postgres.ts';
+import type { Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+let service: Service;
+let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
+let journey: Journey;
+beforeAll(async () => {
+  postgres = await startOwnPostgres();
+  service = await startService({ database: postgres });
+  const { token } = await service.anApplication();
+  journey = createJourney(service, token);
+});
+afterAll(() => service.stop());
+
+const operations = () =>
+  operationsOn(service.sql, { engine: async () => createEngine(service.client) });
+
+const reconcile = (options: { mend?: boolean; since?: Date | null; limit?: number } = {}) =>
+  operations().reconcile({ since: null, limit: 1_000, mend: false, reason: null, ...options });
+
+const kindsOf = async (id: string, options = {}) =>
+  (await reconcile(options)).differences
+    .filter(({ paymentId }) => paymentId === id)
+    .map(({ kind, mended }) => `${kind}${mended ? ', mended' : ''}`);
+
+/** Whether the engine runs it; a list of the engine's lags behind. */
+const state = async (id: string) =>
+  (await service.client.workflow.getHandle(id).describe()).status.name;
+
+/** A start may be on its way for a minute. */
+const letItBeOld = (id: string) => service.sql`
+  update payments set created_at = now() - interval '61 seconds' where id = ${id}`;
+
+/** Ended, and its first attempt failed; the next one is due in a minute. */
+const undelivered = async () => {
+  service.receiver.behave(() => 500);
+  const id = await journey.finish('pay');
+  await until('the first attempt is recorded', async () => {
+    const [row] = await service.sql`
+      select from attempts where payment_id = ${id} and completed_at is not null`;
+    return row !== undefined;
+  });
+  service.receiver.behave(() => 204);
+  return id;
+};
+
+describe('reconcile', () => {
+  it('finds nothing where all is as it should be', async () => {
+    const open = await journey.atGateway();
+    await letItBeOld(open);
+    const paid = await journey.finish('pay');
+    await until('the webhook', () => service.receiver.of(paid)[0]);
+    await until('it is closed', async () => (await state(paid)) === 'COMPLETED');
+    await undelivered();
+    expect(await reconcile({ since: new Date(0) })).toEqual({ differences: [], complete: true });
+  });
+
+  it('starts the workflow of an open payment again, and says who did it', async () => {
+    const id = await journey.atGateway();
+    await letItBeOld(id);
+    await service.client.workflow.getHandle(id).terminate('a test');
+    expect(await kindsOf(id)).toEqual(['payment_without_workflow']);
+    expect(await state(id)).toBe('TERMINATED');
+    expect(await kindsOf(id, { mend: true })).toEqual(['payment_without_workflow, mended']);
+    expect(await state(id)).toBe('RUNNING');
+    expect(await kindsOf(id)).toEqual([]);
+    const filter = { subject: `payment:${id}`, limit: 1 };
+    expect(await operations().auditLog(filter)).toMatchObject([
+      { actor: 'ada', action: 'payment.heal' },
+    ]);
+    await journey.choose(id, 'pay');
+    await journey.comeBack(id);
+    await until('the webhook', () => service.receiver.of(id)[0]);
+  });
+
+  it('has an event delivered whose workflow is gone, without a further attempt being lost', async () => {
+    const id = await undelivered();
+    await service.client.workflow.getHandle(id).terminate('a test');
+    expect(await kindsOf(id)).toEqual(['delivery_without_workflow']);
+    expect(await kindsOf(id, { mend: true })).toEqual(['delivery_without_workflow, mended']);
+    expect(await kindsOf(id)).toEqual([]);
+  });
+
+  it('reports what is overdue by more than 2 minutes though its workflow runs', async () => {
+    const id = await undelivered();
+    const due = (ago: string) => service.sql`
+      update deliveries set next_attempt_at = now() - ${ago}::interval where payment_id = ${id}`;
+    await due('1 minute 50 seconds');
+    expect(await kindsOf(id)).toEqual([]);
+    await due('2 minutes 1 second');
+    expect(await kindsOf(id, { mend: true })).toEqual(['delivery_overdue']);
+    expect(await state(id)).toBe('RUNNING');
+    await service.sql`delete from attempts where payment_id = ${id}`;
+    await service.sql`delete from deliveries where payment_id = ${id}`;
+    expect(await kindsOf(id, { mend: true })).toEqual(['end_without_delivery']);
+    await service.client.workflow.getHandle(id).terminate('a test');
+    await service.sql`
+      insert into deliveries (payment_id, status) values (${id}, 'delivered')`;
+  });
+
+  it('reports a workflow without a record and never ends it', async () => {
+    const id = newPaymentId();
+    const facts = { amount: 1250, currency: 'EUR', gateway: 'sandbox', orderId: 'order-lost' };
+    const expiresAt = new Date(Date.now() + 60_000);
+    await service.worker.stop();
+    await service.client.workflow.start(
+      paymentWorkflow,
+      startOf({ id, application: 'shop', ...facts, expiresAt }),
+    );
+    await until('the engine lists it', async () => (await kindsOf(id)).length > 0);
+    const { differences } = await reconcile({ mend: true });
+    expect(differences).toContainEqual({
+      kind: 'workflow_without_payment',
+      paymentId: id,
+      application: 'shop',
+      orderId: 'order-lost',
+      status: 'running',
+      at: expect.any(Date),
+      mended: false,
+    });
+    expect(await state(id)).toBe('RUNNING');
+    await service.worker.start();
+    // By itself it fails, and is still found where one asks for it.
+    await until('it fails', async () => (await state(id)) === 'FAILED');
+    expect(await kindsOf(id)).toEqual([]);
+    expect(await kindsOf(id, { since: new Date(Date.now() - 60_000) })).toEqual([
+      'workflow_without_payment',
+    ]);
+  });
+
+  it('stops at its limit and says so', async () => {
+    const ids = [await journey.atGateway(), await journey.atGateway()];
+    for (const id of ids) {
+      await letItBeOld(id);
+      await service.client.workflow.getHandle(id).terminate('a test');
+    }
+    const cut = await reconcile({ limit: 1 });
+    expect([cut.differences.length, cut.complete]).toEqual([1, false]);
+    const lines: string[] = [];
+    const io = {
+      out: (line: string) => lines.push(line),
+      note: (line: string) => lines.push(line),
+      isInteractive: false,
+      ask: async () => '',
+      readSecret: async () => '',
+    };
+    const run = (...argv: string[]) =>
+      runAdmin({ io, open: async () => operations() }, ['reconcile', ...argv]);
+    expect(await run()).toBe(1);
+    expect(lines.join('\n')).toContain('open, and no workflow runs');
+    expect(await run('--mend')).toBe(1);
+    expect(lines.at(-1)).toContain('add --yes');
+    expect(await run('--mend', '--yes', '--json')).toBe(0);
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      differences: ids.map(() => ({ kind: 'payment_without_workflow', mended: true })),
+    });
+    expect(await run()).toBe(0);
+    expect(lines.at(-1)).toBe('The database and Temporal agree.');
+  });
+});
+
+describe('a restore of Postgres from an older backup', () => {
+  it('is seen through: what is mended ends as it did, what is lost is named', async () => {
+    const paidSince = await journey.atGateway();
+    await journey.choose(paidSince, 'pay_and_close');
+    const waiting = await journey.atGateway();
+    await postgres.stop();
+    postgres.save();
+    await postgres.start();
+    const backupAt = new Date();
+
+    // After the backup one is paid and delivered, and one more is created and paid.
+    await until('the API is back', async () => (await journey.comeBack(paidSince)).status === 303);
+    const before = await until('the webhook', () => service.receiver.of(paidSince)[0]);
+    const lost = await journey.finish('pay', {});
+    await until('the webhook', () => service.receiver.of(lost)[0]);
+    for (const id of [paidSince, lost])
+      await until('it is closed', async () => (await state(id)) === 'COMPLETED');
+
+    await postgres.stop();
+    postgres.restore();
+    await postgres.start();
+    await until('the API is back', async () => (await journey.get(waiting)).status === 200);
+    await letItBeOld(paidSince);
+    await letItBeOld(waiting);
+
+    const found = await reconcile({ since: backupAt, mend: true });
+    expect(found.differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
+      ['payment_without_workflow', paidSince],
+      ['workflow_without_payment', lost],
+    ]);
+    // Its payer's money is at the gateway: asked again it says so, and the event is the same one.
+    await until('it is paid', async () => {
+      await journey.verify(paidSince);
+      return (await journey.get(paidSince)).json['status'] === 'paid';
+    });
+    const after = await until('the webhook again', () => service.receiver.of(paidSince)[1]);
+    expect(after.json['event_id']).toBe(before.json['event_id']);
+    expect(await state(waiting)).toBe('RUNNING');
+    expect((await reconcile()).differences).toEqual([]);
+  });
+});
