@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
-import { connect } from '../../postgres/connection.ts';
-import { migrate } from '../../postgres/migrate.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { bundleWorkflows } from '../../stack/bundle.ts';
 import { startChild } from '../../stack/child.ts';
@@ -16,8 +13,8 @@ import type { ServerPrograms } from '../../stack/temporal/program.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { Member, Part } from './member.ts';
 import { createMember } from './member.ts';
-import type { ServerOptions } from './temporal.ts';
-import { anyServerPorts, createNamespace, createSchema, startTemporalServer } from './temporal.ts';
+import { programs, runProgram } from './programs.ts';
+import { anyServerPorts, createSchema, startTemporalServer } from './temporal.ts';
 
 export interface ProductionOptions {
   /** Its own; others must be able to pass through it, as Postgres is one when we are root. */
@@ -100,16 +97,20 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
         onLine: log.write,
       }),
     );
-    await prepare(databaseUrl, server, signal);
+    await Promise.all([
+      runProgram('migrations', { root, env: { DATABASE_URL: databaseUrl } }),
+      createSchema(server),
+    ]);
+    signal.throwIfAborted();
     await keep('temporal', 'temporal', ({ log, ...how }) =>
       startTemporalServer({ ...server, ...how, onLine: log.write }),
     );
-    await createNamespaceAt(address);
+    const engine = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+    await runProgram('namespace', { root, env: engine });
     const env = {
+      ...engine,
       DATABASE_URL: databaseUrl,
       PUBLIC_BASE_URL: proxy.url,
-      TEMPORAL_ADDRESS: address,
-      TEMPORAL_NAMESPACE: namespace,
       SECRETS_KEY: `production:${key.toString('base64')}`,
       OPERATIONS_PORT: '0',
       NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
@@ -122,7 +123,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
           startChild({
             ...how,
             name,
-            args: [join(root, part, 'main.ts')],
+            args: [join(root, programs[part])],
             env: { ...env, ...own },
             stopMs: 15_000,
           }),
@@ -159,30 +160,6 @@ type Start = (
   how: Pick<Parameters<typeof startChild>[0], 'log' | 'onSpawn' | 'signal'>,
 ) => Promise<Running>;
 
-/** Both schemas, while nobody uses them yet. */
-const prepare = async (
-  url: string,
-  server: Omit<ServerOptions, 'onLine' | 'onSpawn' | 'signal'>,
-  signal: AbortSignal,
-) => {
-  const sql = connect(url, { name: 'payments-migrations', max: 1 });
-  try {
-    await Promise.all([migrate(sql), createSchema(server)]);
-  } finally {
-    await sql.end();
-  }
-  signal.throwIfAborted();
-};
-
-const createNamespaceAt = async (address: string) => {
-  const connection = await Connection.connect({ address, connectTimeout: 5000 });
-  try {
-    await createNamespace(connection, namespace);
-  } finally {
-    await connection.close();
-  }
-};
-
 const bundleOf = ({
   root,
   folder,
@@ -197,7 +174,7 @@ const bundleOf = ({
   bundleWorkflows({
     root,
     folder: join(folder, 'bundles'),
-    entry: 'worker/bundle.ts',
+    entry: programs.bundle,
     env: {},
     log: openLog(logs, 'bundle', () => {}),
     terminal: { say: () => {}, progress: () => () => {} },

@@ -1,15 +1,12 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Connection } from '@temporalio/client';
-import { isGrpcServiceError } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import type { Running } from '../../stack/launch.ts';
 import { launch } from '../../stack/launch.ts';
 import type { ServerPrograms } from '../../stack/temporal/program.ts';
-import { addSearchAttributes, connectTo } from '../../stack/temporal/server.ts';
+import { connectTo } from '../../stack/temporal/server.ts';
+import { schemaCommands } from './programs.ts';
 
 export interface ServerOptions {
   programs: ServerPrograms;
@@ -34,8 +31,6 @@ export const anyServerPorts: ServerPorts = {
 };
 
 const host = '127.0.0.1';
-const databases = { temporal: 'temporal', temporal_visibility: 'visibility' } as const;
-const retention = '30 days';
 const toolTimeoutMs = 60_000;
 
 /** The two databases with the schema of this version, as Temporal's own tool makes them. */
@@ -51,11 +46,7 @@ export const createSchema = async ({
       },
       timeout: toolTimeoutMs,
     });
-  for (const [database, schema] of Object.entries(databases)) {
-    await tool('--db', database, 'create');
-    await tool('--db', database, 'setup-schema', '-v', '0.0');
-    await tool('--db', database, 'update-schema', '--schema-name', `postgresql/v12/${schema}`);
-  }
+  for (const command of schemaCommands) await tool(...command.split(' '));
 };
 
 /** Brings up temporal-server with all its services in one process. @throws SetupError */
@@ -128,22 +119,4 @@ const settingsOf = ({ postgresPort, ports }: ServerOptions) => {
     },
     dcRedirectionPolicy: { policy: 'noop' },
   };
-};
-
-/** As an admin makes it once: retention and search attributes. Can be repeated. */
-export const createNamespace = async (connection: Connection, namespace: string): Promise<void> => {
-  const { workflowService } = connection;
-  const workflowExecutionRetentionPeriod = msToTs(retention);
-  await workflowService
-    .registerNamespace({ namespace, workflowExecutionRetentionPeriod })
-    .catch((error: unknown) => {
-      if (!isGrpcServiceError(error) || !error.message.includes('already')) throw error;
-    });
-  // The server's own parts hear of a new namespace one after the other.
-  for (const until = Date.now() + toolTimeoutMs; ; await sleep(100))
-    try {
-      return await addSearchAttributes(connection, namespace);
-    } catch (error) {
-      if (Date.now() > until) throw error;
-    }
 };
