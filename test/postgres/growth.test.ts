@@ -69,7 +69,8 @@ it('a paid payment takes no more than its share of the disk', async () => {
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   expect(await createIdempotencyKeys(records.sql).dropExpired(1)).toBe(0);
-  await records.sql`vacuum`;
+  // What updates leave behind is used again in steady life: only what stays is counted.
+  await records.sql`vacuum full`;
   const rows = await records.sql<{ name: string; table: number; indexes: number }[]>`
     select relname as name, pg_table_size(oid) / ${count}::float8 as table,
       pg_indexes_size(oid) / ${count}::float8 as indexes
@@ -83,5 +84,5 @@ it('a paid payment takes no more than its share of the disk', async () => {
   const kept = rows.filter(({ name }) => !['idempotency_keys', 'unstarted'].includes(name));
   const bytes = kept.reduce((sum, { table, indexes }) => sum + table + indexes, 0);
   console.info(`  kept: ${Math.round(bytes)}`);
-  expect(bytes).toBeLessThan(4_000);
+  expect(bytes).toBeLessThan(3_000);
 });
