@@ -107,7 +107,7 @@ describe('the operators’ guide to the Temporal UI', () => {
       return ids.toSorted().join();
     };
     const expected = finds.map((each) => shown[each]).toSorted();
-    await until(`${expected}`, async () => (await found()) === expected.join());
+    await until(name, async () => (await found()) === expected.join());
   });
 
   it('shows what a payment is, and where it waits', async () => {

@@ -21,15 +21,14 @@ import { timeSkipping } from './skip-time.ts';
 /**
  * The whole service of one test file: its own database, engine, API and worker processes.
  */
-export const startService = async ({
-  apiEnv = {},
-  workerEnv = {},
-  ...given
-}: ServiceOptions = {}) => {
+export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-service-'));
   const ports = await choosePorts({
-    ...{ api: 0, temporal: 0, apiOperations: 0, workerOperations: 0 },
-    ...(given.withUi && { ui: 0 }),
+    api: 0,
+    temporal: 0,
+    apiOperations: 0,
+    workerOperations: 0,
+    ui: 0,
   });
   const database = given.database ?? (await aDatabase());
   const secretsKey = randomBytes(32);
@@ -41,7 +40,7 @@ export const startService = async ({
         program: inject('temporalProgram'),
         dbFile: join(folder, 'temporal.db'),
         port: ports.temporal,
-        uiPort: ports['ui'],
+        uiPort: given.withUi ? ports.ui : undefined,
         extraArgs: timeSkipping,
       });
     },
@@ -83,7 +82,6 @@ export const startService = async ({
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
     OPERATIONS_PORT: String(ports.workerOperations),
-    ...workerEnv,
   });
   await Promise.all([api.start(), worker.start()]);
 
@@ -112,7 +110,7 @@ export const startService = async ({
     client: new Client({ connection }),
     engine,
     /** Temporal's Web UI, where the service was started with it. */
-    uiUrl: ports['ui'] === undefined ? undefined : `http://127.0.0.1:${ports['ui']}`,
+    uiUrl: `http://127.0.0.1:${ports.ui}`,
     api,
     worker,
     receiver,
@@ -157,7 +155,6 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 export interface ServiceOptions {
   /** Settings of the API processes beside the usual ones. */
   apiEnv?: Record<string, string>;
-  workerEnv?: Record<string, string>;
   /** With Temporal's Web UI. */
   withUi?: boolean;
   /** Instead of one of its own; it is dropped in the end. */
