@@ -1,0 +1,70 @@
+-- Least privilege: one role for each kind of process. Run it after every migration, as the owner of the
+-- tables: psql "$OWNER_URL" --set ON_ERROR_STOP=1 --file docs/operating/roles.sql
+-- It can be repeated. Where the owner may not create roles (managed Postgres), whoever may creates the
+-- four first: create role payments_api nologin; … The processes' logins are members of one each:
+--   create role api_1 login password '…' in role payments_api;
+begin;
+
+do $$
+declare
+  each text;
+begin
+  foreach each in array array['payments_api', 'payments_worker', 'payments_admin', 'payments_retention']
+  loop
+    if not exists (select from pg_roles where rolname = each) then
+      execute format('create role %I nologin', each);
+    end if;
+    execute format('revoke all on all tables in schema public from %I', each);
+    execute format('grant usage on schema public to %I', each);
+  end loop;
+end
+$$;
+revoke all on all tables in schema public from public;
+
+-- The API writes payments down, and notes that a payer was sent to the gateway. It decides no outcome:
+-- what an outcome is made of it can neither update nor insert, and of events it knows nothing.
+grant select on applications, gateways, tokens, payments, unstarted, idempotency_keys,
+  request_counts, sandbox_payments to payments_api;
+grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
+  callback_url, metadata, expires_at, created_at, updated_at) on payments to payments_api;
+grant update (checkout_at) on payments to payments_api;
+grant insert, delete on unstarted to payments_api;
+grant insert, update on idempotency_keys, request_counts to payments_api;
+grant update (last_used_at) on tokens to payments_api;
+-- The payer's choice on the sandbox gateway's own page.
+grant update (state, refusal, tracking_code, card_pan_masked) on sandbox_payments to payments_api;
+
+-- The worker decides outcomes. What was agreed when a payment was created it cannot change, nor an event.
+grant select on applications, gateways, webhook_secrets, payments, unstarted, idempotency_keys, events,
+  deliveries, attempts, late_money, sandbox_payments, gateway_exchanges to payments_worker;
+grant update (status, gateway_reference, gateway_redirect, asked_at, unanswered, tracking_code,
+  card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
+  on payments to payments_worker;
+grant insert on events, deliveries, attempts, late_money, sandbox_payments, gateway_exchanges, audit_log
+  to payments_worker;
+grant update (status, round, next_attempt_at, exhausted_by_run, healed_at) on deliveries to payments_worker;
+grant update (engine_scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
+  error, response_body, response_truncated) on attempts to payments_worker;
+grant update (reversals, reversal_at, result, settled_at) on late_money to payments_worker;
+grant update (return_url, state, verifications) on sandbox_payments to payments_worker;
+-- Of the exchanges with gateways the last ones of a payment are kept.
+grant delete on unstarted, idempotency_keys, gateway_exchanges to payments_worker;
+
+-- Admins change who may do what, and begin a delivery again. Payments they only read.
+grant select on applications, gateways, tokens, webhook_secrets, payments, unstarted, events, deliveries,
+  attempts, late_money, gateway_exchanges, audit_log to payments_admin;
+grant insert on applications, gateways, tokens, webhook_secrets, audit_log to payments_admin;
+grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
+  on applications to payments_admin;
+grant update (enabled, credentials) on gateways to payments_admin;
+grant update (revoked_at) on tokens to payments_admin;
+grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
+grant update (status, round, next_attempt_at, exhausted_by_run) on deliveries to payments_admin;
+
+-- What is old is dropped by a role of its own (npm run admin -- purge), which changes nothing else.
+grant select, delete on payments, unstarted, events, deliveries, attempts, late_money, sandbox_payments
+  to payments_retention;
+grant update (response_body) on attempts to payments_retention;
+grant insert on audit_log to payments_retention;
+
+commit;
