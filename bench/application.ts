@@ -1,35 +1,46 @@
 import { parseKeyRing } from '../config.ts';
 import { createApplications } from '../postgres/applications.ts';
-import { connect } from '../postgres/connection.ts';
+import { connect, type Sql } from '../postgres/connection.ts';
+import { createGateways } from '../postgres/gateways.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 
 export interface ApplicationOptions {
-  databaseUrl: string;
-  /** In the form of SECRETS_KEY. */
-  secretsKey: string;
+  slug: string;
   webhookUrl: string;
+  /** A Stripe account of the same name is made with these; without them the sandbox is used. */
+  credentials?: string;
 }
 
-const slug = 'bench';
+/** What the benchmark has of its own, so that the shop is left out. */
+export const createSetup = (
+  { databaseUrl, secretsKey }: { databaseUrl: string; /** As SECRETS_KEY. */ secretsKey: string },
+  cleanup: AsyncDisposableStack,
+) => {
+  const sql: Sql = connect(databaseUrl, { name: 'bench', max: 1 });
+  cleanup.defer(() => sql.end({ timeout: 1 }));
+  const box = createSecretBox(parseKeyRing(secretsKey));
+  return {
+    sql,
 
-/** An application of the benchmark's own, so that the shop is left out. @returns its token */
-export const createApplication = async (options: ApplicationOptions): Promise<string> => {
-  const sql = connect(options.databaseUrl, { name: 'bench', max: 1 });
-  try {
-    await createApplications(sql).insert({
-      slug,
-      defaultGateway: 'sandbox',
-      callbackUrls: ['http://127.0.0.1/back'],
-      webhookUrl: options.webhookUrl,
-      // No figure is about the budget's end.
-      requestsPerMinute: 1_000_000_000,
-    });
-    const box = createSecretBox(parseKeyRing(options.secretsKey));
-    await createWebhookSecrets(sql, box).issue(slug);
-    return await createTokens(sql).issue({ application: slug, mode: 'test', name: 'bench' });
-  } finally {
-    await sql.end();
-  }
+    /** @returns its token */
+    async application({ slug, webhookUrl, credentials }: ApplicationOptions): Promise<string> {
+      if (credentials !== undefined)
+        await createGateways(sql).insert({
+          ...{ slug, driver: 'stripe', kind: 'sandbox' },
+          credentials: box.seal(credentials, `gateway:${slug}`),
+        });
+      await createApplications(sql).insert({
+        slug,
+        defaultGateway: credentials === undefined ? 'sandbox' : slug,
+        callbackUrls: ['http://127.0.0.1/back'],
+        webhookUrl,
+        // No figure is about the budget's end.
+        requestsPerMinute: 1_000_000_000,
+      });
+      await createWebhookSecrets(sql, box).issue(slug);
+      return createTokens(sql).issue({ application: slug, mode: 'test', name: 'bench' });
+    },
+  };
 };

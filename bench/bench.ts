@@ -6,18 +6,21 @@ import { SetupError } from '../process.ts';
 import { openDataFolder, readSecretsKey } from '../stack/files.ts';
 import { findTemporal } from '../stack/temporal/program.ts';
 import { createTerminal } from '../stack/terminal.ts';
-import { createApplication } from './application.ts';
+import { createSetup } from './application.ts';
 import { startBare } from './bare.ts';
 import { absolute, type Figure } from './figure.ts';
+import type { Bench } from './group.ts';
+import type { GroupName } from './groups.ts';
+import { groups } from './groups.ts';
 import { createHttp } from './http.ts';
-import { measure } from './measure.ts';
 import { createPayments } from './payments.ts';
-import { createCpuMeter, findPids } from './processes.ts';
-import { startReceiver } from './receiver.ts';
+import { findPids } from './processes.ts';
 import { type RunningStack, type StackPlace, startStack, timeNpmStart } from './stack.ts';
 
 export interface BenchOptions {
   config: StackConfig;
+  /** In this order. */
+  wanted: readonly GroupName[];
   /** What takes everything down again, in reverse order, also in the middle. */
   cleanup: AsyncDisposableStack;
   signal: AbortSignal;
@@ -26,55 +29,62 @@ export interface BenchOptions {
 
 /** Everything from an empty folder to the figures. @throws SetupError */
 export const runBench = async (options: BenchOptions): Promise<Figure[]> => {
-  const { config, cleanup, signal, say } = options;
+  const { config, cleanup, signal, say, wanted } = options;
   if (process.platform !== 'linux')
     throw new SetupError('The benchmark reads CPU and memory from /proc: run it on Linux.');
   const folder = createFolder(cleanup);
   const place: StackPlace = { folder: join(folder, 'stack'), config, signal };
   // A first stack fills the caches; should Temporal be missing, this is where it is made.
   await findTemporal({ ...config, terminal: createTerminal(), signal });
-  say('Starting a first time, then with everything cached …');
+  say('Starting a first time …');
   mkdirSync(place.folder);
   const first = await keepStack(place, cleanup);
   await first.stop();
-  const timing = timeNpmStart(place);
-  cleanup.defer(() => settled(timing));
-  const startMs = await timing;
+  const figures: Figure[] = [];
+  if (wanted.includes('service')) {
+    say('Starting with everything cached …');
+    const timing = timeNpmStart(place);
+    cleanup.defer(() => settled(timing));
+    const name = { name: 'npm start to ready, cached', unit: 's' };
+    figures.push(absolute(name, (await timing) / 1000, { atMost: 10 }));
+  }
 
   say('Starting the stack to be measured …');
   const stack = await keepStack(place, cleanup);
-  const receiver = await startReceiver();
-  cleanup.defer(receiver.stop);
-  const http = createHttp({ connections: 50 });
+  const bench = await prepare(stack, { ...options, folder, stackFolder: place.folder });
+  for (const name of wanted) figures.push(...(await groups[name](bench)));
+  return figures;
+};
+
+/** Everything that measures a running stack. */
+const prepare = async (
+  { facts }: RunningStack,
+  options: BenchOptions & { folder: string; stackFolder: string },
+): Promise<Bench> => {
+  const { cleanup, signal, say, folder, stackFolder } = options;
+  const databaseUrl = facts.database_url;
+  const http = createHttp({ connections: 300 });
   cleanup.defer(http.close);
-  const { facts } = stack;
-  const token = await createApplication({
-    databaseUrl: facts.database_url,
-    secretsKey: readSecretsKey(openDataFolder(place.folder)),
-    webhookUrl: receiver.url,
-  });
+  const secretsKey = readSecretsKey(openDataFolder(stackFolder));
+  const setup = createSetup({ databaseUrl, secretsKey }, cleanup);
   const bare = await startBare({
     folder,
-    databaseUrl: facts.database_url,
+    databaseUrl,
     temporal: { address: facts.temporal_address, namespace: facts.temporal_namespace },
     http,
     signal,
   });
   cleanup.defer(bare.stop);
-
   const pids = findPids(facts.pid);
-  const figures = await measure({
-    payments: createPayments({ http, receiver, apiBaseUrl: facts.api_base_url, token }),
-    bare,
-    pids,
+  return {
+    ...{ pids, bare, cleanup, signal, folder, say },
     barePids: { ...pids, ...bare.pids },
-    cpu: createCpuMeter(),
-    say,
-  });
-  return [
-    ...figures,
-    absolute({ name: 'npm start to ready, cached', unit: 's' }, startMs / 1000, { atMost: 10 }),
-  ];
+    sql: setup.sql,
+    async payers({ receiver, ...application }) {
+      const token = await setup.application({ ...application, webhookUrl: receiver.url });
+      return createPayments({ http, receiver, apiBaseUrl: facts.api_base_url, token });
+    },
+  };
 };
 
 /** Also one that is still being started is stopped before its folder goes. */

@@ -4,6 +4,7 @@ import { ConfigError, readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 import { runBench } from './bench.ts';
 import type { Figure } from './figure.ts';
+import { groupsNamed, usage } from './groups.ts';
 import { tableOf } from './table.ts';
 
 const output = join(import.meta.dirname, 'latest.json');
@@ -31,7 +32,10 @@ const report = (figures: readonly Figure[], tookSeconds: number) => {
 try {
   const began = performance.now();
   const config = readStackConfig();
-  const figures = await runBench({ config, cleanup, signal: interrupted.signal, say: console.log });
+  const wanted = groupsNamed(process.argv.slice(2));
+  if (!wanted) throw new SetupError(`Usage: ${usage}`);
+  const { signal } = interrupted;
+  const figures = await runBench({ config, wanted, cleanup, signal, say: console.log });
   await cleanup.disposeAsync();
   report(figures, Math.round((performance.now() - began) / 1000));
   process.exitCode = figures.some(({ holds }) => holds === false) ? 1 : 0;

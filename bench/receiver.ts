@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -14,14 +14,18 @@ export interface Arrival {
   status: string;
 }
 
+const accept = (res: ServerResponse): unknown => res.writeHead(204).end();
+
 /** Stands for the application that gets the webhooks. */
-export const startReceiver = async () => {
+export const startReceiver = async (
+  answer: (res: ServerResponse, paymentId: string) => unknown = accept,
+) => {
   const waiting = new Map<string, (arrival: Arrival) => void>();
   const server = createServer((req, res) => {
     const arrivedMs = performance.timeOrigin + performance.now();
     void text(req).then((body) => {
-      res.writeHead(204).end();
       const event = Event.parse(JSON.parse(body));
+      answer(res, event.payment_id);
       const resolve = waiting.get(event.payment_id);
       waiting.delete(event.payment_id);
       resolve?.({ latencyMs: arrivedMs - Date.parse(event.created_at), status: event.status });

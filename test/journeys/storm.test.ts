@@ -10,11 +10,10 @@ import { commandLineOf } from '../../stack/identity.ts';
 import { aFolder, processesIn, runStack } from '../stack/support.ts';
 import { createJourney } from '../support/journey.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { stormSize } from '../support/storm-size.ts';
 import { until } from '../support/until.ts';
 
-/** The full 500 take minutes; these are enough for every process to die in the middle of some. */
-const payments = 100;
-const kills = 10;
+const { payments, payers, kills } = stormSize();
 const victims = ['worker/main.ts', 'api/main.ts', 'postgres', 'temporal'] as const;
 
 const root = join(import.meta.dirname, '../..');
@@ -108,7 +107,7 @@ it(
         await sleep(Math.random() * 1_000);
       }
     };
-    await Promise.all([storm(), ...Array.from({ length: 4 }, lane)]);
+    await Promise.all([storm(), ...Array.from({ length: payers }, lane)]);
     expect(killedAt.length).toBeGreaterThanOrEqual(kills);
 
     const sql = connect(facts.database_url, { name: 'storm', max: 2 });
