@@ -87,8 +87,6 @@ const taskQueues = z
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(['payments', 'webhooks'], 'must be payments, webhooks or both')));
 
-const workflowBundle = z.string().optional();
-
 const workerShape = {
   ...shared,
   ...operations,
@@ -96,7 +94,7 @@ const workerShape = {
   PUBLIC_BASE_URL: apiShape.PUBLIC_BASE_URL,
   SECRETS_KEY: keyRing,
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
-  WORKFLOW_BUNDLE: workflowBundle,
+  WORKFLOW_BUNDLE: z.string().optional(),
   TASK_QUEUES: taskQueues,
 };
 
@@ -257,15 +255,12 @@ export const readDatabaseConfig = (env: Environment = process.env) => {
   return orThrow(values, problems);
 };
 
-/**
- * Of what talks to Temporal alone. Without an address it means the embedded stack.
- * @throws ConfigError
- */
+/** Of what talks to Temporal alone; without an address, to the stack's. @throws ConfigError */
 export const readEngineConfig = (env: Environment = process.env) => {
   const isElsewhere = env['TEMPORAL_ADDRESS'] || env['TEMPORAL_CONFIG_FILE'];
   const embedded = isElsewhere ? {} : embeddedSettings(env['DATA_DIR'] || '.data');
   const settings = { ...embedded, ...definedOnly(env) };
-  const { values, problems } = read({ WORKFLOW_BUNDLE: workflowBundle }, settings);
+  const { values, problems } = read({ WORKFLOW_BUNDLE: workerShape.WORKFLOW_BUNDLE }, settings);
   const temporal = temporalConfig(settings, problems);
   return orThrow(values && temporal && { ...values, temporal }, problems);
 };
