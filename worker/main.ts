@@ -1,12 +1,6 @@
 import { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { createActivities } from '../activities/index.ts';
-import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
-import { createPlaces } from '../activities/places.ts';
-import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { readWorkerConfig } from '../config.ts';
-import { createGatewayDispatcher } from '../gateways/http.ts';
-import { createGatewayRegistry } from '../gateways/registry.ts';
 import {
   createDatabaseMetrics,
   createRegistry,
@@ -16,24 +10,14 @@ import {
 import { openOperationsPort } from '../operations/port.ts';
 import { measuredSql } from '../operations/statements.ts';
 import { connect } from '../postgres/connection.ts';
-import { createDeliveries } from '../postgres/deliveries.ts';
-import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
-import { createLateMoney } from '../postgres/late-money.ts';
-import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
-import { createSecretBox } from '../postgres/secret-box.ts';
-import { createSettlements } from '../postgres/settlements.ts';
-import { createSweepQueries } from '../postgres/sweep.ts';
-import { createUnstarted } from '../postgres/unstarted.ts';
 import { createWaiting } from '../postgres/waiting.ts';
 import { createLogger, runProcess, SetupError } from '../process.ts';
+import { composeActivities } from './activities.ts';
 import { connectEngine } from './connection.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
 import { createActivityInterceptors } from './interceptors.ts';
-import { measuredDeliveries, measuredGateways, measuredSettlements } from './measured.ts';
 import { prepareNamespace } from './namespace.ts';
-import { createPaymentWorkflows } from './payment-workflows.ts';
-import { createWorkers, deliverySlots, paymentSlots } from './workers.ts';
+import { createWorkers } from './workers.ts';
 
 /** To Postgres. */
 const connectionsMax = 20;
@@ -76,43 +60,11 @@ await runProcess(async () => {
     },
     furtherMetrics: engineMetrics.read,
   });
-  const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
-  const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
-  const gatewayDispatcher = createGatewayDispatcher();
-  const publicBaseUrl = config.PUBLIC_BASE_URL;
-  const secretBox = createSecretBox(config.SECRETS_KEY);
-  const now = () => new Date();
-  const gatewayOf = createGatewayRegistry({
-    sandboxPayments: createSandboxPayments(sql),
-    publicBaseUrl,
-    secretBox,
-    dispatcher: gatewayDispatcher,
-    ...targetRule,
-    now,
-  });
-  const activities = createActivities({
-    gatewayExchanges: createGatewayExchanges(sql),
-    settlements: measuredSettlements(createSettlements(sql), { metrics, logger }),
-    lateMoney: createLateMoney(sql),
-    deliveries: measuredDeliveries(createDeliveries(sql), metrics),
-    sweepQueries: createSweepQueries(sql),
-    unstarted: createUnstarted(sql),
-    idempotencyKeys: createIdempotencyKeys(sql),
-    gatewayOf: measuredGateways(gatewayOf, metrics),
-    secretBox,
-    targetRule,
-    gatewayPlaces: createPlaces({ perOwner: paymentSlots / 4 }),
-    deliveryPlaces: createPlaces({ perOwner: deliverySlots / 4 }),
-    workflows: createPaymentWorkflows(client),
-    dispatcher,
-    publicBaseUrl,
-    now,
-    logger,
-  });
+  const work = composeActivities({ config, client, sql, metrics, logger });
   const workers = await createWorkers({
     connection,
     namespace,
-    activities,
+    activities: work.activities,
     activityInterceptors: createActivityInterceptors(metrics),
     queues: config.TASK_QUEUES,
     bundlePath: config.WORKFLOW_BUNDLE,
@@ -131,7 +83,7 @@ await runProcess(async () => {
     operations.beginStop();
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
-    await Promise.all([dispatcher.destroy(), gatewayDispatcher.destroy()]);
+    await work.close();
     await connection.close();
     await Promise.all([pool.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
     await operations.close();

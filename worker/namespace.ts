@@ -42,7 +42,8 @@ const registerNamespace = async (client: Client): Promise<boolean> => {
     });
     return true;
   } catch (error) {
-    if (isGrpcServiceError(error) && Number(error.code) === alreadyExists) return false;
+    const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+    if (code === alreadyExists) return false;
     throw error;
   }
 };
