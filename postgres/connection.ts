@@ -25,9 +25,24 @@ const withoutDelay = {
   },
 };
 
+/**
+ * Of one dimension, without nulls. The library would ask every new connection for all array types, and
+ * of a Postgres that dies while it is asked nobody catches the error: the process would end.
+ */
+const textArray = {
+  to: 1009,
+  from: [1009],
+  serialize: (texts: readonly string[]) =>
+    `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,
+  parse: (array: string) =>
+    [...array.matchAll(/"((?:[^"\\]|\\.)*)"|[^{},]+/gs)].map(
+      ([plain, quoted]) => quoted?.replaceAll(/\\(.)/gs, '$1') ?? plain,
+    ),
+};
+
 /** A pool that connects at the first query. Amounts and counts arrive as safe integers. */
-export const connect = (url: string, { name, max }: ConnectOptions): Sql =>
-  postgres(url, {
+export const connect = (url: string, { name, max }: ConnectOptions): Sql => {
+  const sql: Sql = postgres(url, {
     max,
     connect_timeout: 5,
     // Seconds. The default grows to 20: those who wait would not notice that Postgres is back.
@@ -36,7 +51,9 @@ export const connect = (url: string, { name, max }: ConnectOptions): Sql =>
     ...withoutDelay,
     onnotice: () => {},
     connection: { application_name: name, statement_timeout: 10_000 },
+    fetch_types: false,
     types: {
+      textArray,
       bigint: {
         to: 20,
         from: [20],
@@ -49,6 +66,15 @@ export const connect = (url: string, { name, max }: ConnectOptions): Sql =>
       },
     },
   });
+  const { reserve } = sql;
+  // Without `fetch_types` the library never hands out a connection that it opens for this alone.
+  return Object.assign(sql, {
+    async reserve() {
+      await sql`select 1`;
+      return reserve();
+    },
+  });
+};
 
 const connectionCodes = new Set([
   ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],

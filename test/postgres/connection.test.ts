@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import * as fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../postgres/connection.ts';
+import { aDatabase } from '../support/database.ts';
+
+/** A Postgres that lets anybody in, and dies at the first thing it is asked. */
+const startDyingServer = async () => {
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      // AuthenticationOk, ReadyForQuery.
+      socket.write(Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1'));
+      socket.once('data', (message) => {
+        asked.push(message.toString('latin1'));
+        server.close();
+        socket.destroy();
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { asked, port: (server.address() as AddressInfo).port };
+};
+
+describe('connect', () => {
+  it('FS-22: asks a new connection for nothing but its statement, whose error somebody catches', async () => {
+    const { asked, port } = await startDyingServer();
+    const sql = connect(`postgres://anybody@127.0.0.1:${port}/any`, { name: 'tests', max: 1 });
+    onTestFinished(() => sql.end({ timeout: 1 }));
+
+    await expect(sql`select 42`).rejects.toThrow(/CONNECTION_CLOSED|ECONNREFUSED/);
+    expect(asked).toEqual([expect.stringContaining('select 42')]);
+  });
+
+  it('brings arrays of texts there and back as they are', async () => {
+    const { sql, drop } = await aDatabase();
+    onTestFinished(drop);
+    const text = fc.string({ unit: fc.constantFrom(...'aZ09 "\\\'{},\n\té\u2028😀') });
+    const texts = fc.array(fc.oneof(text, fc.constantFrom('', 'NULL', 'null')));
+    await fc.assert(
+      fc.asyncProperty(texts, async (given) => {
+        const [row] = await sql`
+          select ${given}::text[] as back, cardinality(${given}::text[]) as length,
+            ${given[0] ?? ''} = any(${given}::text[]) as found`;
+        expect(row).toEqual({ back: given, length: given.length, found: given.length > 0 });
+      }),
+    );
+  });
+});
