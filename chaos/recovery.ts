@@ -17,6 +17,19 @@ export const outagesOf = (members: readonly Member[], parts: readonly Part[]): O
 const upAfter = (lives: readonly Life[], index: number): number | undefined =>
   lives.slice(index + 1).find(({ readyAt }) => readyAt !== undefined)?.readyAt;
 
+/** How long a process that was killed may take to be gone. */
+const dyingMs = 1_000;
+
+/** Names of those that were up and ended although nobody killed them. */
+export const endedByThemselves = (members: readonly Member[], kills: readonly Kill[]): string[] =>
+  members.flatMap((member) => {
+    const killed = kills.filter((kill) => kill.member === member).map(({ at }) => at);
+    return member.lives
+      .filter(({ readyAt, endedAt }) => readyAt !== undefined && endedAt !== undefined)
+      .filter(({ endedAt = 0 }) => !killed.some((at) => at <= endedAt && at > endedAt - dyingMs))
+      .map(() => member.name);
+  });
+
 export interface Recovery {
   part: Part;
   kills: number;

@@ -20,7 +20,7 @@ import { createRandom } from './random.ts';
 import { startReceiver } from './receiver.ts';
 import { countUnfinished, readRecords } from './records.ts';
 import type { Recovery } from './recovery.ts';
-import { outagesOf, recoveries } from './recovery.ts';
+import { endedByThemselves, outagesOf, recoveries } from './recovery.ts';
 import { setUp } from './setup.ts';
 import type { People } from './stories.ts';
 import { live } from './stories.ts';
@@ -104,6 +104,10 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
     ...checkAll({ payments, records, posts, outages, journal }),
     ...(await engineProblems(payments, production.temporal)),
     ...wishes.filter(({ order }) => !ids.has(order)).map(({ order }) => notCreated(order)),
+    ...endedByThemselves(production.members, kills).map((name) => ({
+      order: '',
+      text: `${name} ended although nobody killed it`,
+    })),
     ...gaveUp.map((text) => ({ order: '', text })),
   ];
   return {
