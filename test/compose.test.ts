@@ -39,6 +39,7 @@ const reads: Record<string, (env: Record<string, string>) => unknown> = {
   'worker-payments': readWorkerConfig,
   'worker-webhooks': readWorkerConfig,
   admin: readAdminConfig,
+  purge: readAdminConfig,
 };
 
 /** The first shell block of a heading in the guide. */
@@ -91,6 +92,7 @@ describe('docker-compose.yml', () => {
       'worker-payments': ['node', ...heapFlags, programs.worker],
       'worker-webhooks': ['node', ...heapFlags, programs.worker],
       admin: ['node', 'admin/main.ts'],
+      purge: ['node', 'admin/main.ts', 'purge', '--yes'],
     });
     const script = services['temporal-schema']?.command?.[0]?.trim().split('\n');
     expect(script?.slice(1)).toEqual(schemaCommands.map((line) => `temporal-sql-tool ${line}`));
