@@ -96,4 +96,3 @@ export const createReconciliationQueries = (sql: Sql) => {
     },
   };
 };
-export type ReconciliationQueries = ReturnType<typeof createReconciliationQueries>;

@@ -150,11 +150,12 @@ describe('under its own role', () => {
     // Somebody else confirmed it there, so it has to be given back.
     providers.of('zarinpal').move(reference, 'VERIFIED');
     await providers.comeBack(journey, 'zarinpal', reference);
-    await until('it is given back', async () => {
-      const [row] = await service.sql`
-        select from late_money where payment_id = ${id} and result = 'reversed'`;
-      return row !== undefined;
+    const result = await until('it is settled', async () => {
+      const [row] = await service.sql<{ result: string | null }[]>`
+        select result from late_money where payment_id = ${id}`;
+      return row?.result ?? false;
     });
+    expect(result).toBe('reversed');
   });
 
   it('an exhausted delivery is re-triggered by an admin', async () => {
