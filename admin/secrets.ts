@@ -1,4 +1,4 @@
-import type { Sql } from '../postgres/connection.ts';
+import type { Queries, Sql } from '../postgres/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
@@ -87,18 +87,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
     for (;;) {
       const subject = `key:${box.currentKeyId}`;
       const resealed = await change({ action: 'secret.reseal', subject, reason }, async (tx) => {
-        const secrets = createWebhookSecrets(tx, box);
-        const batch = await secrets.listSealedByOthers(box.currentKeyId, resealBatch);
-        for (const { id, application, ciphertext } of batch)
-          await secrets.reseal(id, box.seal(box.open(ciphertext, application), application));
-        const gateways = createGateways(tx);
-        const limit = resealBatch - batch.length;
-        const accounts = await gateways.listSealedByOthers(box.currentKeyId, limit);
-        for (const { slug, credentials } of accounts) {
-          const owner = gatewayOwner(slug);
-          await gateways.reseal(slug, box.seal(box.open(credentials, owner), owner));
-        }
-        const result = batch.length + accounts.length;
+        const result = await resealSome(tx, box);
         return { result, before: null, after: { resealed: result } };
       });
       total += resealed;
@@ -106,3 +95,19 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
     }
   },
 });
+
+/** @returns how many: fewer than a batch when none is left */
+const resealSome = async (tx: Queries, box: SecretBox): Promise<number> => {
+  const secrets = createWebhookSecrets(tx, box);
+  const batch = await secrets.listSealedByOthers(box.currentKeyId, resealBatch);
+  for (const { id, application, ciphertext } of batch)
+    await secrets.reseal(id, box.seal(box.open(ciphertext, application), application));
+  const gateways = createGateways(tx);
+  const limit = resealBatch - batch.length;
+  const accounts = await gateways.listSealedByOthers(box.currentKeyId, limit);
+  for (const { slug, credentials } of accounts) {
+    const owner = gatewayOwner(slug);
+    await gateways.reseal(slug, box.seal(box.open(credentials, owner), owner));
+  }
+  return batch.length + accounts.length;
+};

@@ -3,7 +3,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DCLinter } from 'dclint';
-import { Copy, DockerfileParser, type From } from 'dockerfile-ast';
+import type { Copy, From } from 'dockerfile-ast';
+import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
 import {
@@ -139,7 +140,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives each queue workers of its own, and leaves none out', () => {
-    const queues = ours.map(([, { environment }]) => environment?.['TASK_QUEUES']).filter(Boolean);
+    const queues = ours.flatMap(([, { environment }]) => environment?.['TASK_QUEUES'] ?? []);
     expect(queues.toSorted()).toEqual(['payments', 'webhooks']);
   });
 

@@ -124,6 +124,11 @@ describe('a deploy that changes the workflow of payments', () => {
         expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
         expect(await markersOf(id)).toBe(id === startedAfter ? 1 : 0);
       }
+      const newWay = `WorkflowId = '${startedAfter}' AND TemporalChangeVersion = 'memo-after-opening'`;
+      await until('the list knows', async () => {
+        const { count } = await service.client.workflow.count(newWay);
+        return count === 1;
+      });
       const events = await eventsOf(waitsForPayer);
       const secondsAt = (index: number) => Number(events.at(index)?.eventTime?.seconds);
       const paid = events.findIndex(

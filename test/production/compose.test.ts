@@ -26,13 +26,14 @@ it(
   'brings up Temporal by the scripts and settings of docker-compose.yml, and once more',
   { timeout: buildLimitMs + 120_000 },
   async () => {
-    const programs = await findTemporalServer({ ...readStackConfig(), terminal: createTerminal() });
+    const stack = readStackConfig();
+    const programs = await findTemporalServer({ ...stack, terminal: createTerminal() });
     const folder = aFolder();
     const bin = join(folder, 'bin');
     mkdirSync(bin);
     symlinkSync(programs.server, join(bin, 'temporal-server'));
     symlinkSync(programs.sqlTool, join(bin, 'temporal-sql-tool'));
-    const PATH = `${bin}:${process.env['PATH']}`;
+    const PATH = `${bin}:${stack.inherited['PATH']}`;
     writeFileSync(join(folder, 'temporal-password'), 'a-password\n');
     const here = (script = '') => script.replaceAll('/run/secrets', folder);
 
