@@ -13,6 +13,7 @@ import { createTerminal } from '../../stack/terminal.ts';
 import { aFolder } from '../stack/support.ts';
 import { readCompose } from '../support/compose.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
+import { until } from '../support/until.ts';
 import { runProgram } from './programs.ts';
 import { anyServerPorts } from './temporal.ts';
 
@@ -102,10 +103,15 @@ it(
     const namespace = services['api']?.environment?.['TEMPORAL_NAMESPACE'] ?? '';
     const { config } = await connection.workflowService.describeNamespace({ namespace });
     expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(30 * 24 * 3600);
-    const { count } = await new Client({ connection, namespace }).workflow.count(
-      "Application = 'shop' AND OrderId = '1'",
-    );
-    expect(count).toBe(0);
+    // The frontend hears of new search attributes within a minute.
+    const { workflow } = new Client({ connection, namespace });
+    const query = "Application = 'shop' AND OrderId = '1'";
+    const known = () =>
+      workflow.count(query).then(
+        () => true,
+        () => false,
+      );
+    await until('the search attributes are known', known, 90_000);
     const scraped = await fetch(`http://${host}:${metrics}/metrics`);
     expect(await scraped.text()).toContain('service_requests');
 
