@@ -16,7 +16,9 @@ export const createLogger = (name: string, level: string): Logger => {
   setInterval(() => destination.flush(), flushEveryMs).unref();
   process.once('exit', () => destination.flushSync());
   const timestamp = pino.stdTimeFunctions.isoTime;
-  return pino({ name, level, timestamp, mixin: () => logContext.getStore() ?? {} }, destination);
+  // A copy: the logger writes a line's own fields into it.
+  const mixin = () => ({ ...logContext.getStore() });
+  return pino({ name, level, timestamp, mixin }, destination);
 };
 
 /** Something around the service is not as it must be: shown as its one sentence, without a stack. */

@@ -3,7 +3,6 @@ import { createActivities } from '../activities/index.ts';
 import { createPlaces } from '../activities/places.ts';
 import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
 import { attemptDeadlineMs } from '../activities/webhook-request.ts';
-import type { readWorkerConfig } from '../config.ts';
 import { createGatewayDispatcher } from '../gateways/http.ts';
 import { createGatewayRegistry } from '../gateways/registry.ts';
 import type { WorkerMetrics } from '../operations/metrics.ts';
@@ -13,6 +12,7 @@ import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLateMoney } from '../postgres/late-money.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
+import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createSettlements } from '../postgres/settlements.ts';
 import { createSweepQueries } from '../postgres/sweep.ts';
@@ -23,7 +23,7 @@ import { createPaymentWorkflows } from './payment-workflows.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
 
 export interface Deps {
-  config: ReturnType<typeof readWorkerConfig>;
+  config: { PUBLIC_BASE_URL: string; SECRETS_KEY: KeyRing; ALLOW_LOOPBACK_TARGETS: boolean };
   client: Client;
   sql: Sql;
   metrics: WorkerMetrics;

@@ -1,0 +1,103 @@
+export const databaseRoles = ['api', 'worker', 'admin', 'retention'] as const;
+export type DatabaseRole = (typeof databaseRoles)[number];
+
+const outcome = ['status', 'paid_at', 'failure_code', 'tracking_code', 'card_pan_masked'];
+const agreed = [
+  'amount',
+  'currency',
+  'application',
+  'order_id',
+  'callback_url',
+  'metadata',
+  'test',
+];
+const updates = (table: string, columns: readonly string[]) =>
+  columns.map((column) => `update ${table} set ${column} = ${column}`);
+const everything = (table: string) => [
+  `insert into ${table} default values`,
+  `update ${table} set payment_id = payment_id`,
+  `delete from ${table}`,
+];
+const ofTheLog = [
+  'update audit_log set actor = actor',
+  'delete from audit_log',
+  'truncate audit_log',
+  'alter table audit_log disable trigger all',
+  'drop trigger audit_log__append_only on audit_log',
+];
+
+const ofRole: Record<DatabaseRole, readonly string[]> = {
+  api: [
+    ...updates('payments', [
+      ...outcome,
+      ...agreed,
+      'gateway_reference',
+      'expires_at',
+      'updated_at',
+    ]),
+    ...outcome
+      .slice(1)
+      .map((column) => `insert into payments (id, ${column}) values ('PAY_1', null)`),
+    'delete from payments',
+    ...everything('events'),
+    ...everything('deliveries'),
+    ...everything('attempts'),
+    ...everything('late_money'),
+    'insert into audit_log (actor, action, subject) values (current_user, $$a$$, $$b$$)',
+    'select from webhook_secrets',
+    'select from events',
+    'select from audit_log',
+    ...updates('tokens', ['hash', 'mode', 'revoked_at', 'expires_at', 'application']),
+    'insert into tokens default values',
+    ...updates('applications', ['status', 'webhook_url', 'requests_per_minute']),
+    ...updates('gateways', ['credentials', 'enabled']),
+    'insert into sandbox_payments default values',
+    'select from migrations',
+  ],
+  worker: [
+    ...updates('payments', [...agreed, 'id', 'gateway', 'expires_at', 'created_at', 'checkout_at']),
+    'insert into payments default values',
+    'delete from payments',
+    ...updates('events', ['id', 'kind', 'body', 'created_at']),
+    ...['events', 'deliveries', 'attempts', 'late_money'].map((table) => `delete from ${table}`),
+    'select from tokens',
+    'select from audit_log',
+    ...updates('applications', ['status', 'webhook_url']),
+    ...updates('gateways', ['credentials', 'enabled']),
+    ...updates('webhook_secrets', ['ciphertext', 'retires_at']),
+    'insert into webhook_secrets (application) values ($$shop$$)',
+  ],
+  admin: [
+    ...updates('payments', [...outcome, ...agreed, 'checkout_at', 'healed_at']),
+    'insert into payments default values',
+    ...['payments', 'events', 'deliveries', 'attempts', 'late_money', 'tokens', 'applications'].map(
+      (table) => `delete from ${table}`,
+    ),
+    'insert into events default values',
+    'insert into deliveries default values',
+    ...updates('events', ['body']),
+    ...updates('attempts', ['number', 'response_status']),
+    ...updates('tokens', ['hash', 'mode']),
+    ...updates('late_money', ['result']),
+  ],
+  retention: [
+    ...updates('payments', [...outcome, ...agreed]),
+    'insert into payments default values',
+    'insert into events default values',
+    ...updates('events', ['body']),
+    ...updates('deliveries', ['status']),
+    ...updates('attempts', ['response_status', 'number']),
+    'select from tokens',
+    'select from webhook_secrets',
+    'select from gateways',
+  ],
+};
+
+/** What must not be possible, whatever else a process that was taken over may do. */
+export const forbiddenTo = (role: DatabaseRole): readonly string[] => [
+  ...ofRole[role],
+  ...ofTheLog,
+  'truncate payments cascade',
+  'create table mine ()',
+  'set role postgres',
+];
