@@ -27,7 +27,7 @@ const fieldsOf = ({ json }: Answer) =>
     ({ path }) => path,
   );
 
-const at = (time: string) => new Date(`2026-03-${time}Z`);
+const march = (time: string) => new Date(`2026-03-${time}Z`);
 
 const aCaller = async () => {
   const { application, token } = await service.anApplication();
@@ -45,7 +45,7 @@ const aCaller = async () => {
       return journey.request('GET', `/api/v1/payments?${text}`);
     },
     write: (time: string, fields: { orderId?: string; status?: Status; test?: boolean } = {}) =>
-      writePayment(service.sql, { application, createdAt: at(time), ...fields }),
+      writePayment(service.sql, { application, createdAt: march(time), ...fields }),
   };
 };
 

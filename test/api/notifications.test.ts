@@ -104,9 +104,12 @@ describe('POST /gateways/{gateway}/notifications', () => {
     const answers: unknown[] = [];
     for (let count = 0; count < 22; count += 1)
       answers.push(codeOf(await post(forged.body, forged.headers)));
-    expect(answers.slice(0, 20)).toEqual(Array(20).fill(unsigned));
+    expect(answers.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => unsigned));
     const { body, headers } = noticeOf(reference);
-    expect(answers.slice(20)).toEqual(Array(2).fill([429, 'RATE_LIMITED']));
+    expect(answers.slice(20)).toEqual([
+      [429, 'RATE_LIMITED'],
+      [429, 'RATE_LIMITED'],
+    ]);
     const elsewhere = await post(body, headers, { gateway: 'nobody' });
     expect(codeOf(elsewhere)).toEqual([429, 'RATE_LIMITED']);
     expect(elsewhere.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
