@@ -14,7 +14,8 @@ import { readBytes, readForm, readJson } from './body.ts';
 import type { ClientAddress } from './client-address.ts';
 import { countedAs } from './client-address.ts';
 import { toErrorReply } from './errors.ts';
-import { readQuery } from './query.ts';
+import type { ReadQuery } from './query.ts';
+import { createQueryReader } from './query.ts';
 import type { AnyRequest, Reply, Route } from './route.ts';
 import type { Handlers } from './routes/table.ts';
 import { routes } from './routes/table.ts';
@@ -51,19 +52,21 @@ export const createApp = (deps: Deps): Koa => {
 interface Served {
   route: Route;
   handle: (request: AnyRequest) => Promise<Reply>;
+  readQuery: ReadQuery | undefined;
 }
 
 /** The table's rows, each with its handler. */
 const serve = (handlers: Handlers): Served[] =>
   // `Handlers` holds that the two have the same keys.
-  (Object.keys(routes) as (keyof Handlers)[]).map((name) => ({
-    route: routes[name],
-    handle: handlers[name],
-  }));
+  (Object.keys(routes) as (keyof Handlers)[]).map((name) => {
+    const route: Route = routes[name];
+    const readQuery = route.query && createQueryReader(route.query);
+    return { route, handle: handlers[name], readQuery };
+  });
 
 const answer = async (
   { authenticate, clientAddress, payerPages }: Deps,
-  { route, handle }: Served,
+  { route, handle, readQuery }: Served,
   ctx: Koa.Context,
 ): Promise<Reply> => {
   const gone = new AbortController();
@@ -96,7 +99,7 @@ const answer = async (
     const retryAfter = payerPages.hit(address);
     if (retryAfter !== undefined) throw tooMany(retryAfter);
   }
-  const query = route.query && readQuery(route.query, ctx.querystring);
+  const query = readQuery?.(ctx.querystring);
   // Caller and query are there where the row declares them, and only there a handler can see them.
   return handle({ ...request, caller, query } as AnyRequest);
 };

@@ -3,11 +3,19 @@ import { fieldErrors } from '../contract/create-payment.ts';
 import type { FieldError } from '../contract/errors.ts';
 import { PaymentError } from '../contract/errors.ts';
 
+export type ReadQuery = (text: string) => Record<string, unknown>;
+
 /** Parses query parameters by a row's schema. @throws PaymentError VALIDATION_FAILED */
-export const readQuery = (schema: z.ZodObject, text: string): Record<string, unknown> => {
+export const createQueryReader = (schema: z.ZodObject): ReadQuery => {
+  // Once: zod compiles a schema when it is first used.
+  const strict = schema.strict();
+  return (text) => readQuery(strict, text);
+};
+
+const readQuery = (schema: z.ZodObject, text: string): Record<string, unknown> => {
   const given = new URLSearchParams(text);
   const names = [...new Set(given.keys())];
-  const parsed = schema.strict().safeParse(Object.fromEntries(given));
+  const parsed = schema.safeParse(Object.fromEntries(given));
   const problems: FieldError[] = [
     ...names
       .filter((name) => given.getAll(name).length > 1)

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventOf } from '../../contract/event.ts';
 import { failureReasons, isFailureCode } from '../../contract/failure.ts';
@@ -183,6 +184,17 @@ describe('eventOf', () => {
 describe('isoTime', () => {
   it('always writes milliseconds and +00:00', () => {
     expect(isoTime(new Date('2026-03-01T00:00:00+03:30'))).toBe('2026-02-28T20:30:00.000+00:00');
+  });
+
+  it('writes every time as the language does', () => {
+    fc.assert(
+      fc.property(fc.array(fc.date({ noInvalidDate: true })), (times) => {
+        for (const time of times)
+          expect(isoTime(time)).toBe(time.toISOString().replace('Z', '+00:00'));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(() => isoTime(new Date(NaN))).toThrow(RangeError);
   });
 });
 
