@@ -9,6 +9,7 @@ export interface Sample {
 }
 
 export const paymentsForMemory = 1000;
+export const bodiesForMemory = 10_000;
 
 export type Wholes = { ceiling: Sample; ours: Sample }[];
 
@@ -16,6 +17,7 @@ export interface Measured {
   wholes: Wholes;
   inserts: Round[];
   selects: Round[];
+  lists: Round[];
   /** A second. */
   starts: number[];
   /** Milliseconds. */
@@ -23,17 +25,21 @@ export interface Measured {
   paid: number;
   waits: number;
   memoryMb: { api: number; worker: number };
+  /** Requests with a body of 64 KB, and what the API held at most meanwhile. */
+  bodies: { count: number; peakMb: number };
 }
 
 /** What was measured beside what it must be: the table of the service's speed and memory. */
 export const figuresOf = (measured: Measured): Figure[] => {
-  const { wholes, inserts, selects, starts, latencies, paid, waits, memoryMb } = measured;
+  const { wholes, inserts, selects, lists, starts, latencies, paid, waits, memoryMb, bodies } =
+    measured;
   const create = { name: 'create, 5 a second, p50', unit: 'ms', ceilingName: 'bare insert route' };
   const read = {
     name: 'read one payment, 50 connections',
     unit: '/s',
     ceilingName: 'bare select route',
   };
+  const list = { name: 'list of 20, 50 connections', unit: '/s', ceilingName: 'bare select route' };
   const p95 = { name: 'outcome → webhook, 2 a second, p95', unit: 'ms' };
   const memory = (whose: string, usedMb: number, atMost: number): Figure => {
     const name = `memory of the ${whose} after ${paid} payments`;
@@ -45,13 +51,21 @@ export const figuresOf = (measured: Measured): Figure[] => {
     ...wholeFigures(wholes),
     compared(create, inserts, { atMost: 3 }),
     compared(read, selects, { atLeast: 0.5 }),
+    compared(list, lists, { atLeast: 0.35 }),
     absolute(p95, quantile(latencies, 0.95), { atMost: 150 }),
     absolute({ name: '  the same, p50', unit: 'ms' }, median(latencies)),
     memory('API', memoryMb.api, 180),
     memory('worker', memoryMb.worker, 400),
+    bodiesFigure(bodies),
     absolute({ name: 'checkouts that waited over 10 s', unit: '' }, waits),
     absolute({ name: 'workflow.start alone, 20 at once', unit: '/s' }, median(starts)),
   ];
+};
+
+const bodiesFigure = ({ count, peakMb }: Measured['bodies']): Figure => {
+  const name = `memory of the API, ${count} bodies of 64 KB`;
+  const figure = absolute({ name, unit: 'MB' }, peakMb, { atMost: 200 });
+  return count < bodiesForMemory ? { ...figure, holds: null } : figure;
 };
 
 const totalOf = (cpu: Cpu) => parts.reduce((sum, part) => sum + cpu[part], 0);

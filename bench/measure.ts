@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bare } from './bare.ts';
 import type { Figure, Round } from './figure.ts';
-import { figuresOf, paymentsForMemory, type Sample, type Wholes } from './figures.ts';
+import {
+  bodiesForMemory,
+  figuresOf,
+  paymentsForMemory,
+  type Sample,
+  type Wholes,
+} from './figures.ts';
 import { closedLoop, type Finished, median, perSecondOf, steadily } from './load.ts';
 import type { BenchPayments } from './payments.ts';
 import { type CpuMeter, type Part, type Pids, residentMb } from './processes.ts';
@@ -21,6 +27,7 @@ const whole = { atOnce, count: 200, limitMs: 11_000 };
 /** Node compiles the hot code of a young process for many seconds: that is no cost of a payment. */
 const warmUp = { atOnce, count: 400, limitMs: 25_000 };
 const reads = { atOnce: 50, count: Infinity, limitMs: 3000 };
+const bodies = { atOnce: 50, count: bodiesForMemory, limitMs: 30_000 };
 const creates = { perSecond: 5, seconds: 6 };
 const outcomes = { perSecond: 2, seconds: 8 };
 
@@ -28,7 +35,7 @@ const outcomes = { perSecond: 2, seconds: 8 };
 const afterMs = 750;
 
 /** The whole benchmark stays below 5 minutes, on a busy machine with fewer payments. */
-const restMs = () => Math.max(15_000, 280_000 - performance.now());
+const restMs = () => Math.max(15_000, 260_000 - performance.now());
 
 /** All figures of a running stack, the ceiling of each beside it in every round. */
 export const measure = async (deps: Deps): Promise<Figure[]> => {
@@ -50,6 +57,7 @@ export const measure = async (deps: Deps): Promise<Figure[]> => {
   const wholes: Wholes = [];
   const inserts: Round[] = [];
   const selects: Round[] = [];
+  const lists: Round[] = [];
   const starts: number[] = [];
   const latencies: number[] = [];
   for (const round of rounds) {
@@ -68,10 +76,12 @@ export const measure = async (deps: Deps): Promise<Figure[]> => {
       await payments.create();
     });
     inserts.push({ ceiling: median(bareInserts), ours: median(ours) });
+    const ceiling = perSecondOf(await closedLoop(reads, () => bare.select(rowId)));
     selects.push({
-      ceiling: perSecondOf(await closedLoop(reads, () => bare.select(rowId))),
+      ceiling,
       ours: perSecondOf(await closedLoop(reads, () => payments.read(readId))),
     });
+    lists.push({ ceiling, ours: perSecondOf(await closedLoop(reads, payments.list)) });
     latencies.push(...(await steadily(outcomes, pay)));
   }
 
@@ -79,10 +89,19 @@ export const measure = async (deps: Deps): Promise<Figure[]> => {
   const rest = Math.max(0, paymentsForMemory - paid);
   await closedLoop({ atOnce, count: rest, limitMs: restMs() }, pay);
 
+  const memoryMb = { api: residentMb(pids.api), worker: residentMb(pids.worker) };
+
+  say(`Sending ${bodies.count} bodies of 64 KB …`);
+  let peakMb = 0;
+  const { count: refused } = await closedLoop(bodies, async () => {
+    await payments.refusedCreate();
+    peakMb = Math.max(peakMb, residentMb(pids.api));
+  });
+
   return figuresOf({
-    ...{ wholes, inserts, selects, starts, latencies, paid },
+    ...{ wholes, inserts, selects, lists, starts, latencies, paid, memoryMb },
     waits: payments.waits(),
-    memoryMb: { api: residentMb(pids.api), worker: residentMb(pids.worker) },
+    bodies: { count: refused, peakMb },
   });
 };
 

@@ -55,6 +55,20 @@ export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
         expect: 200,
       }),
 
+    /** The newest 20. */
+    list: () =>
+      http.call({ method: 'GET', url: payments, headers: { authorization }, expect: 200 }),
+
+    /** A body of 64 KB, which is read whole before it is refused. */
+    refusedCreate: () =>
+      http.call({
+        method: 'POST',
+        url: payments,
+        headers: { authorization, 'content-type': 'application/json' },
+        body: largeBody,
+        expect: 422,
+      }),
+
     /** A whole payment: created, paid on the sandbox page, its webhook here. */
     async pay(): Promise<Arrival> {
       const id = await create();
@@ -77,6 +91,15 @@ export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
   };
 };
 export type BenchPayments = ReturnType<typeof createPayments>;
+
+const largeBody = JSON.stringify({
+  order_id: 'large',
+  amount: 125_000,
+  currency: 'EUR',
+  metadata: Object.fromEntries(
+    Array.from({ length: 50 }, (_, n) => [`key-${n}`, 'x'.repeat(1_290)]),
+  ),
+});
 
 /** A typical order; the bare insert route takes the same bytes. */
 export const orderBody = (order: string): string =>
