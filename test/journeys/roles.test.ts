@@ -129,6 +129,8 @@ describe('under its own role', () => {
     await service.client.workflow.getHandle(lost).terminate('a test');
     await service.sql`
       update payments set expires_at = now() - interval '21 minutes' where id = ${lost}`;
+    const noted = () => service.sql`select from unstarted where payment_id = ${lost}`;
+    await until('the api has noted its start', async () => (await noted()).length === 0);
     await service.sql`
       insert into unstarted (payment_id, created_at) values (${lost}, now() - interval '1 minute')`;
     await service.sql`update idempotency_keys set expires_at = now() - interval '1 minute'`;
