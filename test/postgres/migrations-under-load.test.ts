@@ -113,7 +113,7 @@ describe(`migrations of ${count} payments, while payments are made`, () => {
     cpSync(ours, folder, { recursive: true });
     writeFileSync(
       join(folder, '9999_slow.sql'),
-      'create index on payments (description, metadata)',
+      'create index on payments (description, metadata); select pg_sleep(0.5)',
     );
     const { waits } = await waitsDuring(folder);
     expect(waits).not.toEqual([]);
