@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -48,8 +49,9 @@ describe('the admin process', () => {
   it('reads piped credentials', async () => {
     const line = [entry, 'gateways', 'add', 'piped', '--driver', 'zarinpal', '--kind', 'live'];
     const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
-    child.stdin.end('{"merchant_id":"m"}\n');
-    expect(await text(child.stdout)).toBe('Added: piped\n');
+    child.stdin.end(`{"merchantId":"${randomUUID()}"}\n`);
+    const [said, refused] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect([said, refused]).toEqual(['Added: piped\n', '']);
   });
 
   it.each([
