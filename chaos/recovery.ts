@@ -20,9 +20,13 @@ const upAfter = (lives: readonly Life[], index: number): number | undefined =>
 /** How long a process that was killed may take to be gone. */
 const dyingMs = 1_000;
 
-/** Names of those that were up and ended although nobody killed them. */
+/** What is ours; Temporal's server ends by itself when Postgres goes while it starts. */
+const ours: readonly Part[] = ['api', 'worker'];
+
+/** Names of our processes that were up and ended although nobody killed them. */
 export const endedByThemselves = (members: readonly Member[], kills: readonly Kill[]): string[] =>
   members.flatMap((member) => {
+    if (!ours.includes(member.part)) return [];
     const killed = kills.filter((kill) => kill.member === member).map(({ at }) => at);
     return member.lives
       .filter(({ readyAt, endedAt }) => readyAt !== undefined && endedAt !== undefined)
