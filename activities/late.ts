@@ -1,11 +1,11 @@
 import { isTerminal } from '../contract/status.ts';
-import type { Answer } from '../gateways/gateway.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import { driverOf } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { LateMoneyRecords, LateResult } from '../postgres/late-money.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
 import type { Logger } from '../process.ts';
+import type { Reply } from './outcome.ts';
 import { orUnknown, toOpened } from './payment.ts';
 
 export interface Deps {
@@ -20,8 +20,6 @@ export interface Deps {
 /** After a lost answer: longer than any call of ours can be under way. */
 const pauseMs = 50_000;
 const mostReversals = 3;
-
-type Reply = Answer | { state: 'unknown' };
 
 export const createLateActivities = (deps: Deps) => {
   const { settlements, lateMoney, gatewayOf, publicBaseUrl, now, logger } = deps;

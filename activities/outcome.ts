@@ -32,8 +32,11 @@ export const failedWith = (
   words,
 });
 
+/** What a gateway answered; `unknown`: it gave no usable answer. */
+export type Reply = Answer | { state: 'unknown' };
+
 /** The outcome that a gateway's answer means for a payment; undefined while there is none. */
-export const outcomeOf = (payment: Payment, answer: Answer): Outcome | undefined => {
+export const outcomeOf = (payment: Payment, answer: Reply): Outcome | undefined => {
   switch (answer.state) {
     case 'paid': {
       const { amount, currency, trackingCode, cardPanMasked } = answer;
@@ -50,6 +53,7 @@ export const outcomeOf = (payment: Payment, answer: Answer): Outcome | undefined
       return expired;
     case 'waiting':
     case 'settling':
+    case 'unknown':
       return undefined;
   }
 };

@@ -4,7 +4,7 @@ import type { Exchange } from '../contract/exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
-import type { Answer, GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
+import type { GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
 import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
@@ -12,7 +12,7 @@ import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
 import type { Logger } from '../process.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, Reply } from './outcome.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
 import type { Places } from './places.ts';
 
@@ -36,8 +36,6 @@ export type Known =
 
 /** A payment in one try, with what was said to its gateway in it. */
 type Tried = PaymentFacts & { exchanges: Exchange[] };
-
-type Reply = Answer | { state: 'unknown' };
 
 export const createPaymentActivities = (deps: Deps) => {
   const { settlements, gatewayExchanges, gatewayOf, gatewayPlaces, workflows } = deps;
@@ -195,12 +193,12 @@ export const createPaymentActivities = (deps: Deps) => {
       }
       return atGateway(payment, async (gateway) => {
         const first = await verify(gateway, payment, reference);
-        const outcome = first.state === 'unknown' ? undefined : outcomeOf(payment, first);
+        const outcome = outcomeOf(payment, first);
         if (outcome) return end(payment, outcome);
         if (first.state === 'unknown') return silent(payment, grace);
         if (first.state === 'settling' && grace) return wait(payment, 'settling', true);
         const last = await close(gateway, payment, reference);
-        const final = last.state === 'unknown' ? undefined : outcomeOf(payment, last);
+        const final = outcomeOf(payment, last);
         return final ? end(payment, final) : silent(payment, grace);
       });
     },
