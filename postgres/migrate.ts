@@ -34,8 +34,6 @@ export const migrate = async (
   sql: Sql,
   folder = new URL('./migrations/', import.meta.url),
 ): Promise<string[]> => {
-  // One that is open: without `fetch_types` the library never hands out one that it opens for this.
-  await sql`select 1`;
   const connection = await sql.reserve();
   try {
     await lock(connection);
