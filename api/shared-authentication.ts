@@ -16,36 +16,29 @@ export const shareAuthentication = ({
   /** Who waits for the next statement; a token is here while one of its own runs. */
   const queues = new Map<string, Waiting[]>();
 
-  const run = async (token: string, batch: Waiting[]): Promise<void> => {
-    try {
-      const caller = await authenticate(token, batch.length);
-      for (const [index, { resolve }] of batch.entries())
-        resolve(caller && { ...caller, budget: countedBefore(caller, batch.length - 1 - index) });
-    } catch (error) {
-      // Who waits would only fail later: Postgres is away for them as well.
-      for (const { reject } of [...batch, ...(queues.get(token) ?? [])]) reject(error);
-      queues.delete(token);
-      return;
+  /** In a loop: calls that await the next one would all be kept for as long as requests keep coming. */
+  const run = async (token: string, first: Waiting): Promise<void> => {
+    for (let batch = [first]; batch.length > 0; batch = queues.get(token) ?? []) {
+      queues.set(token, []);
+      try {
+        const caller = await authenticate(token, batch.length);
+        for (const [index, { resolve }] of batch.entries())
+          resolve(caller && { ...caller, budget: countedBefore(caller, batch.length - 1 - index) });
+      } catch (error) {
+        // Who waits would only fail later: Postgres is away for them as well.
+        for (const { reject } of [...batch, ...(queues.get(token) ?? [])]) reject(error);
+        break;
+      }
     }
-    const next = queues.get(token) ?? [];
-    if (next.length === 0) {
-      queues.delete(token);
-      return;
-    }
-    queues.set(token, []);
-    await run(token, next);
+    queues.delete(token);
   };
 
   return {
     authenticate: (token) =>
       new Promise((resolve, reject) => {
         const queue = queues.get(token);
-        if (queue) {
-          queue.push({ resolve, reject });
-          return;
-        }
-        queues.set(token, []);
-        void run(token, [{ resolve, reject }]);
+        if (queue) queue.push({ resolve, reject });
+        else void run(token, { resolve, reject });
       }),
   };
 };

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { shareAuthentication } from '../../api/shared-authentication.ts';
 import type { Caller } from '../../postgres/tokens.ts';
@@ -70,5 +72,28 @@ describe('requests of one token at the same time', () => {
     const next = authenticate('a');
     statements[1]!.answer.resolve(caller(1));
     expect((await next)?.budget.used).toBe(1);
+  });
+
+  it('leave nothing in memory, however long they come without a pause', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const heapAt: Record<number, number> = {};
+    let statements = 0;
+    const { authenticate } = shareAuthentication({
+      async authenticate() {
+        statements += 1;
+        if (statements % 20_000 === 0) {
+          collect();
+          heapAt[statements] = process.memoryUsage().heapUsed;
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+        return caller(1);
+      },
+    });
+    const client = async () => {
+      while (statements < 60_000) await authenticate('a');
+    };
+    await Promise.all([client(), client(), client()]);
+    expect((heapAt[60_000]! - heapAt[20_000]!) / 40_000).toBeLessThan(50);
   });
 });
