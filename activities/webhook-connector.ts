@@ -6,6 +6,7 @@ import type { TargetRule } from '../contract/webhook-address.ts';
 import { AttemptError } from './webhook-failure.ts';
 import type { Resolve } from './webhook-resolver.ts';
 import { createResolver } from './webhook-resolver.ts';
+import { watchStatusLine } from './webhook-status-line.ts';
 
 export interface DialRequest {
   /** Every one of them vetted; nothing else may be dialled. */
@@ -129,6 +130,7 @@ const connected = (
     socket.once(tls ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
       socket.setNoDelay(true);
+      watchStatusLine(socket);
       resolve(socket);
     });
   });

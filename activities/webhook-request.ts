@@ -3,6 +3,7 @@ import type { AttemptResult } from '../postgres/deliveries.ts';
 import { ConnectTimeout } from './webhook-connector.ts';
 import type { Failure } from './webhook-failure.ts';
 import { failureOf } from './webhook-failure.ts';
+import { statusBefore } from './webhook-status-line.ts';
 
 /** Over the whole attempt: name resolution, connecting, TLS, headers and body. Contract, section 6. */
 export const attemptDeadlineMs = 10_000;
@@ -37,8 +38,11 @@ export const post = async ({
     return { ...answered, durationMs: elapsedMs() };
   } catch (error) {
     if (webhook.signal.aborted) throw webhook.signal.reason;
-    const failure = deadline.signal.aborted ? outOfTime(deadlineMs) : failureOf(error);
-    return { ...unanswered, ...failure, durationMs: elapsedMs() };
+    const failed = deadline.signal.aborted ? outOfTime(deadlineMs) : failureOf(error);
+    const brokeOff = failed.errorClass === 'reset' ? statusBefore(error) : undefined;
+    if (brokeOff !== undefined && isAccepted(brokeOff))
+      return { ...accepted, responseStatus: brokeOff, durationMs: elapsedMs() };
+    return { ...unanswered, ...failed, durationMs: elapsedMs() };
   } finally {
     clearTimeout(timer);
     webhook.signal.removeEventListener('abort', stop);
@@ -48,6 +52,10 @@ export const post = async ({
 type Answer = Omit<AttemptResult, 'durationMs'>;
 
 const unanswered = { responseStatus: null, responseBody: null, responseTruncated: false };
+
+/** The status line decides: a 2xx was received, also where its headers or its body break off. */
+const isAccepted = (status: number): boolean => status >= 200 && status < 300;
+const accepted = { ...unanswered, errorClass: null, error: null };
 
 const outOfTime = (deadlineMs: number): Failure => ({
   errorClass: 'timeout',
@@ -59,15 +67,9 @@ type Sendable = Omit<WebhookRequest, 'signal' | 'deadlineMs'>;
 const send = async (webhook: Sendable, signal: AbortSignal): Promise<Answer> => {
   const { statusCode, body } = await requestOnce(webhook, signal);
   const { text, truncated } = await readSome(body);
-  // The status line decides: a 2xx whose body breaks off was received.
-  const accepted = statusCode >= 200 && statusCode < 300;
-  return {
-    responseStatus: statusCode,
-    errorClass: accepted ? null : 'http_status',
-    error: accepted ? null : `Answered ${statusCode}`,
-    responseBody: text,
-    responseTruncated: truncated,
-  };
+  const answer = { responseStatus: statusCode, responseBody: text, responseTruncated: truncated };
+  if (isAccepted(statusCode)) return { ...accepted, ...answer };
+  return { ...answer, errorClass: 'http_status', error: `Answered ${statusCode}` };
 };
 
 /** A connection that another webhook began may run out of time before this one does: once anew. */

@@ -177,17 +177,6 @@ describe('a receiver that breaks off', () => {
     expect(await send(server.url)).toMatchObject({ errorClass: 'reset', responseStatus: null });
   });
 
-  // Contract, section 6: a body may break off. Without the end of its headers it is no answer yet, and
-  // what its status means may be in those that are missing (RFC 9112, section 8): sent again.
-  it.each([
-    ['right after its status line', 'HTTP/1.1 200 OK\r\n'],
-    ['in the middle of its headers', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\nx-'],
-  ])('%s: a reset, also after a 2xx', async (_, text) => {
-    await using server = await startRawServer((socket) => socket.end(text));
-    expect(await send(server.url)).toMatchObject({ errorClass: 'reset', responseStatus: null });
-    expect(server.requests).toHaveLength(1);
-  });
-
   it.each([
     ['right after its headers', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n', null],
     ['in the middle of its body', 'HTTP/1.1 202 OK\r\ncontent-length: 10\r\n\r\nabc', 'abc'],

@@ -1,0 +1,78 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, it } from 'vitest';
+import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
+import { attemptDeadlineMs, post } from '../../activities/webhook-request.ts';
+import { startRawServer } from '../support/raw-server.ts';
+
+const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
+afterAll(() => dispatcher.destroy());
+
+const send = (url: string) =>
+  post({
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from('{}'),
+    dispatcher,
+    signal: new AbortController().signal,
+  });
+
+const ending = (socket: Socket, text: string) => socket.end(text);
+const resetting = (socket: Socket, text: string) =>
+  socket.write(text, () => setTimeout(() => socket.resetAndDestroy(), 50));
+const dripping = async (socket: Socket, text: string) => {
+  for (const byte of text) {
+    socket.write(byte);
+    await sleep(2);
+  }
+  socket.end();
+};
+
+// RFC 9112, section 8: only where the meaning of a status is in the headers, a cut answer says nothing.
+it.each([
+  ['right after its status line', 'HTTP/1.1 200 OK\r\n', 200],
+  ['in the middle of its headers', 'HTTP/1.1 201 Created\r\ncontent-length: 10\r\nx-', 201],
+  ['before its headers end', 'HTTP/1.0 204\r\nx: y\r\n', 204],
+  [
+    'after answers like 102',
+    'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Hints\r\nlink: x\r\n\r\nHTTP/1.1 202 OK\r\n',
+    202,
+  ],
+])('FS-29: %s: a 2xx is delivered', async (_, text, responseStatus) => {
+  for (const breakOff of [ending, resetting]) {
+    await using server = await startRawServer((socket) => breakOff(socket, text));
+    const delivered = { errorClass: null, error: null, responseBody: null, responseStatus };
+    expect(await send(server.url)).toMatchObject(delivered);
+    expect(server.requests).toHaveLength(1);
+  }
+});
+
+it.each([
+  ['202 Accepted', { errorClass: null, responseStatus: 202 }],
+  ['500 Oh', { errorClass: 'reset', responseStatus: null }],
+])('FS-29: byte by byte, on a connection that was kept: %s', async (status, result) => {
+  const body = 'HTTP/1.1 200 OK\r\n'.repeat(500);
+  const whole = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const known = new Set<Socket>();
+  await using server = await startRawServer((socket) => {
+    if (known.has(socket)) return void dripping(socket, `HTTP/1.1 ${status}\r\nx: y`);
+    known.add(socket);
+    return void socket.write(whole);
+  });
+  const results = [await send(server.url), await send(server.url), await send(server.url)];
+  expect(results).toContainEqual(expect.objectContaining(result));
+  expect(known.size).toBeLessThan(3);
+});
+
+it.each([
+  ['a 500 within its headers', 'HTTP/1.1 500 Oh\r\nx-', 'reset'],
+  ['a 102 that nothing follows', 'HTTP/1.1 102 Processing\r\n\r\n', 'reset'],
+  ['a line that is not whole', 'HTTP/1.1 200 OK', 'reset'],
+  ['headers that are none', 'HTTP/1.1 200 OK\r\nno header\r\n', 'protocol'],
+])('%s is a failed attempt', async (_, text, errorClass) => {
+  for (const breakOff of [ending, resetting]) {
+    await using server = await startRawServer((socket) => breakOff(socket, text));
+    expect(await send(server.url)).toMatchObject({ errorClass, responseStatus: null });
+    expect(server.requests).toHaveLength(1);
+  }
+});
