@@ -2,16 +2,18 @@ import { isTerminal } from '../contract/status.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import { driverOf } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
-import type { LateMoneyRecords, LateResult } from '../postgres/late-money.ts';
+import type { LateMoney, LateMoneyRecords, LateResult } from '../postgres/late-money.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
 import type { Logger } from '../process.ts';
+import { atGateway, orUnknown, toOpened } from './at-gateway.ts';
 import type { Reply } from './outcome.ts';
-import { orUnknown, toOpened } from './payment.ts';
+import type { Places } from './places.ts';
 
 export interface Deps {
   settlements: Pick<Settlements, 'get'>;
   lateMoney: LateMoneyRecords;
   gatewayOf: GatewayRegistry;
+  gatewayPlaces: Places;
   publicBaseUrl: string;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'error'>;
@@ -22,7 +24,7 @@ const pauseMs = 50_000;
 const mostReversals = 3;
 
 export const createLateActivities = (deps: Deps) => {
-  const { settlements, lateMoney, gatewayOf, publicBaseUrl, now, logger } = deps;
+  const { settlements, lateMoney, gatewayOf, gatewayPlaces, publicBaseUrl, now, logger } = deps;
 
   /** In a try of its own: what was asked before has used up the time of the last one. */
   const inquire = (payment: PaymentFacts, reference: string): Promise<Reply> =>
@@ -70,6 +72,30 @@ export const createLateActivities = (deps: Deps) => {
     return over(payment, 'by_hand', { gateway_code, gateway_message });
   };
 
+  const settle = async (
+    payment: PaymentFacts,
+    { reference, found, last }: { reference: string; found: LateMoney | undefined; last: boolean },
+  ): Promise<'over' | 'again'> => {
+    const { twoStepVerify = false, tellsReversal = false } =
+      driverOf(payment.driver)?.capabilities ?? {};
+    const answer = await inquire(payment, reference);
+    const standing = standingOf(answer);
+    if (standing === 'gone') return found ? over(payment, 'reversed') : 'over';
+    // What waits for a verification that never comes is given back by the gateway.
+    if (standing === 'coming' && twoStepVerify) return over(payment, 'returns');
+    if (standing === 'taken') {
+      await record(payment, null, takenIn(answer));
+      // Told before, without an answer, and it does not say what became of that.
+      const untold = found !== undefined && found.reversals > 0 && !tellsReversal;
+      const exhausted = found !== undefined && found.reversals >= mostReversals;
+      if (!gatewayOf(payment).reverse || untold || exhausted || last)
+        return over(payment, 'by_hand');
+      return giveBack(payment, reference, tellsReversal);
+    }
+    if (!last) return 'again';
+    return found || standing === 'unknown' ? over(payment, 'by_hand') : 'over';
+  };
+
   return {
     /**
      * One try to find out whether money came after a payment's end, and to have it given back where it
@@ -83,24 +109,7 @@ export const createLateActivities = (deps: Deps) => {
       const found = await lateMoney.get(id);
       if (found?.result) return 'over';
       const { reference } = payment;
-      const { twoStepVerify = false, tellsReversal = false } =
-        driverOf(payment.driver)?.capabilities ?? {};
-      const answer = await inquire(payment, reference);
-      const standing = standingOf(answer);
-      if (standing === 'gone') return found ? over(payment, 'reversed') : 'over';
-      // What waits for a verification that never comes is given back by the gateway.
-      if (standing === 'coming' && twoStepVerify) return over(payment, 'returns');
-      if (standing === 'taken') {
-        await record(payment, null, takenIn(answer));
-        // Told before, without an answer, and it does not say what became of that.
-        const untold = found !== undefined && found.reversals > 0 && !tellsReversal;
-        const exhausted = found !== undefined && found.reversals >= mostReversals;
-        if (!gatewayOf(payment).reverse || untold || exhausted || last)
-          return over(payment, 'by_hand');
-        return giveBack(payment, reference, tellsReversal);
-      }
-      if (!last) return 'again';
-      return found || standing === 'unknown' ? over(payment, 'by_hand') : 'over';
+      return atGateway(gatewayPlaces, payment, () => settle(payment, { reference, found, last }));
     },
   };
 };

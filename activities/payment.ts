@@ -1,19 +1,19 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { eventOf } from '../contract/event.ts';
-import type { Exchange } from '../contract/exchange.ts';
-import type { Payment } from '../contract/payment.ts';
-import type { Status } from '../contract/status.ts';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Status, Standing } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
-import type { GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
+import type { GatewayAdapter } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
 import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
+import type { Settlements } from '../postgres/settlements.ts';
 import type { Logger } from '../process.ts';
-import type { PaymentWorkflows } from './payment-workflows.ts';
-import type { Outcome, Reply } from './outcome.ts';
+import { atGateway, orUnknown, toGateway, toOpened } from './at-gateway.ts';
+import type { Tried } from './ending.ts';
+import { createEnding } from './ending.ts';
+import type { Reply } from './outcome.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
+import type { PaymentWorkflows } from './payment-workflows.ts';
 import type { Places } from './places.ts';
 
 export interface Deps {
@@ -30,15 +30,8 @@ export interface Deps {
 /** How far a payment's life has come when a run begins. */
 export type Opened = 'open' | 'unopened' | 'delivered' | { ended: Status };
 
-/** What is known after asking a gateway; workflows/messages.ts has the same shape for callers. */
-export type Known =
-  { known: 'ended'; status: Status } | { known: 'waiting' | 'settling' | 'unknown' };
-
-/** A payment in one try, with what was said to its gateway in it. */
-type Tried = PaymentFacts & { exchanges: Exchange[] };
-
 export const createPaymentActivities = (deps: Deps) => {
-  const { settlements, gatewayExchanges, gatewayOf, gatewayPlaces, workflows } = deps;
+  const { settlements, gatewayExchanges, gatewayOf, gatewayPlaces } = deps;
   const { publicBaseUrl, now, logger } = deps;
 
   const find = async (id: string): Promise<Tried> => {
@@ -47,61 +40,12 @@ export const createPaymentActivities = (deps: Deps) => {
     throw ApplicationFailure.nonRetryable(`There is no record of ${id}`, 'PAYMENT_NOT_FOUND');
   };
 
-  /** Ends the payment unless it has ended already; either way says how it stands then. */
-  const end = async (payment: Tried, outcome: Outcome, { unsent = false } = {}): Promise<Known> => {
-    const endedAt = now();
-    const { exchanges } = payment;
-    const { words, ...fields } = outcome;
-    const paidAt = outcome.status === 'paid' ? endedAt : null;
-    const ended: Payment = { ...payment, ...fields, paidAt, updatedAt: endedAt };
-    if (await settlements.end(ended, eventOf(ended, endedAt), { words, unsent, exchanges })) {
-      if (outcome.failureCode === 'amount_mismatch')
-        logger.error(
-          { payment_id: payment.id, alert: 'amount_mismatch' },
-          'Another amount was paid',
-        );
-      if (outcome.status === 'paid') await doubt(ended);
-      return asEnded(ended);
-    }
-    const { status } = await find(payment.id);
-    return isTerminal(status) ? { known: 'ended', status } : { known: 'waiting' };
-  };
+  const { end, asEnded } = createEnding({ ...deps, find });
 
-  /** A second payment of an order, and a receipt that comes twice, are facts: people look at them. */
-  const doubt = async (paid: Payment): Promise<void> => {
-    const { duplicateOf, trackingCodeOf } = await settlements.flagDoubts(paid);
-    const facts = { payment_id: paid.id, gateway: paid.gateway };
-    if (duplicateOf !== null)
-      logger.error(
-        { ...facts, alert: 'duplicate', other: duplicateOf },
-        'Its order was paid by another payment as well',
-      );
-    if (trackingCodeOf !== null)
-      logger.error(
-        { ...facts, alert: 'tracking_code_twice', other: trackingCodeOf },
-        'Its tracking code belongs to another payment as well',
-      );
-  };
-
-  /** Money that was taken on a mismatch goes back: also where a try broke off after its end. */
-  const asEnded = async ({ id, status, failureCode }: Payment): Promise<Known> => {
-    if (failureCode === 'amount_mismatch') await workflows.startLate(id);
-    return { known: 'ended', status };
-  };
-
-  /** So many at once at one gateway: a slow one holds its own places, not all of the worker's. */
-  const atGateway = async <T>(
-    payment: Tried,
-    work: (gateway: GatewayAdapter) => Promise<T>,
-  ): Promise<T> => {
-    const place = gatewayPlaces.take(payment.gateway, payment.id);
-    if (!place.entered) throw busy(payment.gateway, place.comeBackInMs);
-    try {
-      return await work(observed(gatewayOf(payment), (said) => payment.exchanges.push(said)));
-    } finally {
-      place.leave();
-    }
-  };
+  const tryAtGateway = <T>(payment: Tried, work: (gateway: GatewayAdapter) => Promise<T>) =>
+    atGateway(gatewayPlaces, payment, () =>
+      work(observed(gatewayOf(payment), (said) => payment.exchanges.push(said))),
+    );
 
   const verify = async (
     gateway: GatewayAdapter,
@@ -114,7 +58,7 @@ export const createPaymentActivities = (deps: Deps) => {
     { id, exchanges }: Tried,
     known: 'waiting' | 'settling' | 'unknown',
     processing: boolean,
-  ): Promise<Known> => {
+  ): Promise<Standing> => {
     const unanswered = known === 'unknown';
     await settlements.wait(id, { processing, unanswered, now: now(), exchanges });
     return { known };
@@ -124,13 +68,14 @@ export const createPaymentActivities = (deps: Deps) => {
     /** Says what stands; opens the payment at its gateway where that is still to be done. */
     async openPayment({ id, late }: { id: string; late: boolean }): Promise<Opened> {
       const payment = await find(id);
-      if (isTerminal(payment.status))
-        return payment.delivery === 'delivered' || payment.delivery === 'none'
-          ? 'delivered'
-          : { ended: payment.status };
+      if (isTerminal(payment.status)) {
+        if (payment.delivery === 'delivered' || payment.delivery === 'none') return 'delivered';
+        await asEnded(payment);
+        return { ended: payment.status };
+      }
       if (payment.reference !== null) return 'open';
       if (late) return 'unopened';
-      const opening = await atGateway(payment, (gateway) =>
+      const opening = await tryAtGateway(payment, (gateway) =>
         orFailure(
           () => gateway.open(toGateway(payment, publicBaseUrl)),
           () => gatewayExchanges.insert(id, payment.exchanges),
@@ -155,12 +100,12 @@ export const createPaymentActivities = (deps: Deps) => {
      * One try at the gateway. `returned`: the payer came back, so an open end is `processing`;
      * `cancelled`: by the gateway's cancel link, so it ends once nobody can pay there any more.
      */
-    async settlePayment({ id, returned, cancelled = false }: SettleRequest): Promise<Known> {
+    async settlePayment({ id, returned, cancelled = false }: SettleRequest): Promise<Standing> {
       const payment = await find(id);
       if (isTerminal(payment.status)) return asEnded(payment);
       const { reference } = payment;
       if (reference === null) return { known: 'waiting' };
-      const reply = await atGateway(payment, async (gateway) => {
+      const reply = await tryAtGateway(payment, async (gateway) => {
         const first = await verify(gateway, payment, reference);
         const isToClose = cancelled && first.state === 'waiting' && gateway.expire;
         return isToClose ? close(gateway, payment, reference) : first;
@@ -178,7 +123,7 @@ export const createPaymentActivities = (deps: Deps) => {
      * The deadline: a last inquiry, then `expired`. Without an answer there is no outcome, and money
      * on its way is waited for while there is `grace`. `unreachable`: it could never be opened.
      */
-    async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<Known> {
+    async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<Standing> {
       const payment = await find(id);
       if (isTerminal(payment.status)) return asEnded(payment);
       const { reference } = payment;
@@ -191,7 +136,7 @@ export const createPaymentActivities = (deps: Deps) => {
         if (stands.known === 'ended') return stands;
         // A payer was sent off in this very moment: the gateway is asked after all.
       }
-      return atGateway(payment, async (gateway) => {
+      return tryAtGateway(payment, async (gateway) => {
         const first = await verify(gateway, payment, reference);
         const outcome = outcomeOf(payment, first);
         if (outcome) return end(payment, outcome);
@@ -212,7 +157,7 @@ export const createPaymentActivities = (deps: Deps) => {
   }
 
   /** Nobody knows how it ended: that is no outcome, and past the grace somebody must hear of it. */
-  async function silent(payment: Tried, grace: boolean): Promise<Known> {
+  async function silent(payment: Tried, grace: boolean): Promise<Standing> {
     if (!grace)
       logger.error(
         { payment_id: payment.id, gateway: payment.gateway, alert: 'gateway_silent' },
@@ -234,18 +179,6 @@ export interface ExpireRequest {
   unreachable: boolean;
 }
 
-const unknown = { state: 'unknown' } as const;
-
-/** What the call says; `unknown` where the gateway gave no usable answer. */
-export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | typeof unknown> => {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof GatewaySilence) return unknown;
-    throw error;
-  }
-};
-
 /** A silent gateway while opening: the engine repeats the activity. */
 const orFailure = async <T>(call: () => Promise<T>, keep: () => Promise<void>): Promise<T> => {
   try {
@@ -256,27 +189,3 @@ const orFailure = async <T>(call: () => Promise<T>, keep: () => Promise<void>): 
     throw ApplicationFailure.retryable(error.message, 'GATEWAY_UNAVAILABLE');
   }
 };
-
-const busy = (gateway: string, nextRetryDelay: number) =>
-  ApplicationFailure.create({
-    type: 'GATEWAY_BUSY',
-    message: `Other payments take all places at ${gateway}`,
-    nextRetryDelay,
-    category: ApplicationFailureCategory.BENIGN,
-  });
-
-const toGateway = (payment: Payment, publicBaseUrl: string) => ({
-  id: payment.id,
-  amount: payment.amount,
-  currency: payment.currency,
-  description: payment.description,
-  expiresAt: payment.expiresAt,
-  returnUrl: `${publicBaseUrl}/api/v1/payments/${payment.id}/return`,
-});
-
-/** A payment in the shape its gateway is asked about. */
-export const toOpened = (
-  payment: Payment,
-  reference: string,
-  publicBaseUrl: string,
-): OpenedPayment => ({ ...toGateway(payment, publicBaseUrl), reference });

@@ -7,8 +7,8 @@ import type { Settlements } from '../postgres/settlements.ts';
 import type { OnTheirWay, SweepQueries } from '../postgres/sweep.ts';
 import type { Unstarted } from '../postgres/unstarted.ts';
 import type { Logger } from '../process.ts';
+import { toOpened } from './at-gateway.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
-import { toOpened } from './payment.ts';
 
 export interface Deps {
   sweepQueries: SweepQueries;

@@ -16,3 +16,7 @@ export const isTerminal = (status: Status): status is TerminalStatus =>
 
 /** The sending of a payment's one event; `none` where there was no webhook URL when it ended. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'none';
+
+/** What is known after asking a gateway. `unknown`: it gave no usable answer. */
+export type Standing =
+  { known: 'ended'; status: Status } | { known: 'waiting' | 'settling' | 'unknown' };

@@ -1,7 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { formatMoney } from '../contract/money.ts';
 import type { StartFacts } from '../contract/payment.ts';
-import type { Status } from '../contract/status.ts';
 
 /** Names and shapes that cross the engine. They are for ever: open workflows hold them. */
 export const paymentsQueue = 'payments';
@@ -33,12 +32,7 @@ export interface SettleRequest {
   cancelled?: boolean;
 }
 
-/** What is known after asking a gateway. `unknown`: it gave no usable answer. */
-export type Standing =
-  | { known: 'ended'; status: Status }
-  | { known: 'waiting' }
-  | { known: 'settling' }
-  | { known: 'unknown' };
+export type { Standing } from '../contract/status.ts';
 
 /** For operators; set at start and never upserted, which would cost a fifth of the throughput. */
 export const searchAttributes = {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLateActivities } from '../../activities/late.ts';
+import { createPlaces } from '../../activities/places.ts';
 import type { Answer, GatewayAdapter, Reversal } from '../../gateways/gateway.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import { createGateways } from '../../postgres/gateways.ts';
@@ -14,6 +15,7 @@ import {
   readableLogger,
   silence,
 } from '../support/scripted-gateway.ts';
+import { until } from '../support/until.ts';
 
 /** One that captures by itself and shows reversals, one that does not show them, and a two-step one. */
 const drivers = ['stripe', 'payping', 'zarinpal'] as const;
@@ -46,7 +48,7 @@ interface Scene {
   driver?: DriverName;
   inquire: (Answer | typeof silence)[];
   /** Without it, the gateway takes nothing back. */
-  reverse?: (Reversal | typeof silence)[];
+  reverse?: (Reversal | typeof silence)[] | (() => Promise<Reversal>);
 }
 
 /** A payment that ended unpaid, and what its gateway says then. */
@@ -54,14 +56,16 @@ const aLateCase = async ({ driver = 'stripe', inquire, reverse }: Scene) => {
   const payment = await records.ended('expired', { gateway: driver });
   const { adapter, calls } = aGateway({
     inquire: inTurn<Answer>(...inquire),
-    ...(reverse && { reverse: inTurn<Reversal>(...reverse) }),
+    ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
   });
   const { logger, alerts } = readableLogger();
   let nowMs = Date.now();
+  const gatewayPlaces = createPlaces({ perOwner: 1 });
   const { settleLateMoney } = createLateActivities({
     settlements: records.settlements,
     lateMoney: createLateMoney(records.sql),
     gatewayOf: () => adapter satisfies GatewayAdapter,
+    gatewayPlaces,
     publicBaseUrl,
     now: () => new Date(nowMs),
     logger,
@@ -71,6 +75,7 @@ const aLateCase = async ({ driver = 'stripe', inquire, reverse }: Scene) => {
     payment,
     calls,
     alerts,
+    takePlace: () => gatewayPlaces.take(payment.gateway, 'PAY_other'),
     look: ({ last = false } = {}) => settleLateMoney({ id: payment.id, last }),
     minutesLater(count: number) {
       nowMs += count * 60_000;
@@ -146,11 +151,32 @@ describe('FS-16: money that came after the end of a payment', () => {
     expect([await audited(), alerts()]).toEqual([['by_hand'], ['late_money']]);
   });
 
+  it('is looked for in a place at its gateway, from the first inquiry to the last', async () => {
+    const { promise, resolve: answer } = Promise.withResolvers<Reversal>();
+    const { look, takePlace, calls, audited } = await aLateCase({
+      inquire: [confirmed(), gone],
+      reverse: () => promise,
+    });
+    const held = takePlace();
+    const busy = { type: 'GATEWAY_BUSY', nextRetryDelay: expect.any(Number), nonRetryable: false };
+    await expect(look()).rejects.toMatchObject(busy);
+    expect([calls(), await audited()]).toEqual([[], []]);
+
+    if (held.entered) held.leave();
+    const looked = look();
+    await until('the gateway is told', () => calls().length === 2);
+    expect(takePlace().entered).toBe(false);
+    answer(reversed);
+    expect(await looked).toBe('over');
+    expect(takePlace().entered).toBe(true);
+  });
+
   it('is not looked for where the payment is paid or open', async () => {
     const { settleLateMoney } = createLateActivities({
       settlements: records.settlements,
       lateMoney: createLateMoney(records.sql),
       gatewayOf: () => aGateway({}).adapter,
+      gatewayPlaces: createPlaces({ perOwner: 0 }),
       publicBaseUrl,
       now: () => new Date(),
       logger: readableLogger().logger,

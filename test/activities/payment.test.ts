@@ -3,7 +3,6 @@ import { createPlaces } from '../../activities/places.ts';
 import { failureReasons, isFailureCode } from '../../contract/failure.ts';
 import type { Payment } from '../../contract/payment.ts';
 import type { Answer } from '../../gateways/gateway.ts';
-import { createAuditLog } from '../../postgres/audit-log.ts';
 import { connect } from '../../postgres/connection.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
 import type { Records } from '../support/records.ts';
@@ -90,34 +89,6 @@ describe('settlePayment, when the gateway', () => {
     const { payment: paid, late } = await settle(confirmed());
     await again.settlePayment({ id: paid.id, returned: false });
     expect([late, again.late]).toEqual([[], [payment.id]]);
-  });
-
-  it('FS-20, FS-08: an order paid twice, and a tracking code that comes twice, are told to admins', async () => {
-    const actions = async ({ id }: Payment) => {
-      const subject = `payment:${id}`;
-      const entries = await createAuditLog(records.sql).list({ subject, limit: 9 });
-      return entries.map(({ action }) => action).toSorted();
-    };
-    const pay = async (orderId: string, trackingCode: string, fields: Partial<Payment> = {}) => {
-      const payment = await records.sent({ orderId, ...fields });
-      const gateway = verifying(confirmed({ trackingCode }));
-      await gateway.settlePayment({ id: payment.id, returned: false });
-      return { alerts: gateway.alerts(), actions: await actions(payment) };
-    };
-    const nothing = { alerts: [], actions: [] };
-    expect(await pay('one', 'A')).toEqual(nothing);
-    expect(await pay('two', 'B')).toEqual(nothing);
-    // Another application, and the other mode, have orders of their own.
-    expect(await pay('one', 'C', { application: 'quiet' })).toEqual(nothing);
-    expect(await pay('one', 'D', { test: false })).toEqual(nothing);
-    expect(await pay('one', 'E')).toEqual({
-      alerts: ['duplicate'],
-      actions: ['payment.duplicate'],
-    });
-    expect(await pay('three', 'B')).toEqual({
-      alerts: ['tracking_code_twice'],
-      actions: ['payment.tracking_code_twice'],
-    });
   });
 
   it.each(Object.keys(failureReasons).filter(isFailureCode))(

@@ -1,0 +1,60 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { Payment } from '../contract/payment.ts';
+import type { OpenedPayment } from '../gateways/gateway.ts';
+import { GatewaySilence } from '../gateways/gateway.ts';
+import type { Places } from './places.ts';
+
+/**
+ * Work at a payment's gateway, so much at once at each: a slow one holds its own places, not all of
+ * the worker's.
+ * @throws ApplicationFailure GATEWAY_BUSY where there is no place: nothing was done, the engine repeats
+ */
+export const atGateway = async <T>(
+  places: Places,
+  { id, gateway }: Pick<Payment, 'id' | 'gateway'>,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const place = places.take(gateway, id);
+  if (!place.entered) throw busy(gateway, place.comeBackInMs);
+  try {
+    return await work();
+  } finally {
+    place.leave();
+  }
+};
+
+const busy = (gateway: string, nextRetryDelay: number) =>
+  ApplicationFailure.create({
+    type: 'GATEWAY_BUSY',
+    message: `Other payments take all places at ${gateway}`,
+    nextRetryDelay,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+
+const unknown = { state: 'unknown' } as const;
+
+/** What the call says; `unknown` where the gateway gave no usable answer. */
+export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | typeof unknown> => {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof GatewaySilence) return unknown;
+    throw error;
+  }
+};
+
+export const toGateway = (payment: Payment, publicBaseUrl: string) => ({
+  id: payment.id,
+  amount: payment.amount,
+  currency: payment.currency,
+  description: payment.description,
+  expiresAt: payment.expiresAt,
+  returnUrl: `${publicBaseUrl}/api/v1/payments/${payment.id}/return`,
+});
+
+/** A payment in the shape its gateway is asked about. */
+export const toOpened = (
+  payment: Payment,
+  reference: string,
+  publicBaseUrl: string,
+): OpenedPayment => ({ ...toGateway(payment, publicBaseUrl), reference });

@@ -1,0 +1,71 @@
+import { eventOf } from '../contract/event.ts';
+import type { Exchange } from '../contract/exchange.ts';
+import type { Payment } from '../contract/payment.ts';
+import type { Standing } from '../contract/status.ts';
+import { isTerminal } from '../contract/status.ts';
+import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
+import type { Logger } from '../process.ts';
+import type { Outcome } from './outcome.ts';
+import type { PaymentWorkflows } from './payment-workflows.ts';
+
+export interface Deps {
+  settlements: Pick<Settlements, 'end' | 'flagDoubts'>;
+  find: (id: string) => Promise<PaymentFacts>;
+  workflows: Pick<PaymentWorkflows, 'startLate'>;
+  now: () => Date;
+  logger: Pick<Logger, 'error'>;
+}
+
+/** A payment in one try, with what was said to its gateway in it. */
+export type Tried = PaymentFacts & { exchanges: Exchange[] };
+
+/** How payments end, and what people and other workflows are to know of it. */
+export const createEnding = ({ settlements, find, workflows, now, logger }: Deps) => {
+  /** A second payment of an order, and a receipt that comes twice, are facts: people look at them. */
+  const doubt = async (paid: Payment): Promise<void> => {
+    const { duplicateOf, trackingCodeOf } = await settlements.flagDoubts(paid);
+    const facts = { payment_id: paid.id, gateway: paid.gateway };
+    if (duplicateOf !== null)
+      logger.error(
+        { ...facts, alert: 'duplicate', other: duplicateOf },
+        'Its order was paid by another payment as well',
+      );
+    if (trackingCodeOf !== null)
+      logger.error(
+        { ...facts, alert: 'tracking_code_twice', other: trackingCodeOf },
+        'Its tracking code belongs to another payment as well',
+      );
+  };
+
+  /**
+   * What follows an end, and may be done again: a try that finds the payment ended does not know
+   * whether the one that ended it broke off before this.
+   */
+  const asEnded = async (payment: Payment): Promise<Standing> => {
+    if (payment.status === 'paid') await doubt(payment);
+    if (payment.failureCode === 'amount_mismatch') {
+      const facts = { payment_id: payment.id, alert: 'amount_mismatch' };
+      logger.error(facts, 'Another amount was paid');
+      // Money that was taken on a mismatch goes back.
+      await workflows.startLate(payment.id);
+    }
+    return { known: 'ended', status: payment.status };
+  };
+
+  return {
+    asEnded,
+
+    /** Ends the payment unless it has ended already; either way says how it stands then. */
+    async end(payment: Tried, outcome: Outcome, { unsent = false } = {}): Promise<Standing> {
+      const endedAt = now();
+      const { exchanges } = payment;
+      const { words, ...fields } = outcome;
+      const paidAt = outcome.status === 'paid' ? endedAt : null;
+      const ended: Payment = { ...payment, ...fields, paidAt, updatedAt: endedAt };
+      if (await settlements.end(ended, eventOf(ended, endedAt), { words, unsent, exchanges }))
+        return asEnded(ended);
+      const standing = await find(payment.id);
+      return isTerminal(standing.status) ? asEnded(standing) : { known: 'waiting' };
+    },
+  };
+};
