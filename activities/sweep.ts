@@ -1,7 +1,9 @@
 import type { Answer } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
+import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { StartFacts } from '../contract/payment.ts';
+import type { ExchangeOf, GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import type { Settlements } from '../postgres/settlements.ts';
 import type { OnTheirWay, SweepQueries } from '../postgres/sweep.ts';
@@ -15,6 +17,7 @@ export interface Deps {
   unstarted: Unstarted;
   idempotencyKeys: Pick<IdempotencyKeys, 'dropExpired'>;
   settlements: Pick<Settlements, 'get'>;
+  gatewayExchanges: Pick<GatewayExchanges, 'insertRepeated'>;
   gatewayOf: GatewayRegistry;
   workflows: PaymentWorkflows;
   publicBaseUrl: string;
@@ -40,12 +43,26 @@ export const createSweepActivities = (deps: Deps) => {
 
   const tell = async ({ id }: OnTheirWay) => workflows.tell(id);
 
-  const ask = async (one: OnTheirWay): Promise<void> => {
+  const ask = async (one: OnTheirWay, said: ExchangeOf[]): Promise<void> => {
     const payment = await settlements.get(one.id);
     if (!payment) return;
+    const gateway = observed(gatewayOf(payment), (exchange) =>
+      said.push({ ...exchange, paymentId: one.id }),
+    );
     const opened = toOpened(payment, one.reference, deps.publicBaseUrl);
-    const answer = await orSilent(one, () => gatewayOf(payment).inquire(opened));
+    const answer = await orSilent(one, () => gateway.inquire(opened));
     if (answer && hasNews(answer)) await tell(one);
+  };
+
+  /** Asks about each, and keeps for admins what was said about all of them at once. */
+  const askAbout = async (payments: readonly OnTheirWay[], until: number): Promise<void> => {
+    const said: ExchangeOf[] = [];
+    const bounds = { atOnce: asksAtOnce, until, logger };
+    try {
+      await eachOf(payments, bounds, (one) => ask(one, said));
+    } finally {
+      if (said.length > 0) await deps.gatewayExchanges.insertRepeated(said);
+    }
   };
 
   const orSilent = async <T>(
@@ -114,7 +131,7 @@ export const createSweepActivities = (deps: Deps) => {
         const due = await sweepQueries.takeOnTheirWay(gateway, atOnce);
         if (done === 0 && due[0]) listed = await listUnverified(due[0]);
         await eachOf(due.filter(isPaid), { atOnce: startsAtOnce, until, logger }, tell);
-        await eachOf(due.filter(isUnclear), { atOnce: asksAtOnce, until, logger }, ask);
+        await askAbout(due.filter(isUnclear), until);
         done += due.length;
         if (due.length < atOnce) break;
         if (listed?.complete) [atOnce, most] = [listedAtOnce, listedPerSweep];

@@ -1,12 +1,24 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSweepActivities } from '../../activities/sweep.ts';
 import type { Answer, GatewayAdapter, Opening } from '../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
+import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
 import { aroundStatements } from '../../postgres/statements.ts';
+import { createSweepQueries } from '../../postgres/sweep.ts';
+import { createUnstarted } from '../../postgres/unstarted.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
-import { confirmed, inTurn, silence, withGateway } from '../support/scripted-gateway.ts';
+import {
+  aGateway,
+  confirmed,
+  inTurn,
+  publicBaseUrl,
+  readableLogger,
+  silence,
+  withGateway,
+} from '../support/scripted-gateway.ts';
 
 let records: Records;
 beforeAll(async () => {
@@ -128,4 +140,83 @@ it('admins see them in the timeline, without card numbers', async () => {
     what === 'gateway: verify' ? [details?.replace(/, \d+ ms$/, '')] : [],
   );
   expect(told).toEqual(['waiting', 'failed · -51 · Card 424242******4242 was declined']);
+});
+
+describe("the sweep's inquiries", () => {
+  const sweepWith = (inquire: GatewayAdapter['inquire']) => {
+    const { adapter } = aGateway({ inquire });
+    let statements = 0;
+    const sql = aroundStatements(records.sql, (statement) => {
+      statements += 1;
+      return statement;
+    });
+    const { askGateway } = createSweepActivities({
+      sweepQueries: createSweepQueries(records.sql),
+      unstarted: createUnstarted(records.sql),
+      idempotencyKeys: createIdempotencyKeys(records.sql),
+      settlements: records.settlements,
+      gatewayExchanges: createGatewayExchanges(sql),
+      gatewayOf: () => adapter,
+      workflows: { start: async () => {}, tell: async () => {}, startLate: async () => {} },
+      publicBaseUrl,
+      logger: readableLogger().logger,
+    });
+    const sweep = async (ids: readonly string[]) => {
+      await records.sql`update payments set asked_at = now()`;
+      await records.sql`
+        update payments set asked_at = now() - interval '3 minutes',
+          checkout_at = now() - interval '4 minutes' where id = any(${[...ids]})`;
+      await askGateway({ gateway: 'sandbox' });
+    };
+    return { sweep, statements: () => statements };
+  };
+
+  it('are kept for all that it asks at once by one statement, also those in vain', async () => {
+    const ids: string[] = [];
+    for (let made = 0; made < 10; made += 1) ids.push((await records.sent()).id);
+    const { sweep, statements } = sweepWith(async ({ id }) => {
+      if (id === ids[0]) return silence();
+      if (id === ids[1]) throw new Error('sk_live_secret');
+      return { state: 'settling' };
+    });
+    await sweep(ids);
+    expect(statements()).toBe(1);
+    const told: unknown[] = [];
+    for (const id of ids) told.push(...(await exchangesOf(id)));
+    expect(told).toHaveLength(10);
+    expect(told.slice(0, 3)).toMatchObject([
+      { operation: 'inquire', result: 'silence', message: 'timeout' },
+      { operation: 'inquire', result: 'error', message: null },
+      { operation: 'inquire', result: 'settling' },
+    ]);
+    const { timeline } = await operationsOn(records.sql).payments.get(ids[2]!); // There are ten.
+    expect(timeline).toContainEqual(
+      expect.objectContaining({
+        what: 'gateway: inquire',
+        details: expect.stringMatching(/^settling/),
+      }),
+    );
+  });
+
+  it('do not push out what else was said: the last one with each result stays', async () => {
+    const { id } = await records.created();
+    await counted({ open: inTurn(opened(id)) }).openPayment({ id, late: false });
+    let asked = 0;
+    const { sweep } = sweepWith(async () => {
+      asked += 1;
+      return asked % 30 === 7 ? silence() : { state: 'waiting' };
+    });
+    for (let times = 0; times < 60; times += 1) await sweep([id]);
+    expect(asked).toBe(60);
+    const kept = await exchangesOf(id);
+    expect(kept).toMatchObject([
+      { operation: 'open' },
+      { result: 'silence' },
+      { result: 'waiting' },
+    ]);
+    const [first, second] = kept.slice(1);
+    await sweep([id]);
+    expect((await exchangesOf(id)).slice(1)).toMatchObject([first, { result: 'waiting' }]);
+    expect((await exchangesOf(id)).at(-1)?.at.getTime()).toBeGreaterThan(second!.at.getTime());
+  });
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Deps } from '../../activities/sweep.ts';
 import { createSweepActivities } from '../../activities/sweep.ts';
 import type { Answer, GatewayAdapter } from '../../gateways/gateway.ts';
+import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import { createSweepQueries } from '../../postgres/sweep.ts';
 import { createUnstarted } from '../../postgres/unstarted.ts';
@@ -36,6 +37,7 @@ const createSweep = (
     unstarted: createUnstarted(records.sql),
     idempotencyKeys: createIdempotencyKeys(records.sql),
     settlements: records.settlements,
+    gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf: () => adapter,
     workflows: {
       async start({ id }, { again }) {
