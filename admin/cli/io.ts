@@ -21,6 +21,8 @@ export const createIo = ({
   stdout,
   stderr,
 }: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>): Io => {
+  // Whoever reads may have had enough, like `head`: what is being done goes on to its end.
+  for (const stream of [stdout, stderr]) stream.on('error', unlessClosed);
   const isInteractive = stdin.isTTY && stderr.isTTY;
   const ask = async (question: string) => {
     const lines = createInterface({ input: stdin, output: stderr });
@@ -42,6 +44,10 @@ export const createIo = ({
       return piped.trim();
     },
   };
+};
+
+const unlessClosed = (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
 };
 
 /** Character by character, so that the terminal shows none of them. */

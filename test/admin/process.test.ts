@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
@@ -52,6 +53,17 @@ describe('the admin process', () => {
     child.stdin.end(`{"merchantId":"${randomUUID()}"}\n`);
     const [said, refused] = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect([said, refused]).toEqual(['Added: piped\n', '']);
+  });
+
+  it('does its work to the end, and quietly, where nobody reads any more', async () => {
+    const line = [entry, 'applications', 'update', 'shop', '--requests-per-minute', '77', '--json'];
+    const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
+    child.stdout.destroy();
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect([said, code]).toEqual(['', 0]);
+    const [shop] = await records.sql`
+      select requests_per_minute as "perMinute" from applications where slug = 'shop'`;
+    expect(shop).toEqual({ perMinute: 77 });
   });
 
   it.each([
