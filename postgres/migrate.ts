@@ -105,6 +105,7 @@ const apply = async (connection: Sql, { name, text, sha256 }: Migration) => {
   await connection.unsafe(`set lock_timeout = ${transactional ? tableLockMs : 0}`);
   if (transactional) await connection`begin`;
   try {
+    if (!transactional) await dropLeftovers(connection, text);
     await connection.unsafe(text).simple();
     await connection`insert into migrations (name, sha256) values (${name}, ${sha256})`;
     if (transactional) await connection`commit`;
@@ -112,4 +113,13 @@ const apply = async (connection: Sql, { name, text, sha256 }: Migration) => {
     if (transactional) await connection`rollback`;
     throw new Error(`Migration ${name} failed: ${String(error)}`, { cause: error });
   }
+};
+
+/**
+ * The index of a file that was cut short: unfinished, or finished and not written down as applied.
+ * It would be in the way for ever, and nobody can tell whether it is the one the file means.
+ */
+const dropLeftovers = async (connection: Sql, text: string) => {
+  for (const [, name = ''] of text.matchAll(/\bcreate (?:unique )?index concurrently (\w+)/gi))
+    await connection`drop index concurrently if exists ${connection(name)}`;
 };

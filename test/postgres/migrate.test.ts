@@ -84,6 +84,19 @@ describe('migrate', () => {
     expect(await run()).toEqual(['0002_b.sql']);
   });
 
+  it('begins an index anew that was cut short, or built and not written down as applied', async () => {
+    write('0001_a.sql', 'create table a (id int); insert into a values (1), (1);');
+    write('0002_b.sql', '-- no-transaction\ncreate unique index concurrently a__id on a (id)');
+    await expect(run()).rejects.toThrow(/0002_b\.sql failed: .*could not create unique index/);
+    await database.sql`delete from a`;
+    expect(await run()).toEqual(['0002_b.sql']);
+    await database.sql`delete from migrations where name = '0002_b.sql'`;
+    expect(await run()).toEqual(['0002_b.sql']);
+    const [row] = await database.sql`
+      select indisvalid as valid from pg_index where indexrelid = 'a__id'::regclass`;
+    expect(row).toEqual({ valid: true });
+  });
+
   it('leaves nothing of a file that cannot be written down as applied', async () => {
     write('0001_a.sql', 'create table a (); drop table migrations;');
     await expect(run()).rejects.toThrow(/0001_a\.sql failed/);
