@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Sql } from '../postgres/connection.ts';
+import { isOwed } from './books.ts';
 import type { Client } from './client.ts';
 import type { Created } from './wishes.ts';
 
@@ -80,8 +82,30 @@ export const readRecords = async (
   };
 };
 
+/** Until every event is delivered and no payer's money is owed, or the time is over. */
+export const drain = async (
+  sql: Sql,
+  payments: readonly Created[],
+  limitMs: number,
+): Promise<void> => {
+  const ids = payments.map(({ id }) => id);
+  const isOver = async () => {
+    if ((await countUnfinished(sql, ids)) > 0) return false;
+    const rows = await sql<{ id: string; status: string; failure_code: string | null }[]>`
+      select id, status, failure_code from payments where id = any(${ids})`;
+    const ends = new Map(rows.map((row) => [row.id, row]));
+    return payments.every((payment) => {
+      const ended = ends.get(payment.id);
+      return ended && !isOwed(payment, ended);
+    });
+  };
+  for (const until = Date.now() + limitMs; Date.now() < until; await sleep(250))
+    // Postgres may be the one that was killed last.
+    if (await isOver().catch(() => false)) return;
+};
+
 /** Nobody has anything to do with them any more: ended, and their event delivered. */
-export const countUnfinished = async (sql: Sql, ids: readonly string[]): Promise<number> => {
+const countUnfinished = async (sql: Sql, ids: readonly string[]): Promise<number> => {
   const [row] = await sql<{ done: number }[]>`
     select count(*)::int as done from deliveries
     where payment_id = any(${ids}) and status = 'delivered'`;

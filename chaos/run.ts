@@ -1,32 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../postgres/connection.ts';
-import type { Sql } from '../postgres/connection.ts';
 import type { ServerPrograms } from '../stack/temporal/program.ts';
-import { startProduction } from '../test/production/stack.ts';
-import { createApplication } from './application.ts';
-import { isOwed } from './books.ts';
 import type { Violation } from './checks.ts';
 import { checkAll } from './checks.ts';
-import { createClient } from './client.ts';
 import { engineProblems } from './engine.ts';
 import type { Kill } from './faults.ts';
 import { killAtRandom, troubleGateways } from './faults.ts';
-import { startGateways } from './gateways.ts';
-import { createJournal } from './journal.ts';
-import { createNotices } from './notices.ts';
-import { createPayers } from './payers.ts';
 import type { Random } from './random.ts';
 import { createRandom } from './random.ts';
-import { startReceiver } from './receiver.ts';
-import { countUnfinished, readRecords } from './records.ts';
+import { drain, readRecords } from './records.ts';
 import type { Recovery } from './recovery.ts';
 import { endedByThemselves, outagesOf, recoveries } from './recovery.ts';
-import { setUp } from './setup.ts';
 import type { People } from './stories.ts';
 import { live } from './stories.ts';
 import { timelineOf } from './timeline.ts';
 import type { Created, Wish } from './wishes.ts';
 import { drawWishes } from './wishes.ts';
+import { startWorld } from './world.ts';
 
 export interface Plan {
   payments: number;
@@ -69,7 +59,8 @@ export interface Report {
 export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<Report> => {
   const { say, cleanup } = surroundings;
   const random = createRandom(plan.seed);
-  const world = await startWorld(plan, random, surroundings);
+  const failing = plan.quick ? 0 : 0.25;
+  const world = await startWorld({ ...surroundings, failing, random });
   const { production, gateways, receiver, journal, people, notices, client, token, gaveUp } = world;
   say(`Started; logs are in ${production.logs}`);
 
@@ -127,34 +118,6 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
 
 const notCreated = (order: string) => ({ order, text: 'it was not created within two minutes' });
 
-const startWorld = async (
-  plan: Plan,
-  random: Random,
-  { folder, programs, root, cleanup }: Surroundings,
-) => {
-  const journal = createJournal();
-  const gateways = await startGateways();
-  cleanup.defer(async () => void (await Promise.all(gateways.map((each) => each.stop()))));
-  const failing = plan.quick ? 0 : 0.25;
-  const receiver = await startReceiver({ failing, random: random.branch('receiver') });
-  cleanup.defer(receiver.stop);
-  const gaveUp: string[] = [];
-  const production = await startProduction({
-    ...{ folder, programs, root },
-    giveUp: (reason) => gaveUp.push(`it does not recover by itself: ${reason}`),
-  });
-  cleanup.defer(production.stop);
-  const token = await setUp(production, { gateways, receiver });
-  const client = createClient(journal);
-  const apiUrl = production.url;
-  const notices = createNotices({ client, apiUrl, random: random.branch('notices') });
-  const people: People = {
-    application: createApplication({ client, journal, token, apiUrl }),
-    payers: createPayers({ client, journal, apiUrl, notices }),
-  };
-  return { production, gateways, receiver, journal, people, notices, client, token, gaveUp };
-};
-
 /** @returns what was created; every payer has gone then */
 const payAll = async (
   wishes: readonly Wish[],
@@ -171,24 +134,6 @@ const payAll = async (
   };
   await Promise.all(wishes.map(one));
   return created;
-};
-
-/** Until every event is delivered and no payer's money is owed, or the time is over. */
-const drain = async (sql: Sql, payments: readonly Created[], limitMs: number): Promise<void> => {
-  const ids = payments.map(({ id }) => id);
-  const isOver = async () => {
-    if ((await countUnfinished(sql, ids)) > 0) return false;
-    const rows = await sql<{ id: string; status: string; failure_code: string | null }[]>`
-      select id, status, failure_code from payments where id = any(${ids})`;
-    const ends = new Map(rows.map((row) => [row.id, row]));
-    return payments.every((payment) => {
-      const ended = ends.get(payment.id);
-      return ended && !isOwed(payment, ended);
-    });
-  };
-  for (const until = Date.now() + limitMs; Date.now() < until; await sleep(250))
-    // Postgres may be the one that was killed last.
-    if (await isOver().catch(() => false)) return;
 };
 
 const countBy = (names: readonly string[]): Map<string, number> =>

@@ -1,4 +1,5 @@
 import type { Running } from '../../stack/launch.ts';
+import { until } from '../support/until.ts';
 
 /** What a process is of the whole. */
 export type Part = 'api' | 'worker' | 'temporal' | 'postgres';
@@ -9,6 +10,8 @@ export interface Life {
   /** Undefined where it ended before it was up. */
   readyAt?: number;
   endedAt?: number;
+  /** How it ended, in words, where it had been up. */
+  how?: string;
 }
 
 /** A process of the production shape, over all its lives. */
@@ -19,34 +22,47 @@ export interface Member {
   isUp(): boolean;
   /** SIGKILL, as a power cut would be; whoever keeps it starts it again. @returns whether it lived */
   kill(): boolean;
+  /** SIGTERM, as a deploy does. @returns when it is gone and the next one is up */
+  restart(): Promise<void>;
   /** For whoever keeps it. */
   begin(start: (onSpawn: (pid: number) => void) => Promise<Running>): Promise<Running>;
 }
 
+/** It may wait for its connections and calls, and then has to start. */
+const restartMs = 60_000;
+
 export const createMember = (name: string, part: Part): Member => {
   const lives: Life[] = [];
   let alive: number | undefined;
+  const isUp = () => {
+    const last = lives.at(-1);
+    return last?.readyAt !== undefined && last.endedAt === undefined;
+  };
+  const signal = (name: NodeJS.Signals) => {
+    if (alive === undefined) return false;
+    try {
+      return process.kill(alive, name);
+    } catch {
+      return false; // It has just ended by itself.
+    }
+  };
   return {
     name,
     part,
     lives,
-    isUp() {
-      const last = lives.at(-1);
-      return last?.readyAt !== undefined && last.endedAt === undefined;
-    },
-    kill() {
-      if (alive === undefined) return false;
-      try {
-        return process.kill(alive, 'SIGKILL');
-      } catch {
-        return false; // It has just ended by itself.
-      }
+    isUp,
+    kill: () => signal('SIGKILL'),
+    async restart() {
+      const { length } = lives;
+      signal('SIGTERM');
+      await until(`${name} is up again`, () => lives.length > length && isUp(), restartMs);
     },
     async begin(start) {
       const life: Life = { spawnedAt: Date.now() };
       lives.push(life);
-      const end = () => {
+      const end = (how?: string) => {
         life.endedAt ??= Date.now();
+        if (how !== undefined) life.how = how;
         alive = undefined;
       };
       try {
