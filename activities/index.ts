@@ -1,4 +1,3 @@
-import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { Deps as DeliveryDeps } from './delivery.ts';
 import { createDeliveryActivities } from './delivery.ts';
@@ -22,4 +21,4 @@ export type Activities = ReturnType<typeof createActivities>;
 const keepingExchanges =
   ({ gatewayOf, gatewayExchanges }: PaymentDeps): GatewayRegistry =>
   (account) =>
-    observed(gatewayOf(account), (exchange, { id }) => gatewayExchanges.insert(id, [exchange]));
+    gatewayOf(account, (exchange, { id }) => gatewayExchanges.insert(id, [exchange]));

@@ -3,7 +3,6 @@ import type { Status, Standing } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayAdapter } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
-import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { Settlements } from '../postgres/settlements.ts';
@@ -44,7 +43,7 @@ export const createPaymentActivities = (deps: Deps) => {
 
   const tryAtGateway = <T>(payment: Tried, work: (gateway: GatewayAdapter) => Promise<T>) =>
     atGateway(gatewayPlaces, payment, () =>
-      work(observed(gatewayOf(payment), (said) => payment.exchanges.push(said))),
+      work(gatewayOf(payment, (said) => payment.exchanges.push(said))),
     );
 
   const verify = async (

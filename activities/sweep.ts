@@ -1,6 +1,5 @@
 import type { Answer } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
-import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { StartFacts } from '../contract/payment.ts';
 import type { ExchangeOf, GatewayExchanges } from '../postgres/gateway-exchanges.ts';
@@ -46,9 +45,7 @@ export const createSweepActivities = (deps: Deps) => {
   const ask = async (one: OnTheirWay, said: ExchangeOf[]): Promise<void> => {
     const payment = await settlements.get(one.id);
     if (!payment) return;
-    const gateway = observed(gatewayOf(payment), (exchange) =>
-      said.push({ ...exchange, paymentId: one.id }),
-    );
+    const gateway = gatewayOf(payment, (exchange) => said.push({ ...exchange, paymentId: one.id }));
     const opened = toOpened(payment, one.reference, deps.publicBaseUrl);
     const answer = await orSilent(one, () => gateway.inquire(opened));
     if (answer && hasNews(answer)) await tell(one);

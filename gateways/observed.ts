@@ -3,11 +3,11 @@ import type { Answer, GatewayAdapter, GatewayPayment, Opening, Reversal } from '
 import { GatewaySilence } from './gateway.ts';
 import { wordsOf } from './words.ts';
 
-/** The same adapter, of whose calls about a payment somebody is told before they are over. */
-export const observed = (
-  adapter: GatewayAdapter,
-  tell: (exchange: Exchange, payment: GatewayPayment) => unknown,
-): GatewayAdapter => {
+/** Hears of each call about a payment before it is over. */
+export type Listener = (exchange: Exchange, payment: GatewayPayment) => unknown;
+
+/** The same adapter, of whose calls about a payment somebody hears. */
+export const observed = (adapter: GatewayAdapter, tell: Listener): GatewayAdapter => {
   const told =
     <P extends GatewayPayment, A extends Opening | Answer | Reversal | boolean>(
       operation: Exchange['operation'],

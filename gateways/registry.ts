@@ -5,6 +5,8 @@ import type { Account, Driver, GatewayAdapter, Message, Notification } from './g
 import { AccountProblem } from './gateway.ts';
 import type { HttpOptions } from './http.ts';
 import { beginTry, createGatewayDispatcher } from './http.ts';
+import type { Listener } from './observed.ts';
+import { observed } from './observed.ts';
 import { payping } from './payping.ts';
 import type { SandboxTools } from './sandbox.ts';
 import { sandbox } from './sandbox.ts';
@@ -106,8 +108,8 @@ export type NotificationReader = ReturnType<typeof createNotificationReader>;
  * The adapter of an account, made for one try, whose time begins now. One that cannot be made
  * refuses to open payments and knows nothing of those that are open.
  */
-export const createGatewayRegistry = (deps: Deps) => {
-  return (account: RecordedAccount): GatewayAdapter => {
+export const createGatewayRegistry = (deps: Deps): GatewayRegistry => {
+  const adapterOf = (account: RecordedAccount): GatewayAdapter => {
     const { gateway: slug, gatewayKind: kind } = account;
     try {
       const driver = driverOf(account.driver);
@@ -119,8 +121,10 @@ export const createGatewayRegistry = (deps: Deps) => {
       throw error;
     }
   };
+  return (account, listener) =>
+    listener ? observed(adapterOf(account), listener) : adapterOf(account);
 };
-export type GatewayRegistry = ReturnType<typeof createGatewayRegistry>;
+export type GatewayRegistry = (account: RecordedAccount, listener?: Listener) => GatewayAdapter;
 
 const unusable = (problem: AccountProblem): GatewayAdapter => ({
   async open() {

@@ -1,4 +1,3 @@
-import { observed } from '../gateways/observed.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { WorkerMetrics } from '../operations/metrics.ts';
 import type { Deliveries } from '../postgres/deliveries.ts';
@@ -67,10 +66,12 @@ export const measuredGateways =
     gatewayOf: GatewayRegistry,
     { gatewayCalls }: Pick<WorkerMetrics, 'gatewayCalls'>,
   ): GatewayRegistry =>
-  (account) =>
-    observed(gatewayOf(account), ({ operation, result, durationMs }) =>
-      gatewayCalls.observe({ gateway: account.gateway, operation, result }, durationMs / 1000),
-    );
+  (account, listener) =>
+    gatewayOf(account, (exchange, payment) => {
+      const { operation, result, durationMs } = exchange;
+      gatewayCalls.observe({ gateway: account.gateway, operation, result }, durationMs / 1000);
+      return listener?.(exchange, payment);
+    });
 
 /** For the log lines that follow in this activity. */
 const nameApplication = (of: { application: string } | undefined) => {

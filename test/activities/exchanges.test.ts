@@ -144,7 +144,7 @@ it('admins see them in the timeline, without card numbers', async () => {
 
 describe("the sweep's inquiries", () => {
   const sweepWith = (inquire: GatewayAdapter['inquire']) => {
-    const { adapter } = aGateway({ inquire });
+    const { gatewayOf } = aGateway({ inquire });
     let statements = 0;
     const sql = aroundStatements(records.sql, (statement) => {
       statements += 1;
@@ -156,7 +156,7 @@ describe("the sweep's inquiries", () => {
       idempotencyKeys: createIdempotencyKeys(records.sql),
       settlements: records.settlements,
       gatewayExchanges: createGatewayExchanges(sql),
-      gatewayOf: () => adapter,
+      gatewayOf,
       workflows: { start: async () => {}, tell: async () => {}, startLate: async () => {} },
       publicBaseUrl,
       logger: readableLogger().logger,

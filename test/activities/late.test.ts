@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLateActivities } from '../../activities/late.ts';
 import { createPlaces } from '../../activities/places.ts';
-import type { Answer, GatewayAdapter, Reversal } from '../../gateways/gateway.ts';
+import type { Answer, Reversal } from '../../gateways/gateway.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
@@ -54,7 +54,7 @@ interface Scene {
 /** A payment that ended unpaid, and what its gateway says then. */
 const aLateCase = async ({ driver = 'stripe', inquire, reverse }: Scene) => {
   const payment = await records.ended('expired', { gateway: driver });
-  const { adapter, calls } = aGateway({
+  const { gatewayOf, calls } = aGateway({
     inquire: inTurn<Answer>(...inquire),
     ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
   });
@@ -64,7 +64,7 @@ const aLateCase = async ({ driver = 'stripe', inquire, reverse }: Scene) => {
   const { settleLateMoney } = createLateActivities({
     settlements: records.settlements,
     lateMoney: createLateMoney(records.sql),
-    gatewayOf: () => adapter satisfies GatewayAdapter,
+    gatewayOf,
     gatewayPlaces,
     publicBaseUrl,
     now: () => new Date(nowMs),
@@ -175,7 +175,7 @@ describe('FS-16: money that came after the end of a payment', () => {
     const { settleLateMoney } = createLateActivities({
       settlements: records.settlements,
       lateMoney: createLateMoney(records.sql),
-      gatewayOf: () => aGateway({}).adapter,
+      gatewayOf: aGateway({}).gatewayOf,
       gatewayPlaces: createPlaces({ perOwner: 0 }),
       publicBaseUrl,
       now: () => new Date(),

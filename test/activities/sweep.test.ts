@@ -27,7 +27,7 @@ const createSweep = (
   script: Partial<GatewayAdapter>,
   workflows: Partial<Deps['workflows']> = {},
 ) => {
-  const { adapter, asked, lists } = aGateway(script);
+  const { gatewayOf, asked, lists } = aGateway(script);
   const told: string[] = [];
   const late: string[] = [];
   const started: { id: string; again: boolean }[] = [];
@@ -38,7 +38,7 @@ const createSweep = (
     idempotencyKeys: createIdempotencyKeys(records.sql),
     settlements: records.settlements,
     gatewayExchanges: createGatewayExchanges(records.sql),
-    gatewayOf: () => adapter,
+    gatewayOf,
     workflows: {
       async start({ id }, { again }) {
         started.push({ id, again });

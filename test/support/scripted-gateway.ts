@@ -4,6 +4,8 @@ import { createPaymentActivities } from '../../activities/payment.ts';
 import { createPlaces } from '../../activities/places.ts';
 import type { Answer, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
+import { observed } from '../../gateways/observed.ts';
+import type { GatewayRegistry } from '../../gateways/registry.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { Records } from './records.ts';
 
@@ -58,7 +60,9 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
       lists += 1;
       return listUnverified();
     };
-  return { adapter, asked, calls: () => asked.map(({ call }) => call), lists: () => lists };
+  const gatewayOf: GatewayRegistry = (_, listener) =>
+    listener ? observed(adapter, listener) : adapter;
+  return { gatewayOf, asked, calls: () => asked.map(({ call }) => call), lists: () => lists };
 };
 
 export const publicBaseUrl = 'https://pay.example';
@@ -80,14 +84,14 @@ export const withGateway = (
   script: Partial<GatewayAdapter>,
   deps: Partial<Deps> = {},
 ) => {
-  const { adapter, ...gateway } = aGateway(script);
+  const { gatewayOf, ...gateway } = aGateway(script);
   const { logger, alerts } = readableLogger();
   const now = new Date();
   const late: string[] = [];
   const activities = createPaymentActivities({
     settlements: records.settlements,
     gatewayExchanges: createGatewayExchanges(records.sql),
-    gatewayOf: () => adapter,
+    gatewayOf,
     gatewayPlaces: createPlaces({ perOwner: 250 }),
     workflows: { startLate: async (id) => void late.push(id) },
     publicBaseUrl,
