@@ -77,7 +77,8 @@ const open = async ({ id, expiresAt }: PaymentInput) => {
     return await opening(patienceMs).openPayment({ id, late: leftMs <= 0 });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isOf(error, paymentNotFound)) throw error;
-    return 'unreachable';
+    // Past the deadline no gateway was asked: it is we who could not say what stands.
+    return leftMs > 0 ? 'unreachable' : 'unopened';
   }
 };
 

@@ -95,6 +95,22 @@ describe('at the deadline', () => {
     expect(callsOf('openPayment')).toMatchObject([{ request: { late: true } }]);
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
   });
+
+  it('and its gateway is not blamed where it is Postgres that is away then', async () => {
+    const script: Script = {
+      ...delivers,
+      openPayment: async () => {
+        throw new Error('Postgres is away');
+      },
+      expirePayment: async () => ({ known: 'ended', status: 'expired' }),
+    };
+    const { id, handle, callsOf } = await worker.play(script, { expiresInMs: -1000 });
+    await until('it tries', () => callsOf('openPayment').length > 0);
+    await skipAllTime(worker.client, id);
+    await handle.result();
+    expect(callsOf('openPayment').length).toBeGreaterThan(1);
+    expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
+  });
 });
 
 describe('a workflow without a record', () => {
