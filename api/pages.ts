@@ -22,6 +22,7 @@ const style = `
   form { display: grid; gap: .6rem; margin-top: 1.25rem }
   button, .button { font: inherit; font-weight: 600; padding: .75rem 1rem; border-radius: .6rem; cursor: pointer;
     border: 1px solid var(--line); background: transparent; color: inherit; text-align: center; text-decoration: none }
+  a.button { display: block; margin-top: 1.25rem }
   button.main { background: var(--main); border-color: var(--main); color: var(--card) }
   button:focus-visible, select:focus-visible, a:focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
   select { font: inherit; padding: .6rem; border-radius: .6rem; border: 1px solid var(--line);

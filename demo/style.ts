@@ -60,7 +60,7 @@ button:hover, .button:hover { filter: brightness(1.1); }
 @media (max-width: 34rem) { .webhook .facts { grid-template-columns: 1fr; gap: 0; }
   .webhook .facts dd { margin-bottom: .5rem; } }
 .orders { list-style: none; padding: .35rem 1.25rem; }
-.orders li { display: grid; grid-template-columns: 1fr auto 12rem; align-items: center;
+.orders li { display: grid; grid-template-columns: 1fr auto 14rem; align-items: center;
   gap: .35rem 1.25rem; padding: .9rem 0; }
 .orders li + li { border-top: 1px solid var(--line); }
 .orders .what { min-width: 0; overflow-wrap: anywhere; }
@@ -68,7 +68,7 @@ button:hover, .button:hover { filter: brightness(1.1); }
 .orders .price { font-size: 1.05rem; text-align: right; }
 .orders .badge { justify-self: end; }
 @media (max-width: 40rem) { .orders li { grid-template-columns: 1fr auto; }
-  .orders .what { grid-row: span 2; } }
+  .orders .badge { grid-column: 1 / -1; justify-self: start; } }
 code, pre { font: .85rem/1.5 ui-monospace, "Cascadia Mono", Menlo, monospace; }
 pre { background: var(--code); border-radius: .7rem; padding: .9rem 1rem; margin: .5rem 0 0;
   white-space: pre-wrap; word-break: break-all; }

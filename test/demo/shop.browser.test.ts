@@ -64,6 +64,18 @@ const seeNewest = (orders: Page, state: string) =>
 const fitsItsWidth = (page: Page) =>
   page.evaluate('document.documentElement.scrollWidth <= innerWidth');
 
+const boxOf = async (orders: Page, part: string) => {
+  const box = await orders.locator('.orders li').first().locator(part).boundingBox();
+  if (!box) throw new Error(`The newest order shows no ${part}`);
+  return box;
+};
+
+/** Beside each other, or the one below the other. */
+const showsPriceAndState = async (orders: Page) => {
+  const [price, badge] = [await boxOf(orders, '.price'), await boxOf(orders, '.badge')];
+  return price.x + price.width <= badge.x || price.y + price.height <= badge.y;
+};
+
 describe('the demo shop in a real browser', () => {
   it.each([
     { choice: 'Pay', state: 'Paid', heading: 'Thank you, it is paid' },
@@ -74,6 +86,7 @@ describe('the demo shop in a real browser', () => {
     const payment = await buy(context, 'Stoneware mug');
     const orders = await openOrders(context);
     await seeNewest(orders, 'Waiting for payment');
+    expect(await showsPriceAndState(orders)).toBe(true);
 
     await payment.bringToFront();
     await choose(payment, choice);
