@@ -18,7 +18,7 @@ const rememberedMax = 10_000;
  * impatient client cannot use up what the engine allows a workflow.
  */
 export const createSettler = ({ client }: { client: Client }) => {
-  const running = new Map<string, Promise<Standing>>();
+  const running = new Map<string, { answer: Promise<Standing>; told: SettleRequest }>();
   const answeredAt = new Map<string, number>();
 
   const update = async (paymentId: string, request: SettleRequest): Promise<Standing> => {
@@ -31,10 +31,7 @@ export const createSettler = ({ client }: { client: Client }) => {
     } catch (error) {
       // Closed: the record says how it ended. Lost: the sweep starts it again.
       if (error instanceof WorkflowNotFoundError) return { known: 'waiting' };
-      if (isExpected(error))
-        throw new PaymentError('SERVICE_UNAVAILABLE', 'The payment cannot be verified now.', {
-          cause: error,
-        });
+      if (isExpected(error)) throw notNow(error);
       throw error;
     }
   };
@@ -46,6 +43,17 @@ export const createSettler = ({ client }: { client: Client }) => {
     if (answeredAt.size > rememberedMax && oldest !== undefined) answeredAt.delete(oldest);
   };
 
+  const begin = (paymentId: string, request: SettleRequest): Promise<Standing> => {
+    const answer = update(paymentId, request)
+      .then((standing) => {
+        remember(paymentId);
+        return standing;
+      })
+      .finally(() => running.delete(paymentId));
+    running.set(paymentId, { answer, told: request });
+    return answer;
+  };
+
   return {
     /** Whether the last answer is so fresh that the record says the same. */
     isFresh: (paymentId: string): boolean =>
@@ -53,23 +61,34 @@ export const createSettler = ({ client }: { client: Client }) => {
 
     /** @throws PaymentError SERVICE_UNAVAILABLE when no worker answers within 10 s */
     async settle(paymentId: string, request: SettleRequest): Promise<Standing> {
+      const until = Date.now() + deadlineMs;
       for (let shared; (shared = running.get(paymentId));) {
-        const standing = await shared;
-        if (standing.known === 'ended' || !request.returned) return standing;
+        const standing = await before(until, shared.answer);
+        if (standing.known === 'ended' || knowsAll(shared.told, request)) return standing;
       }
-      const answer = update(paymentId, request);
-      running.set(paymentId, answer);
-      try {
-        const standing = await answer;
-        remember(paymentId);
-        return standing;
-      } finally {
-        running.delete(paymentId);
-      }
+      return before(until, begin(paymentId, request));
     },
   };
 };
 export type Settler = ReturnType<typeof createSettler>;
+
+/** One that knew less has done less: workflows/settling.ts goes by the same. */
+const knowsAll = (told: SettleRequest, request: SettleRequest): boolean =>
+  (told.returned || !request.returned) && (told.cancelled === true || !request.cancelled);
+
+/** Who waited for another's answer first has only what is left of the time for its own. */
+const before = async <T>(untilMs: number, answer: Promise<T>): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(notNow()), untilMs - Date.now());
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const notNow = (cause?: unknown) =>
+  new PaymentError('SERVICE_UNAVAILABLE', 'The payment cannot be verified now.', { cause });
 
 const isExpected = (error: unknown): boolean =>
   error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
