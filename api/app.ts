@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { PaymentError } from '../contract/errors.ts';
@@ -69,9 +70,6 @@ const answer = async (
   { route, handle, readQuery }: Served,
   ctx: Koa.Context,
 ): Promise<Reply> => {
-  const gone = new AbortController();
-  // An abort is dear, and of no use once the answer is out.
-  ctx.res.once('close', () => ctx.res.writableFinished || gone.abort());
   const params = ctx['params'] as Record<string, string>; // The router's, from the path.
   const address = countedAs(clientAddress(ctx.req));
   const request: Omit<AnyRequest, 'caller' | 'query'> = {
@@ -83,7 +81,7 @@ const answer = async (
     readJson: () => readJson(ctx.req),
     readForm: () => readForm(ctx.req),
     readBytes: () => readBytes(ctx.req),
-    signal: gone.signal,
+    hungUp: () => hungUp(ctx.res),
   };
   const store = logContext.getStore();
   const id = params['payment_id'] ?? '';
@@ -102,6 +100,14 @@ const answer = async (
   const query = readQuery?.(ctx.querystring);
   // Caller and query are there where the row declares them, and only there a handler can see them.
   return handle({ ...request, caller, query } as AnyRequest);
+};
+
+/** Aborts when the client hangs up before it has its answer. Made only where something waits: it is dear. */
+const hungUp = (res: ServerResponse): AbortSignal => {
+  const gone = new AbortController();
+  if (res.closed) gone.abort();
+  else res.once('close', () => res.writableFinished || gone.abort());
+  return gone.signal;
 };
 
 /** Says what is left of the budget. @throws PaymentError RATE_LIMITED where it is nothing */

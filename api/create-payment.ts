@@ -52,7 +52,7 @@ export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment
     const { caller } = request;
     const key = idempotencyKeyOf(request);
     const body = await request.readJson();
-    const fingerprint = createHash('sha256').update(canonicalText(body)).digest();
+    const keyed = key === undefined ? undefined : { key, fingerprint: fingerprintOf(body) };
     backlog.check();
 
     let payment: Payment;
@@ -60,15 +60,15 @@ export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment
       payment = await newPayment(deps, request, body);
     } catch (error) {
       // What was right when the key was first used is answered again, whatever has changed since.
-      const before = key === undefined ? undefined : await stored(caller, key);
-      if (before) return replay(request, before, fingerprint);
+      const before = keyed && (await stored(caller, keyed.key));
+      if (before) return replay(request, before, keyed.fingerprint);
       throw error;
     }
 
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const answer = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
     const expiresAt = new Date(now().getTime() + keptMs);
-    const record = key === undefined ? null : { route, key, fingerprint, expiresAt, ...answer };
+    const record = keyed ? { route, expiresAt, ...keyed, ...answer } : null;
     // Twice: a key may expire between finding it taken and reading what it answered.
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       if (await payments.insert(payment, record)) {
@@ -78,12 +78,15 @@ export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment
         starter.start(payment);
         return { status: 201, body: answer.body, headers: { location } };
       }
-      const before = key === undefined ? undefined : await stored(caller, key);
-      if (before) return replay(request, before, fingerprint);
+      const before = keyed && (await stored(caller, keyed.key));
+      if (before) return replay(request, before, keyed.fingerprint);
     }
     throw new Error('The idempotency record was neither free nor taken');
   };
 };
+
+const fingerprintOf = (body: JsonNode): Buffer =>
+  createHash('sha256').update(canonicalText(body)).digest();
 
 const ownerOf = (caller: Caller) => ({
   application: caller.application,

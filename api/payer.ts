@@ -45,6 +45,7 @@ const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checko
   };
   return async (request) => {
     let started = false;
+    const signal = request.hungUp();
     const until = Date.now() + patienceMs;
     for (let pauseMs = 40; ; pauseMs = Math.min(pauseMs * 2, 500)) {
       const redirect = await send(request);
@@ -56,7 +57,7 @@ const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checko
       if (payment.unstarted && !started) {
         started = true;
         await starter.startNow(payment);
-      } else await sleep(pauseMs, undefined, { signal: request.signal });
+      } else await sleep(pauseMs, undefined, { signal });
     }
   };
 };

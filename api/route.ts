@@ -108,8 +108,8 @@ export interface RouteRequest<Code extends ErrorCode = never> {
   /** The value of a header; undefined when it is absent. */
   header(name: string): string | undefined;
   refuse: Refuse<Code>;
-  /** Aborts when the client has hung up. */
-  signal: AbortSignal;
+  /** Aborts when the client hangs up. */
+  hungUp(): AbortSignal;
 }
 export interface BodyReaders {
   /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */

@@ -84,7 +84,7 @@ export const metadataProblems = (metadata: JsonNode): FieldError[] => {
       `must have keys of at most ${metadataBounds.keyLength} characters`,
     ],
     [
-      new TextEncoder().encode(metadata.text).length > metadataBounds.bytes,
+      Buffer.byteLength(metadata.text) > metadataBounds.bytes,
       'bytes',
       `must have at most ${metadataBounds.bytes} bytes as sent`,
     ],

@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import type { FailureCode } from '../contract/failure.ts';
 import type { ListPosition } from '../contract/list-payments.ts';
 import type { Payment, Redirect, StartFacts } from '../contract/payment.ts';
@@ -107,8 +108,36 @@ const tighter = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'> => {
   return after.createdAt < to ? { to: undefined, after } : { to, after: undefined };
 };
 
+/**
+ * Reads that are asked for in one turn of the event loop share a statement: under load the round trip
+ * is what a read costs.
+ */
+const createReads = (sql: Sql) => {
+  const readAll = async (
+    wanted: readonly (Owner & Pick<Payment, 'id'>)[],
+  ): Promise<(SentPayment | undefined)[]> => {
+    const rows = await sql<(PaymentRow & { sent: boolean; nth: number })[]>`
+      select ${paymentColumns(sql)}, p.checkout_at is not null as sent, w.nth
+      from unnest(${wanted.map(({ id }) => id)}::text[],
+          ${wanted.map(({ application }) => application)}::text[],
+          ${wanted.map(({ test }) => String(test))}::text[])
+        with ordinality as w (id, application, test, nth)
+      join payments p
+        on p.id = w.id and p.application = w.application and p.test = w.test::boolean`;
+    const found: (SentPayment | undefined)[] = wanted.map(() => undefined);
+    for (const row of rows) found[row.nth - 1] = { ...toPayment(row), sent: row.sent };
+    return found;
+  };
+  // Its cache would answer from the past.
+  return new DataLoader(readAll, { cache: false, maxBatchSize: readsAtOnce });
+};
+
+const readsAtOnce = 50;
+
 /** What the API may do to payments: write new ones, read, and note that a payer was sent off. */
-export const createPayments = (sql: Sql) => ({
+export const createPayments = (sql: Sql) => {
+  const reads = createReads(sql);
+  return {
   /**
    * Writes the payment, its idempotency record and its `unstarted` row in one statement.
    * Twins with one key wait for each other. @returns false when the key is taken: nothing is written.
@@ -142,14 +171,14 @@ export const createPayments = (sql: Sql) => ({
     return inserted.count === 1;
   },
 
-  async get(id: string, { application, test }: Owner): Promise<SentPayment | undefined> {
-    const [row] = await sql<(PaymentRow & { sent: boolean })[]>`
-      select ${paymentColumns(sql)}, p.checkout_at is not null as sent from payments p
-      where p.id = ${id} and p.application = ${application} and p.test = ${test}`;
-    return row && { ...toPayment(row), sent: row.sent };
-  },
+  /** Undefined also for another owner's payment. */
+  get: (id: string, owner: Owner): Promise<SentPayment | undefined> =>
+    reads.load({ id, ...owner }),
 
-  /** Newest first. Each condition is in the text only when it is asked for: then it meets its index. */
+  /**
+   * Newest first. Each condition is in the text only when it is asked for: then it meets its index. So
+   * is the usual limit (20 and one more): only of a limit it knows does Postgres keep the plan.
+   */
   async list({ application, test }: Owner, wanted: ListQuery): Promise<Payment[]> {
     const { orderId, status, from } = wanted;
     const { to, after } = tighter(wanted);
@@ -162,7 +191,8 @@ export const createPayments = (sql: Sql) => ({
         ${to === undefined ? sql`` : sql`and p.created_at < ${to}`}
         ${after === undefined ? sql`` : sql`and (p.created_at, p.id) < (${after.createdAt}, ${after.id})`}
       order by p.created_at desc, p.id desc
-      limit ${wanted.limit} offset ${wanted.offset}`;
+      ${wanted.limit === 21 ? sql`limit 21` : sql`limit ${wanted.limit}`}
+      ${wanted.offset === 0 ? sql`` : sql`offset ${wanted.offset}`}`;
     return rows.map(toPayment);
   },
 
@@ -197,5 +227,6 @@ export const createPayments = (sql: Sql) => ({
       returning gateway_redirect`;
     return row?.gateway_redirect;
   },
-});
+};
+};
 export type Payments = ReturnType<typeof createPayments>;
