@@ -166,6 +166,16 @@ describe('npm start', () => {
     },
   );
 
+  it('leaves nothing when it is npm that is told to end, as a program that started it does', async () => {
+    const dataDir = aFolder();
+    const stack = runStack({ dataDir, command: ['npm', 'start'] });
+    await until('something runs', () => processesIn(dataDir).length > 0);
+    process.kill(stack.pid, 'SIGTERM');
+
+    expect(await stack.exited).toBe(0);
+    expect(stack.survivors()).toEqual([]);
+  });
+
   it('leaves nothing when Ctrl-C comes while Temporal is being compiled', async () => {
     const dataDir = aFolder();
     const bin = aFolder();

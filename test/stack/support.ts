@@ -49,6 +49,8 @@ export interface StackSettings {
   env?: Record<string, string>;
   nodeArgs?: string[];
   entry?: string;
+  /** Another way to run it, e.g. npm's. */
+  command?: [program: string, ...args: string[]];
 }
 
 /** Runs `npm start` with stand-ins for our own programs. What it leaves is ended after the test. */
@@ -57,8 +59,9 @@ export const runStack = ({
   env = {},
   nodeArgs = [],
   entry = 'test/stack/stand-ins/main.ts',
+  command: [program, ...args] = [process.execPath, ...nodeArgs, entry],
 }: StackSettings): StackRun => {
-  const child = spawn(process.execPath, [...nodeArgs, entry], {
+  const child = spawn(program, args, {
     env: {
       ...readStackConfig().inherited,
       // No test fetches anything by itself.
