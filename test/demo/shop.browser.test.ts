@@ -86,7 +86,6 @@ describe('the demo shop in a real browser', () => {
     const payment = await buy(context, 'Stoneware mug');
     const orders = await openOrders(context);
     await seeNewest(orders, 'Waiting for payment');
-    expect(await showsPriceAndState(orders)).toBe(true);
 
     await payment.bringToFront();
     await choose(payment, choice);
@@ -109,6 +108,9 @@ describe('the demo shop in a real browser', () => {
     await payment.getByRole('heading', { name: 'The browser is closed' }).waitFor();
     const orders = await openOrders(context);
     await seeNewest(orders, 'Waiting for payment');
+    expect(await showsPriceAndState(orders)).toBe(true);
+    await orders.setViewportSize({ width: 1280, height: 900 });
+    expect(await showsPriceAndState(orders)).toBe(true);
     expect(complaints).toEqual([]);
   });
 
