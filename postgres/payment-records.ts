@@ -90,7 +90,7 @@ export const createPaymentRecords = (sql: Queries) => {
     from attempts where payment_id = ${id} order by number`;
 
   return {
-    /** The newest first. */
+    /** The newest first: ids are ordered by time, and every combination of filters has their index. */
     async find(filter: PaymentFilter, limit: number): Promise<PaymentLine[]> {
       const { id, orderId, application, status, delivery } = filter;
       return sql<PaymentLine[]>`
@@ -101,7 +101,7 @@ export const createPaymentRecords = (sql: Queries) => {
           ${application === null ? sql`` : sql`and p.application = ${application}`}
           ${status === null ? sql`` : sql`and p.status = ${status}`}
           ${delivery === null ? sql`` : sql`and d.status = ${delivery}`}
-        order by p.created_at desc, p.id desc limit ${limit}`;
+        order by p.id desc limit ${limit}`;
     },
 
     async get(id: string): Promise<PaymentRecord | undefined> {

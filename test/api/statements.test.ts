@@ -5,6 +5,7 @@ import { connect } from '../../postgres/connection.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
+import { createPaymentRecords } from '../../postgres/payment-records.ts';
 import { createPayments } from '../../postgres/payments.ts';
 import { createSandboxPayments } from '../../postgres/sandbox-payments.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
@@ -108,6 +109,8 @@ const aPayment = (id: string): Payment => ({
 /** Every statement on tables that grow, by the method that sends it. */
 const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> => {
   const payments = createPayments(db);
+  const records = createPaymentRecords(db);
+  const all = { id: null, orderId: null, application: null, status: null, delivery: null };
   const settlements = createSettlements(db);
   const deliveries = createDeliveries(db);
   const idempotencyKeys = createIdempotencyKeys(db);
@@ -186,6 +189,14 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
       list: () => unstarted.list({ limit: 100, age: '5 seconds' }),
     },
     waiting: { look: () => createWaiting(db).look() },
+    // What an admin asks for at a terminal.
+    records: {
+      find: () => records.find(all, 50),
+      findByStatus: () => records.find({ ...all, status: 'failed' }, 50),
+      findByOrder: () => records.find({ ...all, orderId: 'order-7' }, 50),
+      findExhausted: () => records.find({ ...all, delivery: 'exhausted' }, 50),
+      get: () => records.get(idOf(7)),
+    },
   };
 };
 
