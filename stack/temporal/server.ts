@@ -46,6 +46,8 @@ const dynamicConfig = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
+  // Else a task that is handed to a worker just as it stops is missed for 10 s.
+  'frontend.enableCancelWorkerPollsOnShutdown': true,
 };
 
 const environment = {

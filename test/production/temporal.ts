@@ -6,6 +6,7 @@ import type { Running } from '../../stack/launch.ts';
 import { launch } from '../../stack/launch.ts';
 import type { ServerPrograms } from '../../stack/temporal/program.ts';
 import { connectTo } from '../../stack/temporal/server.ts';
+import { readCompose } from '../support/compose.ts';
 import { schemaCommands } from './programs.ts';
 
 export interface ServerOptions {
@@ -30,6 +31,7 @@ export const anyServerPorts: ServerPorts = {
   ...{ frontendMembership: 0, historyMembership: 0, matchingMembership: 0, workerMembership: 0 },
 };
 
+const { configs } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const host = '127.0.0.1';
 const toolTimeoutMs = 60_000;
 
@@ -55,7 +57,9 @@ export const startTemporalServer = async (options: ServerOptions): Promise<Runni
   const lines: string[] = [];
   const file = join(folder, 'temporal-server.yaml');
   // JSON is YAML.
-  writeFileSync(file, JSON.stringify(settingsOf(options), undefined, 2));
+  const dynamicConfig = join(folder, 'dynamic-config.yaml');
+  writeFileSync(dynamicConfig, configs['temporal-dynamic-config']?.content ?? '');
+  writeFileSync(file, JSON.stringify(settingsOf(options, dynamicConfig), undefined, 2));
   const server = await launch({
     command: programs.server,
     args: ['--config-file', file, '--allow-no-auth', 'start'],
@@ -80,7 +84,7 @@ export const startTemporalServer = async (options: ServerOptions): Promise<Runni
   return { pid: server.pid, exited: server.exited, stop };
 };
 
-const settingsOf = ({ postgresPort, ports }: ServerOptions) => {
+const settingsOf = ({ postgresPort, ports }: ServerOptions, dynamicConfig: string) => {
   const store = (databaseName: string, maxConns: number) => ({
     sql: {
       ...{ pluginName: 'postgres12', databaseName, connectProtocol: 'tcp' },
@@ -118,5 +122,6 @@ const settingsOf = ({ postgresPort, ports }: ServerOptions) => {
       },
     },
     dcRedirectionPolicy: { policy: 'noop' },
+    dynamicConfigClient: { filepath: dynamicConfig, pollInterval: '60s' },
   };
 };
