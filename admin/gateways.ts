@@ -46,6 +46,27 @@ export const createGatewayOperations = ({ sql, change, secretBox, problemWithAcc
     });
   },
 
+  /** Other credentials for the same account; they hold from the next call on, for every payment. */
+  async setCredentials(slug: string, credentials: string, reason: string | null): Promise<void> {
+    const parsed = parseCredentials(credentials);
+    const sealed = secretBox().seal(credentials, gatewayOwner(slug));
+    const subject = `gateway:${slug}`;
+    await change({ action: 'gateway.credentials', subject, reason }, async (tx) => {
+      const gateways = createGateways(tx);
+      const account = await gateways.getAccount(slug);
+      if (!account) throw new Refusal(`There is no gateway "${slug}".`);
+      const { driver, gatewayKind: kind, credentials: before } = account;
+      const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
+      if (problem !== undefined) throw new Refusal(`${problem}.`);
+      await gateways.reseal(slug, sealed);
+      return {
+        result: undefined,
+        before: { has_credentials: before !== null },
+        after: { has_credentials: true, replaced: true },
+      };
+    });
+  },
+
   list: (): Promise<(Gateway & { hasCredentials: boolean })[]> => createGateways(sql).list(),
 
   /** Disabled: no new payments; those that are on their way go on. */

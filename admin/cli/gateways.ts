@@ -6,6 +6,27 @@ import { table } from './output.ts';
 /** The built-in one, whose money is not real. */
 const sandboxDriver = 'sandbox';
 
+const updateCommand = (around: Surroundings): Command =>
+  command(
+    around,
+    {
+      usage: 'update <gateway>',
+      summary: 'give an account other credentials; they are asked for, or piped',
+      examples: [
+        'gateways update zarinpal --reason "the key was rotated"',
+        'gateways update zarinpal --yes < credentials.json',
+      ],
+      options: [reason()],
+      irreversible: ([slug]) =>
+        `The credentials of ${slug} are replaced at once, also for payments on their way.`,
+    },
+    async ({ args: [slug = ''], options, operations, io }) => {
+      const credentials = await io.readSecret('Credentials, a JSON object (not shown): ');
+      await operations.gateways.setCredentials(slug, credentials, textOf(options['reason']));
+      return { text: `Updated: ${slug}`, json: { slug } };
+    },
+  );
+
 export const gatewayCommands = (around: Surroundings): Command => {
   const add = command(
     around,
@@ -68,6 +89,7 @@ export const gatewayCommands = (around: Surroundings): Command => {
 
   return group('gateways', 'accounts at payment providers', [
     add,
+    updateCommand(around),
     list,
     setEnabled('enable', true, 'take new payments there again'),
     setEnabled('disable', false, 'take no new payments there; those on their way go on'),

@@ -53,7 +53,8 @@ describe('the command line', () => {
     ...['applications create', 'applications list', 'applications show', 'applications update'],
     ...['applications disable', 'applications enable', 'tokens issue', 'tokens list'],
     ...['tokens revoke', 'secrets rotate', 'secrets list', 'secrets retire', 'secrets reseal'],
-    ...['gateways add', 'gateways list', 'gateways enable', 'gateways disable', 'payments find'],
+    ...['gateways add', 'gateways update', 'gateways list', 'gateways enable', 'gateways disable'],
+    'payments find',
     ...['payments show', 'deliveries list', 'deliveries retrigger', 'webhook test', 'audit'],
     ...['reconcile', 'purge'],
   ];
@@ -138,6 +139,9 @@ describe('the command line', () => {
     expect(added.code).toBe(0);
     const shown = [added, await run(words('gateways list --json')), await run(['audit', '--json'])];
     for (const { out, notes } of shown) expect(out + notes).not.toContain('very-secret');
+    const replace = words('gateways update acme --yes --reason rotated');
+    const replaced = await run(replace, { secret: '{"merchant":"as-secret"}' });
+    expect(replaced).toMatchObject({ code: 0, out: 'Updated: acme' });
     const other = words('gateways add other --driver zarinpal');
     const broken = await run(other, { secret: 'very-secret' });
     expect(broken).toMatchObject({ code: 1, notes: 'The credentials are not a JSON object.' });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../admin/change.ts';
+import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { aKeyRing, operationsOn } from '../support/operations.ts';
@@ -193,6 +194,24 @@ describe('gateways', () => {
       ...{ enabled: false, hasCredentials: true },
     });
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);
+  });
+
+  it('take other credentials that fit the account, and no others', async () => {
+    const keyRing = aKeyRing();
+    const { gateways } = operationsOn(records.sql, { keyRing });
+    const [old, other] = ['first', 'second'].map((merchant) => JSON.stringify({ merchant }));
+    await gateways.add({ slug: 'rolled', driver: 'zibal', kind: 'live', credentials: old! }, null);
+    await gateways.setCredentials('rolled', other!, 'rotated');
+    const sealed = async () =>
+      (await createGateways(records.sql).getAccount('rolled'))?.credentials;
+    expect(createSecretBox(keyRing).open((await sealed()) ?? '', 'gateway:rolled')).toBe(other);
+    const unfit = gateways.setCredentials('rolled', '{"merchant":"zibal"}', null);
+    await expect(unfit).rejects.toThrow('The merchant is not one of a live account.');
+    await expect(gateways.setCredentials('none', other!, null)).rejects.toThrow('is no gateway');
+    expect(createSecretBox(keyRing).open((await sealed()) ?? '', 'gateway:rolled')).toBe(other);
+    const log = await logOf('gateway:rolled');
+    expect(log.map(({ action }) => action)).toEqual(['gateway.credentials', 'gateway.add']);
+    expect(JSON.stringify(log)).not.toMatch(/first|second/);
   });
 
   it('a driver that the service does not have is refused', async () => {
