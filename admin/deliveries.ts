@@ -61,8 +61,10 @@ export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => 
     const results: Retriggered[] = [];
     let refused = 0;
     let inARow = 0;
+    let nextAt = performance.now();
     for await (const id of ids) {
-      const nextAt = performance.now() + 1000 / perSecond;
+      await sleep(Math.max(0, nextAt - performance.now()));
+      nextAt = performance.now() + 1000 / perSecond;
       const result = await retrigger(id, reason).then(
         (done): Retriggered => ({ id, done }),
         (error: unknown): Retriggered => {
@@ -76,7 +78,6 @@ export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => 
       inARow = isRefused ? inARow + 1 : 0;
       onProgress?.({ done: results.length, total, refused });
       if (inARow >= refusedInARow) break;
-      if (results.length < total) await sleep(Math.max(0, nextAt - performance.now()));
     }
     return results;
   };

@@ -139,6 +139,22 @@ describe('re-triggering', () => {
     expect(await deliveries.countExhausted('quiet-2')).toBe(0);
   });
 
+  it('goes no faster over what becomes exhausted meanwhile', async () => {
+    for (let one = 0; one < 100; one += 1) await anExhausted('quiet-2');
+    const late: string[] = [];
+    const times: number[] = [];
+    await deliveriesWith(async () => {
+      while (late.length < 6) late.push(await anExhausted('quiet-2'));
+      return 'reset';
+    }).retriggerAll('quiet-2', {
+      perSecond: 50,
+      reason: null,
+      onProgress: () => times.push(performance.now()),
+    });
+    expect(times).toHaveLength(106);
+    expect(times[105]! - times[99]!).toBeGreaterThanOrEqual(6 * 20 - 5);
+  });
+
   it('stops after ten refusals in a row: Temporal is away for the next one too', async () => {
     for (let one = 0; one < 15; one += 1) await anExhausted('quiet-2');
     let asked = 0;
