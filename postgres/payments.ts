@@ -128,7 +128,7 @@ const createReads = (sql: Sql) => {
     for (const row of rows) found[row.nth - 1] = { ...toPayment(row), sent: row.sent };
     return found;
   };
-  // Its cache would answer from the past.
+  // Its cache would only grow: nothing may be answered from it.
   return new DataLoader(readAll, { cache: false, maxBatchSize: readsAtOnce });
 };
 

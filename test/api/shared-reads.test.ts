@@ -67,12 +67,3 @@ it('reads fifty payments at once in one statement, and each owner its own alone'
   await Promise.all(Array.from({ length: 101 }, () => payments.get(mine, owner)));
   expect(statements(), 'fifty, fifty and one more').toBe(4);
 });
-
-it('asks again for what was read before', async () => {
-  const owner = { application: 'one', test: true };
-  const id = await writePayment(database.sql, { application: 'one', createdAt: new Date() });
-  const { payments } = counted();
-  expect((await payments.get(id, owner))?.status).toBe('pending');
-  await database.sql`update payments set status = 'cancelled' where id = ${id}`;
-  expect((await payments.get(id, owner))?.status).toBe('cancelled');
-});
