@@ -108,14 +108,14 @@ const tighter = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'> => {
   return after.createdAt < to ? { to: undefined, after } : { to, after: undefined };
 };
 
+const readsAtOnce = 50;
+
 /**
- * Reads that are asked for in one turn of the event loop share a statement: under load the round trip
- * is what a read costs.
+ * Undefined also for another owner's payment. Reads that are asked for in one turn of the event loop
+ * share a statement: under load its round trip is most of what a read costs.
  */
-const createReads = (sql: Sql) => {
-  const readAll = async (
-    wanted: readonly (Owner & Pick<Payment, 'id'>)[],
-  ): Promise<(SentPayment | undefined)[]> => {
+const createGet = (sql: Sql) => {
+  const readAll = async (wanted: readonly (Owner & Pick<Payment, 'id'>)[]) => {
     const rows = await sql<(PaymentRow & { sent: boolean; nth: number })[]>`
       select ${paymentColumns(sql)}, p.checkout_at is not null as sent, w.nth
       from unnest(${wanted.map(({ id }) => id)}::text[],
@@ -129,22 +129,20 @@ const createReads = (sql: Sql) => {
     return found;
   };
   // Its cache would only grow: nothing may be answered from it.
-  return new DataLoader(readAll, { cache: false, maxBatchSize: readsAtOnce });
+  const reads = new DataLoader(readAll, { cache: false, maxBatchSize: readsAtOnce });
+  return (id: string, owner: Owner): Promise<SentPayment | undefined> =>
+    reads.load({ id, ...owner });
 };
 
-const readsAtOnce = 50;
-
 /** What the API may do to payments: write new ones, read, and note that a payer was sent off. */
-export const createPayments = (sql: Sql) => {
-  const reads = createReads(sql);
-  return {
-    /**
-     * Writes the payment, its idempotency record and its `unstarted` row in one statement.
-     * Twins with one key wait for each other. @returns false when the key is taken: nothing is written.
-     */
-    async insert(p: Payment, idempotency: IdempotencyRecord | null): Promise<boolean> {
-      const key = idempotency
-        ? sql`
+export const createPayments = (sql: Sql) => ({
+  /**
+   * Writes the payment, its idempotency record and its `unstarted` row in one statement.
+   * Twins with one key wait for each other. @returns false when the key is taken: nothing is written.
+   */
+  async insert(p: Payment, idempotency: IdempotencyRecord | null): Promise<boolean> {
+    const key = idempotency
+      ? sql`
         insert into idempotency_keys as k
           (application, test, route, key, fingerprint, status, location, body, expires_at)
         values (${p.application}, ${p.test}, ${idempotency.route}, ${idempotency.key},
@@ -155,8 +153,8 @@ export const createPayments = (sql: Sql) => {
           location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
         where k.expires_at <= now()
         returning 1`
-        : sql`select 1`;
-      const inserted = await sql`
+      : sql`select 1`;
+    const inserted = await sql`
       with key as (${key}), payment as (
         insert into payments (id, application, test, order_id, status, amount, currency, gateway,
           description, callback_url, metadata, expires_at, created_at, updated_at)
@@ -168,21 +166,19 @@ export const createPayments = (sql: Sql) => {
       )
       insert into unstarted (payment_id, created_at) select id, created_at from payment
       returning payment_id`;
-      return inserted.count === 1;
-    },
+    return inserted.count === 1;
+  },
 
-    /** Undefined also for another owner's payment. */
-    get: (id: string, owner: Owner): Promise<SentPayment | undefined> =>
-      reads.load({ id, ...owner }),
+  get: createGet(sql),
 
-    /**
-     * Newest first. Each condition is in the text only when it is asked for: then it meets its index. So
-     * is the usual limit (20 and one more): only of a limit it knows does Postgres keep the plan.
-     */
-    async list({ application, test }: Owner, wanted: ListQuery): Promise<Payment[]> {
-      const { orderId, status, from } = wanted;
-      const { to, after } = tighter(wanted);
-      const rows = await sql<PaymentRow[]>`
+  /**
+   * Newest first. Each condition is in the text only when it is asked for: then it meets its index. So
+   * is the usual limit (20 and one more): only of a limit it knows does Postgres keep the plan.
+   */
+  async list({ application, test }: Owner, wanted: ListQuery): Promise<Payment[]> {
+    const { orderId, status, from } = wanted;
+    const { to, after } = tighter(wanted);
+    const rows = await sql<PaymentRow[]>`
       select ${paymentColumns(sql)} from payments p
       where p.application = ${application} and p.test = ${test}
         ${orderId === undefined ? sql`` : sql`and p.order_id = ${orderId}`}
@@ -193,40 +189,39 @@ export const createPayments = (sql: Sql) => {
       order by p.created_at desc, p.id desc
       ${wanted.limit === 21 ? sql`limit 21` : sql`limit ${wanted.limit}`}
       ${wanted.offset === 0 ? sql`` : sql`offset ${wanted.offset}`}`;
-      return rows.map(toPayment);
-    },
+    return rows.map(toPayment);
+  },
 
-    /** For a payer's page: whoever knows the unguessable id may ask. */
-    async getForPayer(id: string): Promise<PayerView | undefined> {
-      const [row] = await sql<
-        (PaymentRow & Pick<PayerView, 'driver' | 'redirect' | 'sent' | 'unstarted'>)[]
-      >`
+  /** For a payer's page: whoever knows the unguessable id may ask. */
+  async getForPayer(id: string): Promise<PayerView | undefined> {
+    const [row] = await sql<
+      (PaymentRow & Pick<PayerView, 'driver' | 'redirect' | 'sent' | 'unstarted'>)[]
+    >`
       select ${paymentColumns(sql)}, g.driver, p.gateway_redirect as redirect,
         p.checkout_at is not null as sent,
         exists (select from unstarted u where u.payment_id = p.id) as unstarted
       from payments p join gateways g on g.slug = p.gateway where p.id = ${id}`;
-      if (!row) return undefined;
-      const { driver, redirect, sent, unstarted } = row;
-      return { ...toPayment(row), driver, redirect, sent, unstarted };
-    },
+    if (!row) return undefined;
+    const { driver, redirect, sent, unstarted } = row;
+    return { ...toPayment(row), driver, redirect, sent, unstarted };
+  },
 
-    /** The payment that a gateway has under its own name for it. */
-    async getByReference(gateway: string, reference: string): Promise<NamedPayment | undefined> {
-      const [row] = await sql<NamedPayment[]>`
+  /** The payment that a gateway has under its own name for it. */
+  async getByReference(gateway: string, reference: string): Promise<NamedPayment | undefined> {
+    const [row] = await sql<NamedPayment[]>`
       select ${startFactsColumns(sql)}, p.status from payments p
       where p.gateway = ${gateway} and p.gateway_reference = ${reference}`;
-      return row;
-    },
+    return row;
+  },
 
-    /** Notes that the payer goes to the gateway. @returns where, or undefined when that is over. */
-    async sendToGateway(id: string, now: Date): Promise<Redirect | undefined> {
-      const [row] = await sql<{ gateway_redirect: Redirect }[]>`
+  /** Notes that the payer goes to the gateway. @returns where, or undefined when that is over. */
+  async sendToGateway(id: string, now: Date): Promise<Redirect | undefined> {
+    const [row] = await sql<{ gateway_redirect: Redirect }[]>`
       update payments set checkout_at = ${now}
       where id = ${id} and status = 'pending' and gateway_redirect is not null
         and expires_at > ${now}
       returning gateway_redirect`;
-      return row?.gateway_redirect;
-    },
-  };
-};
+    return row?.gateway_redirect;
+  },
+});
 export type Payments = ReturnType<typeof createPayments>;
