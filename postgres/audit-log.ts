@@ -38,16 +38,6 @@ export const createAuditLog = (sql: Queries) => ({
         ${record.reason})`;
   },
 
-  /** Unless such an action stands there for the subject already. */
-  async insertOnce({ subject, action, ...record }: NewAuditRecord): Promise<void> {
-    await sql`
-      insert into audit_log (actor, action, subject, before, after, reason)
-      select ${record.actor}, ${action}, ${subject}, ${record.before && sql.json(record.before)},
-        ${record.after && sql.json(record.after)}, ${record.reason}
-      where not exists (
-        select from audit_log where subject = ${subject} and action = ${action})`;
-  },
-
   /** The newest first. */
   async list({ subject, limit }: AuditFilter): Promise<AuditRecord[]> {
     return sql<AuditRecord[]>`

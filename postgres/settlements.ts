@@ -99,6 +99,7 @@ export const createSettlements = (sql: Sql) => ({
   /**
    * What admins should know of a payment that is paid, and find in the audit log then. A statement
    * after the end's, not a part of it: of two that end at the same moment neither would see the other.
+   * Asked again, it notes it again.
    */
   async flagDoubts(paid: Payment): Promise<Doubts> {
     const [row] = await sql<Doubts[]>`
@@ -117,11 +118,11 @@ export const createSettlements = (sql: Sql) => ({
     const noted = { actor: 'service', subject, before: null, reason: null };
     if (duplicateOf !== null) {
       const after = { order_id: paid.orderId, duplicate_of: duplicateOf };
-      await createAuditLog(sql).insertOnce({ ...noted, action: 'payment.duplicate', after });
+      await createAuditLog(sql).insert({ ...noted, action: 'payment.duplicate', after });
     }
     if (trackingCodeOf !== null) {
       const after = { tracking_code: paid.trackingCode, also_of: trackingCodeOf };
-      await createAuditLog(sql).insertOnce({
+      await createAuditLog(sql).insert({
         ...noted,
         action: 'payment.tracking_code_twice',
         after,
