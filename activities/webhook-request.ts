@@ -1,4 +1,4 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { AttemptResult } from '../postgres/deliveries.ts';
 import { ConnectTimeout } from './webhook-connector.ts';
 import type { Failure } from './webhook-failure.ts';
@@ -65,41 +65,80 @@ const outOfTime = (deadlineMs: number): Failure => ({
 type Sendable = Omit<WebhookRequest, 'signal' | 'deadlineMs'>;
 
 const send = async (webhook: Sendable, signal: AbortSignal): Promise<Answer> => {
-  const { statusCode, body } = await requestOnce(webhook, signal);
-  const { text, truncated } = await readSome(body);
-  const answer = { responseStatus: statusCode, responseBody: text, responseTruncated: truncated };
-  if (isAccepted(statusCode)) return { ...accepted, ...answer };
-  return { ...answer, errorClass: 'http_status', error: `Answered ${statusCode}` };
+  const { status, kept, bytes } = await exchangeOnce(webhook, signal);
+  const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '');
+  const answer = {
+    responseStatus: status,
+    responseBody: text === '' ? null : text,
+    responseTruncated: bytes > maxKeptBytes,
+  };
+  if (isAccepted(status)) return { ...accepted, ...answer };
+  return { ...answer, errorClass: 'http_status', error: `Answered ${status}` };
 };
 
 /** A connection that another webhook began may run out of time before this one does: once anew. */
-const requestOnce = async (webhook: Sendable, signal: AbortSignal) => {
-  const { url, headers, body, dispatcher } = webhook;
-  // Not decompressed and no redirect followed: undici's request() does neither.
-  const options = { method: 'POST', headers, body, dispatcher, signal } as const;
+const exchangeOnce = async (webhook: Sendable, signal: AbortSignal): Promise<Received> => {
   try {
-    return await request(url, options);
+    return await exchange(webhook, signal);
   } catch (error) {
     if (!(error instanceof ConnectTimeout) || signal.aborted) throw error;
-    return request(url, options);
+    return exchange(webhook, signal);
   }
 };
 
-/** The beginning of a response body, as text that Postgres can keep. */
-const readSome = async (body: Dispatcher.ResponseData['body']) => {
-  const kept: Buffer[] = [];
-  let bytes = 0;
-  // By events: an iterator of a stream would cost more than the whole request.
-  await new Promise<void>((resolve) => {
-    body.on('data', (chunk: Buffer) => {
-      if (bytes < maxKeptBytes) kept.push(chunk.subarray(0, maxKeptBytes - bytes));
-      bytes += chunk.length;
-      if (bytes >= maxReadBytes) body.destroy();
-    });
-    // What came before a break, or before the deadline, is kept.
-    body.on('error', () => {});
-    body.once('close', resolve);
+interface Received {
+  status: number;
+  /** The beginning of the body. */
+  kept: Buffer[];
+  /** Of the body, as far as it was read. */
+  bytes: number;
+}
+
+/**
+ * One request by undici's handlers: a stream of the answer, as its `request()` makes one, would cost as
+ * much as all the rest. Nothing is decompressed and no redirect is followed. From the headers on it
+ * succeeds: what came before a break, or before the signal, is kept.
+ */
+const exchange = (
+  { url, headers, body, dispatcher }: Sendable,
+  signal: AbortSignal,
+): Promise<Received> =>
+  new Promise((resolve, reject) => {
+    const { origin, pathname, search } = new URL(url);
+    let received: Received | undefined;
+    const end = (error: Error) => {
+      signal.removeEventListener('abort', cut);
+      if (received) resolve(received);
+      else reject(error);
+    };
+    let abort = (_reason: Error) => {};
+    const cut = () => {
+      const reason = new Error('Cut short');
+      abort(reason);
+      end(reason);
+    };
+    signal.addEventListener('abort', cut);
+    dispatcher.dispatch(
+      { origin, path: pathname + search, method: 'POST', headers, body },
+      {
+        onRequestStart(controller) {
+          abort = (reason) => controller.abort(reason);
+          // It waited for a connection until now: nobody waits for it any more.
+          if (signal.aborted) abort(new Error('Cut short'));
+        },
+        onResponseStart(_controller, status) {
+          // Others are followed by the one that counts.
+          if (status >= 200) received = { status, kept: [], bytes: 0 };
+        },
+        onResponseData(controller, chunk) {
+          if (!received) return;
+          if (received.bytes < maxKeptBytes)
+            received.kept.push(chunk.subarray(0, maxKeptBytes - received.bytes));
+          received.bytes += chunk.length;
+          if (received.bytes >= maxReadBytes) controller.abort(new Error('Enough'));
+        },
+        onResponseEnd: () => end(new Error('An answer without a status')),
+        onResponseError: (_controller, error) => end(error),
+      },
+    );
   });
-  const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '');
-  return { text: text === '' ? null : text, truncated: bytes > maxKeptBytes };
-};

@@ -125,6 +125,23 @@ describe('a receiver that hangs', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('FS-44: with a name that is resolved after the deadline: a timeout, and no POST after it', async () => {
+    await using server = await startRawServer(answering('HTTP/1.1 204 No Content\r\n\r\n'));
+    const name = Promise.withResolvers<string[]>();
+    const late = createWebhookDispatcher({
+      ...{ allowLoopback: true, timeoutMs: attemptDeadlineMs, resolve: () => name.promise },
+    });
+    const url = server.url.replace('127.0.0.1', 'receiver.example');
+    const result = await send(url, { deadlineMs, dispatcher: late });
+    expect(result).toMatchObject({ errorClass: 'timeout', responseStatus: null });
+    expect(result.durationMs).toBeLessThan(deadlineMs + 400);
+    name.resolve(['127.0.0.1']);
+    // The connection carries the next one, behind which nothing is left.
+    expect(await send(url, { dispatcher: late })).toMatchObject({ responseStatus: 204 });
+    expect(server.requests).toHaveLength(1);
+    await late.destroy();
+  });
+
   const drip = (status: string) => (socket: Socket) => {
     socket.write(`HTTP/1.1 ${status}\r\ncontent-length: 1000\r\n\r\n`);
     const timer = setInterval(() => socket.write('x'), 50);
