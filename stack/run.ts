@@ -101,6 +101,7 @@ Ready after ${(tookMs / 1000).toFixed(1)} s.
 
   Demo shop     ${facts.shop_url}
   API           ${facts.api_base_url}/api/v1
+  API docs      ${facts.api_base_url}/api/v1/docs
   Temporal UI   ${facts.temporal_ui_url ?? `of your server at ${facts.temporal_address}`}
   Logs          ${dataDir}/logs
 
