@@ -51,10 +51,10 @@ export const createMember = (name: string, part: Part): Member => {
     part,
     lives,
     isUp,
-    kill: () => signal('SIGKILL'),
+    kill: () => send('SIGKILL'),
     async restart() {
       const { length } = lives;
-      signal('SIGTERM');
+      send('SIGTERM');
       await until(`${name} is up again`, () => lives.length > length && isUp(), restartMs);
     },
     async begin(start) {
