@@ -29,7 +29,11 @@ await runProcess(async () => {
   // The process owns its signals: the runtime would stop workers behind its back.
   Runtime.install({
     shutdownSignals: [],
-    telemetryOptions: engineMetrics.telemetry,
+    telemetryOptions: {
+      ...engineMetrics.telemetry,
+      // What its native part says would go to the console past the logger, and not as JSON.
+      logging: { forward: {} },
+    },
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       // The worker of the deliveries has none, as it is meant to be.
       if (message.startsWith('No workflows registered')) return;

@@ -86,6 +86,19 @@ describe('a log line', () => {
   });
 });
 
+describe('a log line of the SDK itself', () => {
+  it('is one as well, e.g. while the engine is away', async () => {
+    const { length } = service.worker.lines;
+    await service.engine.stop();
+    const isWarning = (line: string) => !line.includes('"level":30');
+    const warning = await until('the worker says so', () =>
+      service.worker.lines.slice(length).find(isWarning),
+    );
+    await service.engine.start();
+    expect(JSON.parse(warning)).toMatchObject({ name: 'worker', level: 40 });
+  });
+});
+
 describe('a trace that the caller sends', () => {
   it('is in every line of the payment, in the engine as a header alone, and in no webhook', async () => {
     const traceId = randomBytes(16).toString('hex');
