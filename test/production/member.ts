@@ -38,10 +38,10 @@ export const createMember = (name: string, part: Part): Member => {
     const last = lives.at(-1);
     return last?.readyAt !== undefined && last.endedAt === undefined;
   };
-  const signal = (sent: NodeJS.Signals) => {
+  const send = (signal: NodeJS.Signals) => {
     if (alive === undefined) return false;
     try {
-      return process.kill(alive, sent);
+      return process.kill(alive, signal);
     } catch {
       return false; // It has just ended by itself.
     }
