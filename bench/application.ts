@@ -1,7 +1,7 @@
-import { parseKeyRing } from '../config.ts';
 import { createApplications } from '../postgres/applications.ts';
 import { connect, type Sql } from '../postgres/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
+import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
@@ -15,14 +15,21 @@ export interface ApplicationOptions {
 
 /** What the benchmark has of its own, so that the shop is left out. */
 export const createSetup = (
-  { databaseUrl, secretsKey }: { databaseUrl: string; /** As SECRETS_KEY. */ secretsKey: string },
+  { databaseUrl, keyRing }: { databaseUrl: string; keyRing: KeyRing },
   cleanup: AsyncDisposableStack,
 ) => {
   const sql: Sql = connect(databaseUrl, { name: 'bench', max: 1 });
   cleanup.defer(() => sql.end({ timeout: 1 }));
-  const box = createSecretBox(parseKeyRing(secretsKey));
+  const box = createSecretBox(keyRing);
   return {
     sql,
+
+    /** What a stack of its own makes at its first start. */
+    sandbox: () =>
+      createGateways(sql).insert({
+        ...{ slug: 'sandbox', driver: 'sandbox', kind: 'sandbox' },
+        credentials: null,
+      }),
 
     /** @returns its token */
     async application({ slug, webhookUrl, credentials }: ApplicationOptions): Promise<string> {

@@ -16,6 +16,8 @@ export interface BareOptions {
   temporal: Setup['temporal'];
   http: Http;
   signal: AbortSignal;
+  /** How many; one by default. */
+  workers?: number;
 }
 
 const here = import.meta.dirname;
@@ -32,7 +34,7 @@ const bundle = async (path: string): Promise<void> => {
 
 /** The ceilings: an API and a worker that do the least there is, on the same servers as ours. */
 export const startBare = async (options: BareOptions) => {
-  const { folder, databaseUrl, temporal, http, signal } = options;
+  const { folder, databaseUrl, temporal, http, signal, workers: count = 1 } = options;
   const bundlePath = join(folder, 'bare-workflow.js');
   await bundle(bundlePath);
   const port = await freePort();
@@ -47,7 +49,11 @@ export const startBare = async (options: BareOptions) => {
       onSpawn: () => {},
       signal,
     });
-  const [api, worker] = await Promise.all([start('api'), start('worker')]);
+  const [api, worker, ...others] = await Promise.all([
+    start('api'),
+    start('worker'),
+    ...Array.from({ length: count - 1 }, () => start('worker')),
+  ]);
   const url = `http://127.0.0.1:${port}`;
 
   const loop = async (path: string, bounds: Bounds): Promise<Finished> => {
@@ -70,7 +76,7 @@ export const startBare = async (options: BareOptions) => {
     select: (id: string) => http.call({ method: 'GET', url: `${url}/rows/${id}`, expect: 200 }),
 
     stop: async () => {
-      await Promise.all([api.stop(), worker.stop()]);
+      await Promise.all([api, worker, ...others].map(({ stop }) => stop()));
     },
   };
 };

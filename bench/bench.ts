@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { StackConfig } from '../config.ts';
+import { parseKeyRing, type StackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 import { openDataFolder, readSecretsKey } from '../stack/files.ts';
 import { findTemporal } from '../stack/temporal/program.ts';
@@ -61,12 +61,12 @@ const prepare = async (
   { facts }: RunningStack,
   options: BenchOptions & { folder: string; stackFolder: string },
 ): Promise<Bench> => {
-  const { cleanup, signal, say, folder, stackFolder } = options;
+  const { config, cleanup, signal, say, folder, stackFolder } = options;
   const databaseUrl = facts.database_url;
   const http = createHttp({ connections: 300 });
   cleanup.defer(http.close);
-  const secretsKey = readSecretsKey(openDataFolder(stackFolder));
-  const setup = createSetup({ databaseUrl, secretsKey }, cleanup);
+  const keyRing = parseKeyRing(readSecretsKey(openDataFolder(stackFolder)));
+  const setup = createSetup({ databaseUrl, keyRing }, cleanup);
   const bare = await startBare({
     folder,
     databaseUrl,
@@ -77,7 +77,7 @@ const prepare = async (
   cleanup.defer(bare.stop);
   const pids = findPids(facts.pid);
   return {
-    ...{ pids, bare, cleanup, signal, folder, say },
+    ...{ config, facts, http, pids, bare, cleanup, signal, folder, say },
     barePids: { ...pids, ...bare.pids },
     sql: setup.sql,
     async payers({ receiver, ...application }) {

@@ -1,6 +1,9 @@
+import type { StackConfig } from '../config.ts';
+import type { ConnectionFacts } from '../stack/connection-file.ts';
 import type { createSetup } from './application.ts';
 import type { Bare } from './bare.ts';
 import type { Figure } from './figure.ts';
+import type { Http } from './http.ts';
 import type { BenchPayments } from './payments.ts';
 import type { Pids } from './processes.ts';
 import type { Receiver } from './receiver.ts';
@@ -15,6 +18,9 @@ export interface PayersOptions {
 
 /** A running stack, with what measures it. */
 export interface Bench {
+  config: StackConfig;
+  facts: ConnectionFacts;
+  http: Http;
   pids: Pids;
   barePids: Pids;
   bare: Bare;

@@ -2,7 +2,9 @@ import { measureFairness } from './fairness.ts';
 import { measureGateways } from './gateways.ts';
 import type { Group } from './group.ts';
 import { measure } from './measure.ts';
+import { measureObservation } from './observation.ts';
 import { createCpuMeter } from './processes.ts';
+import { measureProduction } from './production.ts';
 import { startReceiver } from './receiver.ts';
 import { measureSender } from './sender.ts';
 import { measureWaiting } from './waiting.ts';
@@ -21,6 +23,8 @@ export const groups = {
   service: measureService,
   sender: measureSender,
   gateways: measureGateways,
+  observation: measureObservation,
+  production: measureProduction,
   webhooks: measureWebhooks,
   fairness: measureFairness,
   waiting: measureWaiting,

@@ -44,7 +44,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'admin/main.ts': { value: 'config.ts process.ts gateways/registry.ts' },
   stack: { value: 'config.ts process.ts postgres contract' },
   demo: {},
-  bench: { value: house },
+  bench: { value: `${house} test/production` },
   chaos: {
     value: `${house} test/production test/gateways/stand-ins test/support/stripe-account.ts`,
   },

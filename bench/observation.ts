@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { compared, type Figure, type Round } from './figure.ts';
+import type { Group } from './group.ts';
+import { closedLoop } from './load.ts';
+import { startOurs } from './ours.ts';
+import { createCpuMeter } from './processes.ts';
+import { startReceiver } from './receiver.ts';
+
+const warmUp = { atOnce: 20, count: 400, limitMs: 30_000 };
+const whole = { atOnce: 20, count: 300, limitMs: 20_000 };
+const rounds = [1, 2, 3, 4];
+/** As Prometheus asks for metrics by default in its own examples. */
+const scrapeEveryMs = 15_000;
+/** What is still logged and counted after the last answer belongs to it. */
+const afterMs = 750;
+
+/** What it costs our processes to be watched: the same with metrics and logs, and without. */
+export const measureObservation: Group = async (bench) => {
+  const { pids: servers, cleanup, say } = bench;
+  const receiver = await startReceiver();
+  cleanup.defer(receiver.stop);
+  const observed = await startOurs(bench, { name: 'observed', receiver });
+  const unobserved = await startOurs(bench, {
+    ...{ name: 'unobserved', receiver, env: { LOG_LEVEL: 'silent' } },
+    preload: fileURLToPath(new URL('unobserved/preload.ts', import.meta.url)),
+  });
+  cleanup.defer(scrape(observed.operations));
+
+  const meter = createCpuMeter();
+  const cpuOf = async ({ pids, pay }: typeof observed) => {
+    const before = meter({ ...servers, ...pids });
+    const { count } = await closedLoop(whole, pay);
+    await sleep(afterMs);
+    const after = meter({ ...servers, ...pids });
+    const each = (part: 'api' | 'worker') => (after[part] - before[part]) / count;
+    return { api: each('api'), worker: each('worker') };
+  };
+
+  say('Metrics and logs: warming up …');
+  for (const { pay } of [observed, unobserved]) await closedLoop(warmUp, pay);
+  const samples: { ceiling: Cpu; ours: Cpu }[] = [];
+  for (const round of rounds) {
+    say(`Metrics and logs: round ${round} of ${rounds.length} …`);
+    // Each is the first of the two as often as the other.
+    const first = round % 2 === 0 ? await cpuOf(observed) : undefined;
+    const ceiling = await cpuOf(unobserved);
+    samples.push({ ceiling, ours: first ?? (await cpuOf(observed)) });
+  }
+  const figure = (name: string, of: (cpu: Cpu) => number, atMost?: number): Figure =>
+    compared(
+      { name, unit: 'ms', ceilingName: 'without them' },
+      samples.map(({ ceiling, ours }): Round => ({ ceiling: of(ceiling), ours: of(ours) })),
+      atMost === undefined ? undefined : { atMost },
+    );
+  return [
+    figure('CPU per paid payment with metrics and logs', ({ api, worker }) => api + worker, 1.05),
+    figure('  of these api', ({ api }) => api),
+    figure('  of these worker', ({ worker }) => worker),
+  ];
+};
+
+interface Cpu {
+  api: number;
+  worker: number;
+}
+
+/** Somebody has to ask for metrics, or they would cost less than they do. @returns what ends it */
+const scrape = (operations: readonly string[]) => {
+  const timer = setInterval(() => {
+    for (const url of operations)
+      void fetch(`${url}/metrics`)
+        .then((answer) => answer.text())
+        .catch(() => {});
+  }, scrapeEveryMs);
+  return () => clearInterval(timer);
+};

@@ -1,0 +1,7 @@
+import type * as measured from '../../worker/measured.ts';
+
+export const { measuredSettlements, measuredDeliveries, measuredGateways }: typeof measured = {
+  measuredSettlements: (settlements) => settlements,
+  measuredDeliveries: (deliveries) => deliveries,
+  measuredGateways: (gatewayOf) => gatewayOf,
+};

@@ -1,0 +1,28 @@
+import { Registry } from 'prom-client';
+import type * as metrics from '../../operations/metrics.ts';
+
+/** The calls that the service makes on its metrics, and nothing behind them. */
+const nothing = {
+  inc() {},
+  dec() {},
+  set() {},
+  setToCurrentTime() {},
+  observe() {},
+  startTimer: () => () => 0,
+};
+
+/** Whatever metric is asked for. */
+const all = () => new Proxy({}, { get: () => nothing }) as never;
+
+export const {
+  createRegistry,
+  createDatabaseMetrics,
+  createApiMetrics,
+  createWorkerMetrics,
+  registerWaiting,
+  registerDependencies,
+}: typeof metrics = {
+  createRegistry: () => new Registry(),
+  ...{ createDatabaseMetrics: all, createApiMetrics: all, createWorkerMetrics: all },
+  ...{ registerWaiting() {}, registerDependencies() {} },
+};
