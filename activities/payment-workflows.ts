@@ -2,8 +2,11 @@ import type { StartFacts } from '../contract/payment.ts';
 
 /** What activities do to workflows; the worker hands it in, made of the engine's client. */
 export interface PaymentWorkflows {
-  /** Starts a payment's workflow. `again`: also where an earlier run has closed. Harmless when it runs. */
-  start(facts: StartFacts, how: { again: boolean }): Promise<void>;
+  /**
+   * Starts a payment's workflow. `again`: also where an earlier run has closed. Harmless when it runs.
+   * `traceId`: its log lines carry it.
+   */
+  start(facts: StartFacts, how: { again: boolean; traceId?: string | null }): Promise<void>;
   /** Tells a payment's workflow that its gateway has news. */
   tell(paymentId: string): Promise<void>;
   /** Has somebody look for money that came after the payment's end. Harmless when that runs. */

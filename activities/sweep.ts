@@ -99,7 +99,7 @@ export const createSweepActivities = (deps: Deps) => {
         const batch = await unstarted.list({ limit: 500, age: '5 seconds' });
         const done: string[] = [];
         await eachOf(batch, { atOnce: startsAtOnce, until, logger }, async (facts) => {
-          await workflows.start(facts, { again: false });
+          await workflows.start(facts, { again: false, traceId: facts.traceId });
           done.push(facts.id);
         });
         await unstarted.delete(done);

@@ -1,8 +1,7 @@
 import type { ConnectionOptions, WorkflowClientInterceptor } from '@temporalio/client';
 import { Client, Connection } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
-import { traceHeader } from '../contract/trace.ts';
 import { logContext } from '../process.ts';
+import { traceHeaders } from '../workflows/messages.ts';
 
 export interface TemporalConfig {
   connectionOptions: ConnectionOptions;
@@ -12,10 +11,8 @@ export interface TemporalConfig {
 /** A workflow that a request starts carries the request's trace. */
 const traced: WorkflowClientInterceptor = {
   start(input, next) {
-    const trace = logContext.getStore()?.['trace_id'];
-    if (trace === undefined) return next(input);
-    const header = defaultPayloadConverter.toPayload(trace);
-    return next({ ...input, headers: { ...input.headers, [traceHeader]: header } });
+    const trace = traceHeaders(logContext.getStore()?.['trace_id']);
+    return next({ ...input, headers: { ...input.headers, ...trace } });
   },
 };
 

@@ -139,8 +139,13 @@ export const createPayments = (sql: Sql) => ({
   /**
    * Writes the payment, its idempotency record and its `unstarted` row in one statement.
    * Twins with one key wait for each other. @returns false when the key is taken: nothing is written.
+   * @param traceId of the request, for whoever starts the workflow later
    */
-  async insert(p: Payment, idempotency: IdempotencyRecord | null): Promise<boolean> {
+  async insert(
+    p: Payment,
+    idempotency: IdempotencyRecord | null,
+    traceId: string | null = null,
+  ): Promise<boolean> {
     const key = idempotency
       ? sql`
         insert into idempotency_keys as k
@@ -164,7 +169,8 @@ export const createPayments = (sql: Sql) => ({
         from key
         returning id, created_at
       )
-      insert into unstarted (payment_id, created_at) select id, created_at from payment
+      insert into unstarted (payment_id, created_at, trace_id)
+      select id, created_at, ${traceId}::text from payment
       returning payment_id`;
     return inserted.count === 1;
   },

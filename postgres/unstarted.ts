@@ -2,6 +2,9 @@ import type { StartFacts } from '../contract/payment.ts';
 import type { Sql } from './connection.ts';
 import { startFactsColumns } from './payments.ts';
 
+/** `traceId`: that of the create, where its caller sent one. */
+export type UnstartedPayment = StartFacts & { traceId: string | null };
+
 export const createUnstarted = (sql: Sql) => ({
   async delete(paymentIds: readonly string[]): Promise<void> {
     await sql`delete from unstarted where payment_id = any(${[...paymentIds]})`;
@@ -17,9 +20,9 @@ export const createUnstarted = (sql: Sql) => ({
   },
 
   /** Oldest first; `age` leaves alone those whose API process is starting them right now. */
-  async list({ limit, age }: { limit: number; age: string }): Promise<StartFacts[]> {
-    return sql<StartFacts[]>`
-      select ${startFactsColumns(sql)}
+  async list({ limit, age }: { limit: number; age: string }): Promise<UnstartedPayment[]> {
+    return sql<UnstartedPayment[]>`
+      select ${startFactsColumns(sql)}, u.trace_id as "traceId"
       from unstarted u join payments p on p.id = u.payment_id
       where u.created_at < now() - ${age}::interval
       order by u.created_at limit ${limit}`;

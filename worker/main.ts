@@ -15,7 +15,7 @@ import { createLogger, runProcess, SetupError } from '../process.ts';
 import { composeActivities } from './activities.ts';
 import { connectEngine } from './connection.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
-import { createActivityInterceptors } from './interceptors.ts';
+import { createActivityInterceptors, traced } from './interceptors.ts';
 import { prepareNamespace } from './namespace.ts';
 import { createWorkers } from './workers.ts';
 
@@ -46,7 +46,7 @@ await runProcess(async () => {
       `Temporal cannot be reached (${String(error)}): start it, or set TEMPORAL_ADDRESS.`,
     );
   });
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, interceptors: { workflow: [traced] } });
   await prepareNamespace(client);
 
   const registry = createRegistry();

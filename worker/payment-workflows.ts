@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { PaymentWorkflows } from '../activities/payment-workflows.ts';
+import { logContext } from '../process.ts';
 import {
   lateStartOf,
   lateWorkflow,
@@ -13,11 +14,14 @@ const deadlineMs = 5_000;
 
 /** What activities do to payments' workflows. */
 export const createPaymentWorkflows = (client: Client): PaymentWorkflows => ({
-  async start(facts, { again }) {
-    try {
-      await client.withDeadline(Date.now() + deadlineMs, () =>
+  async start(facts, { again, traceId }) {
+    const start = () =>
+      client.withDeadline(Date.now() + deadlineMs, () =>
         client.workflow.start(paymentWorkflow, startOf(facts, { again })),
       );
+    try {
+      // From there the client's interceptor has it.
+      await (traceId ? logContext.run({ trace_id: traceId }, start) : start());
     } catch (error) {
       // It ran and ended: nothing is lost.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -1,6 +1,12 @@
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Headers } from '@temporalio/common';
+import {
+  defaultPayloadConverter,
+  defineSearchAttributeKey,
+  SearchAttributeType,
+} from '@temporalio/common';
 import { formatMoney } from '../contract/money.ts';
 import type { StartFacts } from '../contract/payment.ts';
+import { traceHeader } from '../contract/trace.ts';
 
 /** Names and shapes that cross the engine. They are for ever: open workflows hold them. */
 export const paymentsQueue = 'payments';
@@ -63,6 +69,10 @@ export const startOf = (
     staticDetails: `Order \`${facts.orderId.replaceAll('`', "'")}\` through ${gateway}, to be paid before ${input.expiresAt}`,
   };
 };
+
+/** What a start carries beside its arguments: the trace of the create, where there is one. */
+export const traceHeaders = (traceId: string | undefined): Headers =>
+  traceId === undefined ? {} : { [traceHeader]: defaultPayloadConverter.toPayload(traceId) };
 
 export interface LateInput {
   /** The payment's. */

@@ -128,6 +128,31 @@ describe('a trace that the caller sends', () => {
       );
   });
 
+  it('is kept while the engine is away, for the sweep to start the workflow with', async () => {
+    const { token } = await service.anApplication();
+    const traceId = randomBytes(16).toString('hex');
+    const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+    await service.engine.stop();
+    const fields = { order_id: 'order-1', amount: 1250, currency: 'EUR' };
+    const { json } = await createJourney(service, token).request(
+      ...(['POST', '/api/v1/payments', fields, { traceparent }] as const),
+    );
+    const id = String(json['payment_id']);
+    await until('the API gives it up', () =>
+      linesOf('api', (line) => line['payment_id'] === id).some(({ err }) => err !== undefined),
+    );
+    await service.engine.start();
+    const started = () =>
+      service.client.workflow
+        .getHandle(id)
+        .fetchHistory()
+        .catch(() => undefined);
+    const { events } = await until('the sweep starts it', started);
+    const { header } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+    expect(Object.keys(header?.fields ?? {})).toEqual(['trace_id']);
+    expect(textOf(header)).toContain(traceId);
+  });
+
   it('leaves nothing where it is not valid, and the payment lives as ever', async () => {
     const { lines, history } = await aLife({ traceparent: `00-${'0'.repeat(32)}-1-01` });
     for (const line of [...lines.api, ...lines.worker]) expect(line).not.toHaveProperty('trace_id');

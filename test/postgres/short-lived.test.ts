@@ -83,6 +83,7 @@ describe('an unstarted payment', () => {
         currency: 'EUR',
         gateway: 'sandbox',
         expiresAt: older.expiresAt,
+        traceId: null,
       },
     ]);
     expect(await list(9, '0 seconds')).toHaveLength(3);
