@@ -28,17 +28,20 @@ export const post = async ({
 }: WebhookRequest): Promise<AttemptResult> => {
   const began = performance.now();
   const elapsedMs = () => Math.round(performance.now() - began);
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), deadlineMs);
-  const stop = () => deadline.abort();
+  const cut: Cut = { made: false, stop: () => {} };
+  const stop = () => {
+    cut.made = true;
+    cut.stop();
+  };
+  const timer = setTimeout(stop, deadlineMs);
   webhook.signal.addEventListener('abort', stop);
   try {
     webhook.signal.throwIfAborted();
-    const answered = await send(webhook, deadline.signal);
+    const answered = await send(webhook, cut);
     return { ...answered, durationMs: elapsedMs() };
   } catch (error) {
     if (webhook.signal.aborted) throw webhook.signal.reason;
-    const failed = deadline.signal.aborted ? outOfTime(deadlineMs) : failureOf(error);
+    const failed = cut.made ? outOfTime(deadlineMs) : failureOf(error);
     const brokeOff = failed.errorClass === 'reset' ? statusBefore(error) : undefined;
     if (brokeOff !== undefined && isAccepted(brokeOff))
       return { ...accepted, responseStatus: brokeOff, durationMs: elapsedMs() };
@@ -48,6 +51,13 @@ export const post = async ({
     webhook.signal.removeEventListener('abort', stop);
   }
 };
+
+/** By the deadline or by the worker's stop. Lighter than a second signal, for every attempt has one. */
+interface Cut {
+  made: boolean;
+  /** Ends the exchange that is under way. */
+  stop: () => void;
+}
 
 type Answer = Omit<AttemptResult, 'durationMs'>;
 
@@ -64,8 +74,8 @@ const outOfTime = (deadlineMs: number): Failure => ({
 
 type Sendable = Omit<WebhookRequest, 'signal' | 'deadlineMs'>;
 
-const send = async (webhook: Sendable, signal: AbortSignal): Promise<Answer> => {
-  const { status, kept, bytes } = await exchangeOnce(webhook, signal);
+const send = async (webhook: Sendable, cut: Cut): Promise<Answer> => {
+  const { status, kept, bytes } = await exchangeOnce(webhook, cut);
   const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '');
   const answer = {
     responseStatus: status,
@@ -77,12 +87,12 @@ const send = async (webhook: Sendable, signal: AbortSignal): Promise<Answer> => 
 };
 
 /** A connection that another webhook began may run out of time before this one does: once anew. */
-const exchangeOnce = async (webhook: Sendable, signal: AbortSignal): Promise<Received> => {
+const exchangeOnce = async (webhook: Sendable, cut: Cut): Promise<Received> => {
   try {
-    return await exchange(webhook, signal);
+    return await exchange(webhook, cut);
   } catch (error) {
-    if (!(error instanceof ConnectTimeout) || signal.aborted) throw error;
-    return exchange(webhook, signal);
+    if (!(error instanceof ConnectTimeout) || cut.made) throw error;
+    return exchange(webhook, cut);
   }
 };
 
@@ -97,34 +107,29 @@ interface Received {
 /**
  * One request by undici's handlers: a stream of the answer, as its `request()` makes one, would cost as
  * much as all the rest. Nothing is decompressed and no redirect is followed. From the headers on it
- * succeeds: what came before a break, or before the signal, is kept.
+ * succeeds: what came before a break, or before the cut, is kept.
  */
-const exchange = (
-  { url, headers, body, dispatcher }: Sendable,
-  signal: AbortSignal,
-): Promise<Received> =>
+const exchange = ({ url, headers, body, dispatcher }: Sendable, cut: Cut): Promise<Received> =>
   new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(url);
     let received: Received | undefined;
-    const end = (error: Error) => {
-      signal.removeEventListener('abort', cut);
+    const end = (error?: Error) => {
       if (received) resolve(received);
       else reject(error);
     };
     let abort = (_reason: Error) => {};
-    const cut = () => {
+    cut.stop = () => {
       const reason = new Error('Cut short');
       abort(reason);
       end(reason);
     };
-    signal.addEventListener('abort', cut);
     dispatcher.dispatch(
       { origin, path: pathname + search, method: 'POST', headers, body },
       {
         onRequestStart(controller) {
           abort = (reason) => controller.abort(reason);
           // It waited for a connection until now: nobody waits for it any more.
-          if (signal.aborted) abort(new Error('Cut short'));
+          if (cut.made) abort(new Error('Cut short'));
         },
         onResponseStart(_controller, status) {
           // Others are followed by the one that counts.
@@ -137,7 +142,7 @@ const exchange = (
           received.bytes += chunk.length;
           if (received.bytes >= maxReadBytes) controller.abort(new Error('Enough'));
         },
-        onResponseEnd: () => end(new Error('An answer without a status')),
+        onResponseEnd: () => end(),
         onResponseError: (_controller, error) => end(error),
       },
     );
