@@ -60,6 +60,9 @@ export const startOf = (
     workflowId: id,
     workflowIdReusePolicy: again ? ('ALLOW_DUPLICATE' as const) : ('REJECT_DUPLICATE' as const),
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    // A task that is lost with its worker is handed out again after this. The default of 10 s is all
+    // that a payer at the checkout waits.
+    workflowTaskTimeout: '4 seconds' as const,
     args: [input] as [PaymentInput],
     typedSearchAttributes: [
       { key: searchAttributes.application, value: facts.application },

@@ -19,8 +19,7 @@ import { until } from '../support/until.ts';
 const root = resolve(import.meta.dirname, '../..');
 /** Where no program of the server is kept yet it is built. */
 const buildLimitMs = 20 * 60_000;
-/** Not more than two cores carry beside another test: a payer who waits 10 s for CPU proves nothing. */
-const perSecond = { payments: 3, reads: 25 };
+const perSecond = { payments: 4, reads: 50 };
 const rounds = 2;
 const drainMs = 30_000;
 
