@@ -8,6 +8,9 @@ export type { Logger };
 /** What every log line of the current piece of work carries, e.g. request_id and payment_id. */
 export const logContext = new AsyncLocalStorage<Record<string, string>>();
 
+/** The trace that the current piece of work belongs to. */
+export const currentTrace = (): string | undefined => logContext.getStore()?.['trace_id'];
+
 const flushEveryMs = 200;
 
 /** A JSON line for each event on stdout, some at a time: a write for each would cost a tenth of the CPU. */

@@ -17,7 +17,7 @@ import type { Gateway, Gateways } from '../postgres/gateways.ts';
 import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord, Payments } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
-import { logContext } from '../process.ts';
+import { currentTrace, logContext } from '../process.ts';
 import type { Backlog } from './backlog.ts';
 import type { Handler, RequestOf } from './route.ts';
 import type { Routes } from './routes/table.ts';
@@ -69,11 +69,11 @@ export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment
     const answer = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
     const expiresAt = new Date(now().getTime() + keptMs);
     const record = keyed ? { route, expiresAt, ...keyed, ...answer } : null;
-    const context = logContext.getStore();
     // Twice: a key may expire between finding it taken and reading what it answered.
     for (let attempt = 1; attempt <= 2; attempt += 1) {
-      if (await payments.insert(payment, record, context?.['trace_id'] ?? null)) {
+      if (await payments.insert(payment, record, currentTrace() ?? null)) {
         metrics.created.inc({ gateway: payment.gateway });
+        const context = logContext.getStore();
         if (context) context['payment_id'] = payment.id;
         starter.start(payment);
         return { status: 201, body: answer.body, headers: { location } };

@@ -6,7 +6,8 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { PaymentError } from '../contract/errors.ts';
-import type { SettleRequest, Standing } from '../workflows/messages.ts';
+import type { Standing } from '../contract/status.ts';
+import type { SettleRequest } from '../workflows/messages.ts';
 import { settleUpdate } from '../workflows/messages.ts';
 
 const deadlineMs = 10_000;

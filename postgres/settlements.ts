@@ -122,11 +122,7 @@ export const createSettlements = (sql: Sql) => ({
     }
     if (trackingCodeOf !== null) {
       const after = { tracking_code: paid.trackingCode, also_of: trackingCodeOf };
-      await createAuditLog(sql).insert({
-        ...noted,
-        action: 'payment.tracking_code_twice',
-        after,
-      });
+      await createAuditLog(sql).insert({ ...noted, action: 'payment.tracking_code_twice', after });
     }
     return doubts;
   },

@@ -1,19 +1,10 @@
 import type { Context } from '@temporalio/activity';
-import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import { traceHeader } from '../contract/trace.ts';
 import type { WorkerMetrics } from '../operations/metrics.ts';
 import { logContext } from '../process.ts';
-import { sweepWorkflow, traceHeaders } from '../workflows/messages.ts';
-
-/** A workflow that the sweep starts for a request carries that request's trace. */
-export const traced: WorkflowClientInterceptor = {
-  start(input, next) {
-    const trace = traceHeaders(logContext.getStore()?.['trace_id']);
-    return next({ ...input, headers: { ...input.headers, ...trace } });
-  },
-};
+import { sweepWorkflow } from '../workflows/messages.ts';
 
 /** Around each activity: what its log lines carry, and what the sweep did. */
 export const createActivityInterceptors =

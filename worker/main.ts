@@ -11,11 +11,12 @@ import { openOperationsPort } from '../operations/port.ts';
 import { measuredSql } from '../operations/statements.ts';
 import { connect } from '../postgres/connection.ts';
 import { createWaiting } from '../postgres/waiting.ts';
-import { createLogger, runProcess, SetupError } from '../process.ts';
+import { createLogger, currentTrace, runProcess, SetupError } from '../process.ts';
+import { tracedStarts } from '../workflows/messages.ts';
 import { composeActivities } from './activities.ts';
 import { connectEngine } from './connection.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
-import { createActivityInterceptors, traced } from './interceptors.ts';
+import { createActivityInterceptors } from './interceptors.ts';
 import { prepareNamespace } from './namespace.ts';
 import { createWorkers } from './workers.ts';
 
@@ -46,7 +47,8 @@ await runProcess(async () => {
       `Temporal cannot be reached (${String(error)}): start it, or set TEMPORAL_ADDRESS.`,
     );
   });
-  const client = new Client({ connection, namespace, interceptors: { workflow: [traced] } });
+  const interceptors = { workflow: [tracedStarts(currentTrace)] };
+  const client = new Client({ connection, namespace, interceptors });
   await prepareNamespace(client);
 
   const registry = createRegistry();

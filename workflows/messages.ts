@@ -1,4 +1,4 @@
-import type { Headers } from '@temporalio/common';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
 import {
   defaultPayloadConverter,
   defineSearchAttributeKey,
@@ -38,8 +38,6 @@ export interface SettleRequest {
   cancelled?: boolean;
 }
 
-export type { Standing } from '../contract/status.ts';
-
 /** For operators; set at start and never upserted, which would cost a fifth of the throughput. */
 export const searchAttributes = {
   application: defineSearchAttributeKey('Application', SearchAttributeType.KEYWORD),
@@ -73,9 +71,15 @@ export const startOf = (
   };
 };
 
-/** What a start carries beside its arguments: the trace of the create, where there is one. */
-export const traceHeaders = (traceId: string | undefined): Headers =>
-  traceId === undefined ? {} : { [traceHeader]: defaultPayloadConverter.toPayload(traceId) };
+/** For a client: a start carries the trace of what it is made for, where there is one. */
+export const tracedStarts = (traceId: () => string | undefined): WorkflowClientInterceptor => ({
+  start(input, next) {
+    const trace = traceId();
+    if (trace === undefined) return next(input);
+    const header = defaultPayloadConverter.toPayload(trace);
+    return next({ ...input, headers: { ...input.headers, [traceHeader]: header } });
+  },
+});
 
 export interface LateInput {
   /** The payment's. */

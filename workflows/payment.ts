@@ -11,7 +11,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { delivery, opening } from './activities.ts';
-import type { PaymentInput, SettleRequest, Standing } from './messages.ts';
+import type { Standing } from '../contract/status.ts';
+import type { PaymentInput, SettleRequest } from './messages.ts';
 import { newsSignal, paymentNotFound, settleUpdate, webhookExhausted } from './messages.ts';
 import { createSettling } from './settling.ts';
 

@@ -1,7 +1,8 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { Status } from '../contract/status.ts';
 import { settling } from './activities.ts';
-import type { SettleRequest, Standing } from './messages.ts';
+import type { Standing } from '../contract/status.ts';
+import type { SettleRequest } from './messages.ts';
 
 /**
  * Asking the gateway, one try at a time: who comes while a try runs gets its answer, so however

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Standing } from '../../workflows/messages.ts';
+import type { Standing } from '../../contract/status.ts';
 import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
 import type { Script, ScriptedWorker } from '../support/scripted-worker.ts';
 import { startScriptedWorker } from '../support/scripted-worker.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SettleRequest, Standing } from '../../workflows/messages.ts';
+import type { Standing } from '../../contract/status.ts';
+import type { SettleRequest } from '../../workflows/messages.ts';
 import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
 import type { ScriptedWorker } from '../support/scripted-worker.ts';
 import { startScriptedWorker } from '../support/scripted-worker.ts';
