@@ -1,6 +1,6 @@
 import { createApplications } from '../postgres/applications.ts';
 import { connect, type Sql } from '../postgres/connection.ts';
-import { createGateways } from '../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
@@ -25,11 +25,7 @@ export const createSetup = (
     sql,
 
     /** What a stack of its own makes at its first start. */
-    sandbox: () =>
-      createGateways(sql).insert({
-        ...{ slug: 'sandbox', driver: 'sandbox', kind: 'sandbox' },
-        credentials: null,
-      }),
+    sandbox: () => createGateways(sql).insert(sandboxAccount),
 
     /** @returns its token */
     async application({ slug, webhookUrl, credentials }: ApplicationOptions): Promise<string> {

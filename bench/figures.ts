@@ -1,12 +1,7 @@
 import { absolute, compared, type Figure, type Round } from './figure.ts';
 import { median, quantile } from './load.ts';
 import { type Cpu, parts } from './processes.ts';
-
-export interface Sample {
-  perSecond: number;
-  /** Of one piece of work. */
-  cpu: Cpu;
-}
+import type { Sample } from './sample.ts';
 
 export const paymentsForMemory = 1000;
 export const bodiesForMemory = 10_000;

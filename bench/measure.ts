@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bare } from './bare.ts';
 import type { Figure, Round } from './figure.ts';
-import {
-  bodiesForMemory,
-  figuresOf,
-  paymentsForMemory,
-  type Sample,
-  type Wholes,
-} from './figures.ts';
-import { closedLoop, type Finished, median, perSecondOf, steadily } from './load.ts';
+import { bodiesForMemory, figuresOf, paymentsForMemory, type Wholes } from './figures.ts';
+import { closedLoop, median, perSecondOf, steadily } from './load.ts';
 import type { BenchPayments } from './payments.ts';
-import { type CpuMeter, type Part, type Pids, residentMb } from './processes.ts';
+import { type CpuMeter, type Pids, residentMb } from './processes.ts';
+import { afterMs, createSampler } from './sample.ts';
 
 export interface Deps {
   payments: BenchPayments;
@@ -30,9 +25,6 @@ const reads = { atOnce: 50, count: Infinity, limitMs: 3000 };
 const bodies = { atOnce: 50, count: bodiesForMemory, limitMs: 30_000 };
 const creates = { perSecond: 5, seconds: 6 };
 const outcomes = { perSecond: 2, seconds: 8 };
-
-/** What engine and database still do after the last answer belongs to it. */
-const afterMs = 750;
 
 /** The whole benchmark stays below 5 minutes, on a busy machine with fewer payments. */
 const restMs = () => Math.max(15_000, 260_000 - performance.now());
@@ -110,23 +102,3 @@ export const measure = async (deps: Deps): Promise<Figure[]> => {
     bodies: { count: refused, peakMb },
   });
 };
-
-/** What a stretch of work took of each process, for one piece of it. */
-const createSampler =
-  (cpu: CpuMeter) =>
-  async (of: Pids, run: () => Promise<Finished>): Promise<Sample> => {
-    const before = cpu(of);
-    const finished = await run();
-    await sleep(afterMs);
-    const after = cpu(of);
-    const each = (part: Part) => (after[part] - before[part]) / finished.count;
-    return {
-      perSecond: perSecondOf(finished),
-      cpu: {
-        api: each('api'),
-        worker: each('worker'),
-        temporal: each('temporal'),
-        postgres: each('postgres'),
-      },
-    };
-  };

@@ -1,19 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { compared, type Figure, type Round } from './figure.ts';
 import type { Group } from './group.ts';
 import { closedLoop } from './load.ts';
 import { startOurs } from './ours.ts';
-import { createCpuMeter } from './processes.ts';
+import { type Cpu, createCpuMeter } from './processes.ts';
 import { startReceiver } from './receiver.ts';
+import { createSampler } from './sample.ts';
 
 const warmUp = { atOnce: 20, count: 400, limitMs: 30_000 };
 const whole = { atOnce: 20, count: 300, limitMs: 20_000 };
 const rounds = [1, 2, 3, 4];
 /** As Prometheus asks for metrics by default in its own examples. */
 const scrapeEveryMs = 15_000;
-/** What is still logged and counted after the last answer belongs to it. */
-const afterMs = 750;
 
 /** What it costs our processes to be watched: the same with metrics and logs, and without. */
 export const measureObservation: Group = async (bench) => {
@@ -27,14 +25,10 @@ export const measureObservation: Group = async (bench) => {
   });
   cleanup.defer(scrape(observed.operations));
 
-  const meter = createCpuMeter();
-  const cpuOf = async ({ pids, pay }: typeof observed) => {
-    const before = meter({ ...servers, ...pids });
-    const { count } = await closedLoop(whole, pay);
-    await sleep(afterMs);
-    const after = meter({ ...servers, ...pids });
-    const each = (part: 'api' | 'worker') => (after[part] - before[part]) / count;
-    return { api: each('api'), worker: each('worker') };
+  const sample = createSampler(createCpuMeter());
+  const cpuOf = async ({ pids, pay }: typeof observed): Promise<Cpu> => {
+    const { cpu } = await sample({ ...servers, ...pids }, () => closedLoop(whole, pay));
+    return cpu;
   };
 
   say('Metrics and logs: warming up …');
@@ -59,11 +53,6 @@ export const measureObservation: Group = async (bench) => {
     figure('  of these worker', ({ worker }) => worker),
   ];
 };
-
-interface Cpu {
-  api: number;
-  worker: number;
-}
 
 /** Somebody has to ask for metrics, or they would cost less than they do. @returns what ends it */
 const scrape = (operations: readonly string[]) => {
