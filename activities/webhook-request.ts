@@ -117,19 +117,19 @@ const exchange = ({ url, headers, body, dispatcher }: Sendable, cut: Cut): Promi
       if (received) resolve(received);
       else reject(error);
     };
-    let abort = (_reason: Error) => {};
+    let sent: Dispatcher.DispatchController | undefined;
     cut.stop = () => {
       const reason = new Error('Cut short');
-      abort(reason);
+      sent?.abort(reason);
       end(reason);
     };
     dispatcher.dispatch(
       { origin, path: pathname + search, method: 'POST', headers, body },
       {
         onRequestStart(controller) {
-          abort = (reason) => controller.abort(reason);
+          sent = controller;
           // It waited for a connection until now: nobody waits for it any more.
-          if (cut.made) abort(new Error('Cut short'));
+          if (cut.made) cut.stop();
         },
         onResponseStart(_controller, status) {
           // Others are followed by the one that counts.

@@ -16,9 +16,16 @@ const maxDepth = 32;
 const space = /[ \t\n\r]*/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const plainInteger = /^(?:0|-?[1-9]\d*)$/;
+const literals = { true: true, false: false, null: null } as const;
+
 // oxlint-disable-next-line no-control-regex -- They are what must not stand in a string.
 const needsParsing = /[\\\0-\x1f]/;
-const literals = { true: true, false: false, null: null } as const;
+
+/** Most strings are a part of the text as they stand, and need no memory of their own. */
+const unquoted = (written: string): string =>
+  needsParsing.test(written)
+    ? (JSON.parse(written) as string) // A string literal parses to a string.
+    : written.slice(1, -1);
 
 /** @throws JsonError also for a duplicate key, NUL or a lone surrogate in a string, and depth over 32. */
 export const scanJson = (text: string): JsonNode => {
@@ -48,15 +55,12 @@ export const scanJson = (text: string): JsonNode => {
     at += 1;
     const written = text.slice(start, at);
     let value: string;
-    // Nothing to unescape: a part of the text, which needs no memory of its own.
-    if (!needsParsing.test(written)) value = written.slice(1, -1);
-    else
-      try {
-        value = JSON.parse(written) as string; // A string literal parses to a string.
-      } catch {
-        at = start;
-        return fail('Invalid string');
-      }
+    try {
+      value = unquoted(written);
+    } catch {
+      at = start;
+      return fail('Invalid string');
+    }
     if (value.includes('\0'))
       fail('A string holds the NUL character, which is not accepted, before');
     if (!value.isWellFormed())

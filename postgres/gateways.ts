@@ -18,6 +18,14 @@ export interface GatewayAccount {
   credentials: string | null;
 }
 
+/** The built-in gateway, whose money is not real. */
+export const sandboxAccount = {
+  slug: 'sandbox',
+  driver: 'sandbox',
+  kind: 'sandbox',
+  credentials: null,
+} as const;
+
 export const createGateways = (sql: Queries) => ({
   /** False, and nothing is done, when the slug exists. `credentials`: sealed, see secret-box.ts. */
   async insert(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createApplications } from '../postgres/applications.ts';
 import { connect, type Sql } from '../postgres/connection.ts';
-import { createGateways } from '../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { createSecretBox, type KeyRing } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
@@ -22,7 +22,6 @@ export interface SeedOptions {
 }
 
 export const application = 'demo-shop';
-const gateway = 'sandbox';
 
 /**
  * Brings the schema up to date and makes the demo application with its gateway. Can be repeated, and
@@ -52,15 +51,10 @@ const migrateOrThrow = async (sql: Sql) => {
 };
 
 const seed = async (sql: Sql, { shopUrl, keyRing, known }: SeedOptions): Promise<Credentials> => {
-  await createGateways(sql).insert({
-    slug: gateway,
-    driver: 'sandbox',
-    kind: 'sandbox',
-    credentials: null,
-  });
+  await createGateways(sql).insert(sandboxAccount);
   const applications = createApplications(sql);
   const urls = { callbackUrls: [`${shopUrl}/return`], webhookUrl: `${shopUrl}/webhook` };
-  await applications.insert({ slug: application, defaultGateway: gateway, ...urls });
+  await applications.insert({ slug: application, defaultGateway: sandboxAccount.slug, ...urls });
   // The ports may be others than last time.
   await applications.setUrls(application, urls);
   const tokens = createTokens(sql);

@@ -46,7 +46,7 @@ const dynamicConfig = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
-  // Else a task that is handed to a worker just as it stops is missed for 10 s.
+  // Else a task that is handed to a worker just as it stops is missed until its timeout.
   'frontend.enableCancelWorkerPollsOnShutdown': true,
 };
 

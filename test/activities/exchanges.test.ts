@@ -4,9 +4,9 @@ import type { Answer, GatewayAdapter, Opening } from '../../gateways/gateway.ts'
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
-import { aroundStatements } from '../../postgres/statements.ts';
 import { createSweepQueries } from '../../postgres/sweep.ts';
 import { createUnstarted } from '../../postgres/unstarted.ts';
+import { countedSql } from '../support/counted-sql.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
@@ -28,13 +28,9 @@ afterAll(() => records.drop());
 
 /** The activities, and how many statements they send. */
 const counted = (script: Partial<GatewayAdapter>) => {
-  let statements = 0;
-  const sql = aroundStatements(records.sql, (statement) => {
-    statements += 1;
-    return statement;
-  });
+  const { sql, statements } = countedSql(records.sql);
   const gateway = withGateway({ sql, settlements: createSettlements(sql) }, script);
-  return { ...gateway, statements: () => statements };
+  return { ...gateway, statements };
 };
 
 const exchangesOf = (id: string) => createGatewayExchanges(records.sql).list(id);
@@ -145,11 +141,7 @@ it('admins see them in the timeline, without card numbers', async () => {
 describe("the sweep's inquiries", () => {
   const sweepWith = (inquire: GatewayAdapter['inquire']) => {
     const { gatewayOf } = aGateway({ inquire });
-    let statements = 0;
-    const sql = aroundStatements(records.sql, (statement) => {
-      statements += 1;
-      return statement;
-    });
+    const { sql, statements } = countedSql(records.sql);
     const { askGateway } = createSweepActivities({
       sweepQueries: createSweepQueries(records.sql),
       unstarted: createUnstarted(records.sql),
@@ -168,7 +160,7 @@ describe("the sweep's inquiries", () => {
           checkout_at = now() - interval '4 minutes' where id = any(${[...ids]})`;
       await askGateway({ gateway: 'sandbox' });
     };
-    return { sweep, statements: () => statements };
+    return { sweep, statements };
   };
 
   it('are kept for all that it asks at once by one statement, also those in vain', async () => {

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { DialRequest } from '../../activities/webhook-connector.ts';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import type { WebhookRequest } from '../../activities/webhook-request.ts';
-import { post } from '../../activities/webhook-request.ts';
+import { attempt } from '../support/attempt.ts';
 import { AttemptError } from '../../activities/webhook-failure.ts';
 import { createResolver } from '../../activities/webhook-resolver.ts';
 
@@ -54,15 +54,7 @@ const aSender = ({ resolve, allowLoopback = false, sinkPort = 9 }: Options) => {
   });
   cleanUps.push(() => dispatcher.destroy());
   const send = (url: string, options: Partial<WebhookRequest> = {}) =>
-    post({
-      url,
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from('{}'),
-      dispatcher,
-      signal: new AbortController().signal,
-      deadlineMs: 2_000,
-      ...options,
-    });
+    attempt(url, { dispatcher, deadlineMs: 2_000, ...options });
   return { dialled, send };
 };
 
@@ -164,13 +156,7 @@ describe('the guarded connector', () => {
       resolve: async () => ['127.0.0.1'],
     });
     cleanUps.push(() => dispatcher.destroy());
-    const result = await post({
-      url: `http://nowhere.invalid:${port}/`,
-      headers: {},
-      body: Buffer.from('{}'),
-      dispatcher,
-      signal: new AbortController().signal,
-    });
+    const result = await attempt(`http://nowhere.invalid:${port}/`, { dispatcher });
     expect(result).toMatchObject({ responseStatus: 204 });
   });
 
@@ -204,14 +190,7 @@ describe('the guarded connector', () => {
     });
     cleanUps.push(() => dispatcher.destroy());
     const send = (deadlineMs: number) =>
-      post({
-        url: 'http://receiver.example/',
-        headers: {},
-        body: Buffer.from('{}'),
-        dispatcher,
-        signal: new AbortController().signal,
-        deadlineMs,
-      });
+      attempt('http://receiver.example/', { dispatcher, deadlineMs });
     const first = send(100);
     answerFirst(['93.184.216.34']);
     expect(await first).toMatchObject({ errorClass: 'timeout' });

@@ -3,7 +3,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import type { WebhookRequest } from '../../activities/webhook-request.ts';
-import { attemptDeadlineMs, post } from '../../activities/webhook-request.ts';
+import { attemptDeadlineMs } from '../../activities/webhook-request.ts';
+import { attempt } from '../support/attempt.ts';
 import { startRawServer } from '../support/raw-server.ts';
 import { until } from '../support/until.ts';
 
@@ -11,12 +12,10 @@ const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: att
 afterAll(() => dispatcher.destroy());
 
 const send = (url: string, options: Partial<WebhookRequest> = {}) =>
-  post({
-    url,
+  attempt(url, {
     headers: { 'content-type': 'application/json', 'x-service-delivery-attempt': '1' },
     body: Buffer.from('{"note":"grüße 😀"}'),
     dispatcher,
-    signal: new AbortController().signal,
     ...options,
   });
 

@@ -2,20 +2,14 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
-import { attemptDeadlineMs, post } from '../../activities/webhook-request.ts';
+import { attemptDeadlineMs } from '../../activities/webhook-request.ts';
+import { attempt } from '../support/attempt.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
 afterAll(() => dispatcher.destroy());
 
-const send = (url: string) =>
-  post({
-    url,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from('{}'),
-    dispatcher,
-    signal: new AbortController().signal,
-  });
+const send = (url: string) => attempt(url, { dispatcher });
 
 const ending = (socket: Socket, text: string) => socket.end(text);
 const resetting = (socket: Socket, text: string) =>

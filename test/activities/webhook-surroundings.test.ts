@@ -9,21 +9,15 @@ import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
-import { attemptDeadlineMs, post } from '../../activities/webhook-request.ts';
+import { attemptDeadlineMs } from '../../activities/webhook-request.ts';
+import { attempt } from '../support/attempt.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
 const run = promisify(execFile);
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
 afterAll(() => dispatcher.destroy());
 
-const send = (url: string) =>
-  post({
-    url,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from('{}'),
-    dispatcher,
-    signal: new AbortController().signal,
-  });
+const send = (url: string) => attempt(url, { dispatcher });
 
 const answering = (text: string) => (socket: Socket) => void socket.write(text);
 

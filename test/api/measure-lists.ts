@@ -1,5 +1,5 @@
 import { createApplications } from '../../postgres/applications.ts';
-import { createGateways } from '../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import type { ListQuery } from '../../postgres/payments.ts';
 import { createPayments } from '../../postgres/payments.ts';
 import { fill } from '../support/fill.ts';
@@ -19,12 +19,7 @@ const rounds = 300;
 const startOne = async (count: number) => {
   const postgres = await startOwnPostgres();
   const { sql } = postgres;
-  await createGateways(sql).insert({
-    slug: 'sandbox',
-    driver: 'sandbox',
-    kind: 'sandbox',
-    credentials: null,
-  });
+  await createGateways(sql).insert(sandboxAccount);
   await createApplications(sql).insert({
     slug: application,
     defaultGateway: 'sandbox',

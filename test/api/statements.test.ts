@@ -3,7 +3,7 @@ import { createApplications } from '../../postgres/applications.ts';
 import type { Sql } from '../../postgres/connection.ts';
 import { connect } from '../../postgres/connection.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
-import { createGateways } from '../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import { createPaymentRecords } from '../../postgres/payment-records.ts';
 import { createPayments } from '../../postgres/payments.ts';
@@ -32,13 +32,7 @@ beforeAll(async () => {
     'auto_explain.log_buffers': 'on',
     log_line_prefix: '%a: ',
   });
-  const gateway = {
-    slug: 'sandbox',
-    driver: 'sandbox',
-    kind: 'sandbox',
-    credentials: null,
-  } as const;
-  await createGateways(postgres.sql).insert(gateway);
+  await createGateways(postgres.sql).insert(sandboxAccount);
   await createApplications(postgres.sql).insert({
     slug: application,
     defaultGateway: 'sandbox',

@@ -7,7 +7,7 @@ import type { Payment } from '../../contract/payment.ts';
 import type { Sql } from '../../postgres/connection.ts';
 import { connect } from '../../postgres/connection.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
-import { createGateways } from '../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import { migrate } from '../../postgres/migrate.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
 import { fill } from './fill.ts';
@@ -35,11 +35,10 @@ export const startFilled = async (count: number) => {
   const url = postgres.url.replace(/payments$/, 'filled');
   const sql = connect(url, { name: 'filler', max: 1 });
   await migrate(sql, pathToFileURL(`${folder}/`));
-  const slug = 'sandbox';
-  await createGateways(sql).insert({ slug, driver: slug, kind: slug, credentials: null });
+  await createGateways(sql).insert(sandboxAccount);
   await createApplications(sql).insert({
     slug: 'shop',
-    defaultGateway: slug,
+    defaultGateway: sandboxAccount.slug,
     callbackUrls: ['https://shop.example/return'],
     webhookUrl: 'https://shop.example/webhooks',
   });

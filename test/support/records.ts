@@ -4,7 +4,7 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { Payment } from '../../contract/payment.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
 import { createApplications } from '../../postgres/applications.ts';
-import { createGateways } from '../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import { createPayments } from '../../postgres/payments.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
 import { aDatabase } from './database.ts';
@@ -60,15 +60,14 @@ export const startRecords = async () => {
   const { sql } = database;
   const payments = createPayments(sql);
   const settlements = createSettlements(sql);
-  const slug = 'sandbox';
-  await createGateways(sql).insert({ slug, driver: slug, kind: slug, credentials: null });
+  await createGateways(sql).insert(sandboxAccount);
   for (const [application, webhookUrl] of [
     ['shop', 'https://shop.example/webhooks'],
     ['quiet', null],
   ] as const)
     await createApplications(sql).insert({
       slug: application,
-      defaultGateway: slug,
+      defaultGateway: sandboxAccount.slug,
       callbackUrls: ['https://shop.example/return'],
       webhookUrl,
     });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
 import { createApplications } from '../../postgres/applications.ts';
-import { createGateways } from '../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens, type TokenMode } from '../../postgres/tokens.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
@@ -89,12 +89,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   const receiver = await startReceiver();
   const keyRing = { currentId: 'test', keys: new Map([['test', secretsKey]]) };
   const { sql } = database;
-  await createGateways(sql).insert({
-    slug: 'sandbox',
-    driver: 'sandbox',
-    kind: 'sandbox',
-    credentials: null,
-  });
+  await createGateways(sql).insert(sandboxAccount);
 
   return {
     sql,
