@@ -5,12 +5,12 @@ import { closedLoop, quantile, steadily } from './load.ts';
 import type { BenchPayments } from './payments.ts';
 import { startReceiver } from './receiver.ts';
 
-const calm = { perSecond: 1, seconds: 60 };
-const hanging = { perSecond: 10, seconds: 60 };
-const retries = 1_000;
+export const calm = { perSecond: 1, seconds: 60 };
+export const hanging = { perSecond: 10, seconds: 60 };
+export const dueAtOnce = 1_000;
 /** The documented delay of the second attempt, and a little. */
 const retryAfterMs = 62_000;
-const firsts = { perSecond: 5, seconds: 20 };
+export const firsts = { perSecond: 5, seconds: 20 };
 
 /** Who pays and does not wait for the event. */
 const notWaiting = { arrival: async () => ({ latencyMs: 0, status: 'paid' }) };
@@ -77,17 +77,17 @@ const besideRetries = async (
           and a.completed_at is not null)`;
     return row?.count ?? 0;
   };
-  say(`Fairness: ${retries} first attempts fail …`);
-  await closedLoop({ atOnce: 40, count: retries, limitMs: 120_000 }, unlucky.pay);
-  while ((await standing('pending')) + (await standing('delivered')) < retries) await sleep(200);
+  say(`Fairness: ${dueAtOnce} first attempts fail …`);
+  await closedLoop({ atOnce: 40, count: dueAtOnce, limitMs: 120_000 }, unlucky.pay);
+  while ((await standing('pending')) + (await standing('delivered')) < dueAtOnce) await sleep(200);
   const begun = await standing('delivered');
   const goOn = () => process.kill(pids.worker, 'SIGCONT');
   cleanup.defer(() => void goOn());
   process.kill(pids.worker, 'SIGSTOP');
   await sleep(retryAfterMs);
-  say(`Fairness: ${retries - begun} retries are due at once …`);
+  say(`Fairness: ${dueAtOnce - begun} retries are due at once …`);
   goOn();
   const disturbed = await steadily(firsts, latencyOf(others));
-  const name = `outcome → webhook, ${retries - begun} retries due at once, p95`;
+  const name = `outcome → webhook, ${dueAtOnce - begun} retries due at once, p95`;
   return [absolute({ name, unit: 'ms' }, p95(disturbed), { atMost: 5_000 })];
 };

@@ -1,3 +1,4 @@
+import { measureFairnessKeys } from './fairness-keys.ts';
 import { measureFairness } from './fairness.ts';
 import { measureGateways } from './gateways.ts';
 import type { Group } from './group.ts';
@@ -27,6 +28,7 @@ export const groups = {
   production: measureProduction,
   webhooks: measureWebhooks,
   fairness: measureFairness,
+  'fairness-keys': measureFairnessKeys,
   waiting: measureWaiting,
 } satisfies Record<string, Group>;
 

@@ -34,12 +34,18 @@ export const createDatabaseMetrics = (
     help: 'Connections of the pool; statements beyond them wait.',
     registers,
   }).set(connectionsMax);
+  const inFlight = { statements: 0 };
+  new Gauge({
+    name: 'payments_database_statements_in_flight',
+    help: 'Statements that run or wait for a connection of the pool.',
+    registers,
+    collect() {
+      this.set(inFlight.statements);
+    },
+  });
   return {
-    statementsInFlight: new Gauge({
-      name: 'payments_database_statements_in_flight',
-      help: 'Statements that run or wait for a connection of the pool.',
-      registers,
-    }),
+    /** Counted by whoever runs them, and read at each scrape. */
+    inFlight,
     statementDuration: new Histogram({
       name: 'payments_database_statement_duration_seconds',
       help: 'From asking the pool to the answer.',

@@ -1,5 +1,7 @@
 /** Apart from the setup: the workflow's sandbox takes no zod. */
 export const bareWorkflow = 'bare';
+/** One delivery alone, with whatever priority it is started. */
+export const bareDelivery = 'delivery';
 export const bareQueue = 'bare';
 /** Like a payment's: the last activity has its own queue. */
 export const bareDeliveryQueue = 'bare-delivery';

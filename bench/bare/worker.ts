@@ -13,7 +13,7 @@ await runProcess(async () => {
   Runtime.install({ shutdownSignals: [] });
   const connection = await connectEngine({ address: temporal.address });
   const shared = { connection, namespace: temporal.namespace };
-  const { deliver, ...others } = activities;
+  const { deliver, post, ...others } = activities;
   const workers = await Promise.all([
     Worker.create({
       ...shared,
@@ -26,7 +26,7 @@ await runProcess(async () => {
       ...shared,
       ...deliveryWorkerOptions,
       taskQueue: bareDeliveryQueue,
-      activities: { deliver },
+      activities: { deliver, post },
     }),
   ]);
   const runs = workers.map((worker) => worker.run());
