@@ -61,6 +61,9 @@ export const startOf = (
     // A task that is lost with its worker is handed out again after this. The default of 10 s is all
     // that a payer at the checkout waits.
     workflowTaskTimeout: '4 seconds' as const,
+    // Its activities inherit it: where the engine has fairness on, an application with many tasks due
+    // does not stand in front of the others.
+    priority: { fairnessKey: facts.application },
     args: [input] as [PaymentInput],
     typedSearchAttributes: [
       { key: searchAttributes.application, value: facts.application },

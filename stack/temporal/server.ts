@@ -48,6 +48,8 @@ const dynamicConfig = {
   'system.enableActivityEagerExecution': true,
   // Else a task that is handed to a worker just as it stops is missed until its timeout.
   'frontend.enableCancelWorkerPollsOnShutdown': true,
+  // Applications take turns where tasks wait, see startOf.
+  'matching.enableFairness': true,
 };
 
 const environment = {

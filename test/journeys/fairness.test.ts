@@ -89,3 +89,28 @@ describe('an application whose receiver hangs', () => {
     expect(slow.all).toHaveLength(idsOfA.length);
   });
 });
+
+describe('an application with many tasks that are due', () => {
+  it('does not stand in front of another one', async () => {
+    const [a, b] = [await service.anApplication(), await service.anApplication()];
+    await service.worker.stop();
+    const idsOfA = await many(200, () => createJourney(service, a.token).create());
+    const idsOfB = await many(5, () => createJourney(service, b.token).create());
+    await until('all workflows have begun', async () => {
+      const left = await service.sql`select from unstarted`;
+      return left.length === 0;
+    });
+
+    await service.worker.start();
+    const all = [...idsOfA, ...idsOfB];
+    const openings = () =>
+      service.sql<{ paymentId: string }[]>`
+        select payment_id as "paymentId" from gateway_exchanges
+        where operation = 'open' and payment_id = any(${all}) order by id`;
+    await until('all are opened', async () => (await openings()).length === all.length);
+    const opened = (await openings()).map(({ paymentId }) => paymentId);
+    const lastOfB = Math.max(...idsOfB.map((id) => opened.indexOf(id)));
+    // In the order of their creation all of A's would have been before them.
+    expect(lastOfB).toBeLessThan(idsOfA.length / 2);
+  });
+});
