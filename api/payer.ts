@@ -14,7 +14,7 @@ import type { Settler } from './settler.ts';
 import type { Starter } from './starter.ts';
 
 export interface Deps {
-  payments: Pick<Payments, 'getForPayer' | 'sendToGateway'>;
+  payments: Pick<Payments, 'getForPayer' | 'isOpened' | 'sendToGateway'>;
   settler: Pick<Settler, 'settle'>;
   starter: Pick<Starter, 'startNow'>;
   startLate: LateStarter;
@@ -23,6 +23,8 @@ export interface Deps {
 }
 
 const patienceMs = 10_000;
+const firstPauseMs = 40;
+const longestPauseMs = 460;
 
 /** The payer's way to the gateway and back. The payment's id in the link is the permission. */
 type PayerHandlers = Pick<Handlers, 'checkout' | 'returnFromGateway' | 'returnFromGatewayByPost'>;
@@ -45,19 +47,24 @@ const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checko
   };
   return async (request) => {
     let started = false;
+    let pauseMs = 0;
     const signal = request.hungUp();
     const until = Date.now() + patienceMs;
-    for (let pauseMs = 40; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+    for (;;) {
       const redirect = await send(request);
       if (redirect) return toGateway(redirect);
       const payment = await find(request);
       if (!payment) return unknownPayment();
       if (payment.status !== 'pending') return toCallback(payment, payment.status);
-      if (Date.now() + pauseMs > until) return waitingPage();
       if (payment.unstarted && !started) {
         started = true;
         await starter.startNow(payment);
-      } else await sleep(pauseMs, undefined, { signal });
+      }
+      do {
+        if (Date.now() + pauseMs > until) return waitingPage();
+        await sleep(pauseMs, undefined, { signal });
+        pauseMs = Math.min(pauseMs * 2 || firstPauseMs, longestPauseMs);
+      } while (!(await payments.isOpened(payment.id)));
     }
   };
 };

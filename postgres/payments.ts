@@ -134,6 +134,26 @@ const createGet = (sql: Sql) => {
     reads.load({ id, ...owner });
 };
 
+const looksAtOnce = 200;
+const looksTogetherMs = 40;
+
+/** Whether the payer need not wait any longer: the payment is open at its gateway, or has ended. */
+const createIsOpened = (sql: Sql) => {
+  const lookAll = async (ids: readonly string[]) => {
+    const rows = await sql<Pick<Payment, 'id'>[]>`
+      select id from payments
+      where id = any(${ids}::text[]) and (gateway_redirect is not null or status <> 'pending')`;
+    const opened = new Set(rows.map(({ id }) => id));
+    return ids.map((id) => opened.has(id));
+  };
+  // Behind a slow gateway hundreds may wait, who all look again and again: together they are one.
+  const looks = new DataLoader(lookAll, {
+    ...{ cache: false, maxBatchSize: looksAtOnce },
+    batchScheduleFn: (look) => void setTimeout(look, looksTogetherMs),
+  });
+  return (id: string): Promise<boolean> => looks.load(id);
+};
+
 /** What the API may do to payments: write new ones, read, and note that a payer was sent off. */
 export const createPayments = (sql: Sql) => ({
   /**
@@ -176,6 +196,7 @@ export const createPayments = (sql: Sql) => ({
   },
 
   get: createGet(sql),
+  isOpened: createIsOpened(sql),
 
   /**
    * Newest first. Each condition is in the text only when it is asked for: then it meets its index. So

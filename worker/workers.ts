@@ -25,7 +25,7 @@ export const deliverySlots = 100;
 export const paymentWorkerOptions = {
   reuseV8Context: true,
   // Payments mostly sleep: a small cache costs little and memory stays flat.
-  maxCachedWorkflows: 500,
+  maxCachedWorkflows: 200,
   maxConcurrentActivityTaskExecutions: paymentSlots,
 } as const;
 export const deliveryWorkerOptions = {

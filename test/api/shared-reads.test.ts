@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newPaymentId } from '../../contract/ids.ts';
 import { createPayments } from '../../postgres/payments.ts';
@@ -35,4 +36,23 @@ it('reads fifty payments at once in one statement, and each owner its own alone'
   const owner = { application: 'shop', test: true };
   await Promise.all(Array.from({ length: 101 }, () => payments.get(mine, owner)));
   expect(statements(), 'fifty, fifty and one more').toBe(4);
+});
+
+it('looks after all payers who wait for the opening in one statement', async () => {
+  const [waits, opened, failed] = [
+    await records.created(),
+    await records.opened(),
+    await records.ended('failed'),
+  ];
+  const { sql, statements } = countedSql(records.sql);
+  const { isOpened } = createPayments(sql);
+  const asked = [...Array<string>(150).fill(waits.id), opened.id, failed.id, newPaymentId()];
+  const answers = await Promise.all(
+    asked.map(async (id, nth) => {
+      await sleep(nth % 10); // Browsers do not look in one turn of the event loop.
+      return isOpened(id);
+    }),
+  );
+  expect(answers).toEqual([...Array<boolean>(150).fill(false), true, true, false]);
+  expect(statements()).toBe(1);
 });

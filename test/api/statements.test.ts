@@ -133,6 +133,7 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
         }),
       getForPayer: () => payments.getForPayer(idOf(7)),
       getByReference: () => payments.getByReference('sandbox', 'R7'),
+      isOpened: () => payments.isOpened(idOf(7)),
       sendToGateway: () => payments.sendToGateway(idOf(7), now),
     },
     tokens: { authenticate: () => createTokens(db).authenticate('svc_test_x') },

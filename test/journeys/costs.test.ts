@@ -56,6 +56,7 @@ it('a paid payment sends Postgres no more statements than it did', async () => {
   const of = (process: string) => statements.filter((each) => each.startsWith(`${process}: `));
   const list = statements.map((each) => each.slice(0, 110)).join('\n');
   expect(of('worker').length, list).toBeLessThanOrEqual(10);
-  // A payer who comes to the checkout before the payment is open looks again: each kind counts once.
-  expect(new Set(of('api')).size, list).toBeLessThanOrEqual(7);
+  // A payer who comes to the checkout before the payment is open waits for it: how often is looked
+  // depends on the machine, so each kind counts once.
+  expect(new Set(of('api')).size, list).toBeLessThanOrEqual(8);
 });
