@@ -35,14 +35,16 @@ export const createDatabaseMetrics = (
     registers,
   }).set(connectionsMax);
   const inFlight = { statements: 0 };
-  new Gauge({
-    name: 'payments_database_statements_in_flight',
-    help: 'Statements that run or wait for a connection of the pool.',
-    registers,
-    collect() {
-      this.set(inFlight.statements);
-    },
-  });
+  registry.registerMetric(
+    new Gauge({
+      name: 'payments_database_statements_in_flight',
+      help: 'Statements that run or wait for a connection of the pool.',
+      registers: [],
+      collect() {
+        this.set(inFlight.statements);
+      },
+    }),
+  );
   return {
     /** Counted by whoever runs them, and read at each scrape. */
     inFlight,
