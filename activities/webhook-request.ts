@@ -115,7 +115,7 @@ const exchange = ({ url, headers, body, dispatcher }: Sendable, cut: Cut): Promi
     let received: Received | undefined;
     const end = (error?: Error) => {
       if (received) resolve(received);
-      else reject(error);
+      else reject(error ?? new Error('An answer without a status'));
     };
     let sent: Dispatcher.DispatchController | undefined;
     cut.stop = () => {

@@ -8,8 +8,6 @@ import type { Group } from './group.ts';
 import { quantile, steadily } from './load.ts';
 import { startReceiver } from './receiver.ts';
 
-const p95 = (values: readonly number[]) => quantile(values, 0.95);
-
 /**
  * What the engine's own fairness keys do alone, without the cap on an application's share: the
  * disturbances of the group `fairness`, with deliveries that only post.
@@ -64,4 +62,4 @@ export const measureFairnessKeys: Group = async ({ bare, facts, cleanup, say }) 
 };
 
 const row = (name: string, latencies: readonly number[]): Figure =>
-  absolute({ name, unit: 'ms' }, p95(latencies));
+  absolute({ name, unit: 'ms' }, quantile(latencies, 0.95));

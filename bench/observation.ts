@@ -12,7 +12,6 @@ const block = { atOnce: 20, count: 80, limitMs: 10_000 };
 const rounds = [1, 2, 3, 4];
 /** Within a round. The machine's own speed changes by the second, and by more than what is looked for. */
 const turns = ['observed', 'unobserved', 'unobserved', 'observed'] as const;
-const turnsTwice = [...turns, ...turns];
 /** As Prometheus asks for metrics by default in its own examples. */
 const scrapeEveryMs = 15_000;
 
@@ -42,7 +41,7 @@ export const measureObservation: Group = async (bench) => {
   for (const round of rounds) {
     say(`Metrics and logs: round ${round} of ${rounds.length} …`);
     const taken: Record<keyof typeof both, Cpu[]> = { observed: [], unobserved: [] };
-    for (const which of turnsTwice) taken[which].push(await cpuOf(which));
+    for (const which of [...turns, ...turns]) taken[which].push(await cpuOf(which));
     samples.push({ ceiling: taken.unobserved, ours: taken.observed });
   }
   const figure = (name: string, of: (cpu: Cpu) => number, atMost?: number): Figure =>

@@ -1,7 +1,6 @@
 import { CancellationScope } from '@temporalio/workflow';
-import type { Status } from '../contract/status.ts';
+import type { Standing, Status } from '../contract/status.ts';
 import { settling } from './activities.ts';
-import type { Standing } from '../contract/status.ts';
 import type { SettleRequest } from './messages.ts';
 
 /**

@@ -106,9 +106,13 @@ describe('an application with many tasks that are due', () => {
     const openings = () =>
       service.sql<{ paymentId: string }[]>`
         select payment_id as "paymentId" from gateway_exchanges
-        where operation = 'open' and payment_id = any(${all}) order by id`;
-    await until('all are opened', async () => (await openings()).length === all.length);
-    const opened = (await openings()).map(({ paymentId }) => paymentId);
+        where operation = 'open' and payment_id = any(${all})
+        group by payment_id order by min(id)`;
+    const rows = await until('all are opened', async () => {
+      const found = await openings();
+      return found.length === all.length && found;
+    });
+    const opened = rows.map(({ paymentId }) => paymentId);
     const lastOfB = Math.max(...idsOfB.map((id) => opened.indexOf(id)));
     // In the order of their creation all of A's would have been before them.
     expect(lastOfB).toBeLessThan(idsOfA.length / 2);
