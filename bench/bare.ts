@@ -25,8 +25,10 @@ const Finished = z.object({ count: z.int(), elapsedMs: z.number() });
 const Row = z.object({ id: z.string() });
 
 const bundle = async (path: string): Promise<void> => {
+  const workflowsPath = join(here, 'bare/workflow.ts');
   const { code } = await bundleWorkflowCode({
-    workflowsPath: join(here, 'bare/workflow.ts'),
+    workflowsPath,
+    preloadModules: [workflowsPath],
     logger: { trace() {}, debug() {}, info() {}, warn() {}, error: console.error, log() {} },
   });
   writeFileSync(path, code);

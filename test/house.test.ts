@@ -33,3 +33,8 @@ it('no file names the registry its packages came from', () => {
     /registry\.(?:npm|yarn)|\/\/(?:[\w-]+\.)*(?:registry|npm|goproxy|proxy|mirrors?|nexus)\./;
   expect(linesWith(hosts)).toEqual([]);
 });
+
+it('no module of the workflows keeps anything: all workflows of a worker share it', () => {
+  const kept = /^(?:export )?(?:let|var)\b|^(?:export )?const \w+[^=]*= (?:new |\[\]|\{\})/;
+  expect(linesWith(kept).filter((line) => line.startsWith('workflows/'))).toEqual([]);
+});

@@ -9,6 +9,8 @@ export const buildBundle = (): Promise<WorkflowBundleWithSourceMap> =>
   bundleWorkflowCode({
     workflowsPath: pathOf('index.ts'),
     workflowInterceptorModules: [pathOf('trace.ts')],
+    // Loaded once and shared, and not once for each workflow: none of our modules keeps anything.
+    preloadModules: [pathOf('index.ts'), pathOf('trace.ts')],
     logger: {
       trace() {},
       debug() {},

@@ -66,7 +66,7 @@ const live = async (input: PaymentInput): Promise<void> => {
   }
 
   await deliver(input);
-  await condition(allHandlersFinished);
+  if (!allHandlersFinished()) await condition(allHandlersFinished);
 };
 
 /** Where the payment stands once its gateway was told, or could not be told. */
@@ -96,13 +96,13 @@ const isOf = ({ cause }: ActivityFailure, type: string): boolean =>
   cause instanceof ApplicationFailure && cause.type === type;
 
 /** True when `happens` came first, false when the time did. The summary is for the Temporal UI. */
-const before = async (
+const before = (
   untilMs: number,
   happens: () => boolean,
   summary: string,
-): Promise<boolean> => {
+): boolean | Promise<boolean> => {
   const leftMs = untilMs - Date.now();
-  return happens() || (leftMs > 0 && (await condition(happens, leftMs, { summary })));
+  return happens() || (leftMs > 0 && condition(happens, leftMs, { summary }));
 };
 
 const isLong = () => workflowInfo().continueAsNewSuggested;

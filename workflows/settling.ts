@@ -8,11 +8,13 @@ import type { SettleRequest } from './messages.ts';
  * many ask, one verification runs and one transition happens.
  */
 export const createSettling = (id: string) => {
+  // The payment's own: a try that an update or a signal begins is not cancelled with these.
+  const scope = CancellationScope.current();
   let ended: Status | undefined;
   let current: { answer: Promise<Standing>; told: SettleRequest } | undefined;
 
   const run = (tryOnce: () => Promise<Standing>, told: SettleRequest): Promise<Standing> => {
-    const answer = CancellationScope.nonCancellable(async () => {
+    const answer = scope.run(async () => {
       try {
         const standing = await tryOnce();
         if (standing.known === 'ended') ended = standing.status;
