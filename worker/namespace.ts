@@ -78,6 +78,10 @@ const addSearchAttributes = async (client: Client) => {
       missing.map((name) => [name, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD]),
     ),
   });
+  // The server reads a namespace every few seconds: until then it would refuse to start payments.
+  await eventually(Date.now() + patienceMs, () =>
+    client.workflow.count(missing.map((name) => `${name} = 'none'`).join(' AND ')),
+  );
 };
 
 const createSweepSchedule = async (client: Client) => {

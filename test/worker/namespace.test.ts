@@ -5,10 +5,11 @@ import { expect, inject, it, onTestFinished } from 'vitest';
 import { freePort } from '../../stack/ports.ts';
 import { startTemporal } from '../../stack/temporal/server.ts';
 import { prepareNamespace } from '../../worker/namespace.ts';
+import { searchAttributes } from '../../workflows/messages.ts';
 import { aFolder } from '../stack/support.ts';
 import { until } from '../support/until.ts';
 
-it('lets several workers start at once on a namespace that has nothing yet', async () => {
+it('lets several workers start at once on a namespace that has nothing yet, and payments after them', async () => {
   const dbFile = join(aFolder(), 'temporal.db');
   const program = inject('temporalProgram');
   const { address, stop } = await startTemporal({ program, dbFile, port: await freePort() });
@@ -31,5 +32,15 @@ it('lets several workers start at once on a namespace that has nothing yet', asy
     expect(Object.keys(customAttributes)).toEqual(
       expect.arrayContaining(['Application', 'OrderId']),
     );
+    // And the server takes them from that moment on.
+    const { application, orderId } = searchAttributes;
+    await new Client({ connection, namespace }).workflow.start('payment', {
+      workflowId: 'first',
+      taskQueue: 'nobody',
+      typedSearchAttributes: [
+        { key: application, value: 'shop' },
+        { key: orderId, value: 'order-1' },
+      ],
+    });
   }
 });
