@@ -1,4 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { Exchange } from '../contract/exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { OpenedPayment } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
@@ -58,3 +59,7 @@ export const toOpened = (
   reference: string,
   publicBaseUrl: string,
 ): OpenedPayment => ({ ...toGateway(payment, publicBaseUrl), reference });
+
+/** Whether a verification was answered as under way: it may take the money after the payment's end. */
+export const mayYetBeTaken = (exchanges: readonly Exchange[]): boolean =>
+  exchanges.some(({ operation, result }) => operation === 'verify' && result === 'settling');

@@ -68,12 +68,13 @@ export const createDeliveryActivities = (deps: Deps) => {
      * @throws ApplicationFailure WebhookAttemptFailed (with the delay), WebhookPostponed (no place for
      * another one of this application), WebhookExhausted (final)
      */
-    async deliverWebhook({ id }: { id: string }): Promise<'delivered' | 'none'> {
+    async deliverWebhook({ id, isReset }: DeliverRequest): Promise<'delivered' | 'none'> {
       const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
       let delivery = await find(id);
       if (delivery.status === 'exhausted') {
-        // The run that used up the round only failed to report it; another run is a re-trigger.
-        if (delivery.exhaustedByRun === runId()) throw exhausted(id);
+        // A reset by hand is a re-trigger; the run that used up the round only failed to report it, and
+        // one that heals a workflow has come just after that.
+        if (delivery.exhaustedByRun === runId() || isReset === false) throw exhausted(id);
         await deliveries.beginRound(id, now());
         delivery = await find(id);
       }
@@ -102,12 +103,14 @@ export const createDeliveryActivities = (deps: Deps) => {
     scheduledAt: Date,
   ): Promise<'delivered'> {
     const { paymentId: id, application, round } = delivery;
-    await deliveries.beginAttempt(id, {
+    const begun = await deliveries.beginAttempt(id, {
       number,
       round,
       engineScheduledAt: scheduledAt,
       startedAt: now(),
     });
+    // An earlier try that was given up has completed it just now: what follows is read anew.
+    if (!begun) throw attemptFailed(`Attempt ${number} was completed by an earlier try`, 1_000);
     const result = await send(delivery, number);
     const consequence = consequenceOf(result, indexInRound);
     await deliveries.completeAttempt(id, number, { result, consequence, completedAt: now() });
@@ -127,6 +130,12 @@ export const createDeliveryActivities = (deps: Deps) => {
     throw attemptFailed(`Attempt ${number}: ${result.error}`, delaysMs[indexInRound - 1] ?? 0);
   }
 };
+
+export interface DeliverRequest {
+  id: string;
+  /** Whether the run was made by a reset; runs that began before this was told do not say it. */
+  isReset?: boolean;
+}
 
 const runId = () => activityInfo().workflowExecution?.runId ?? '';
 

@@ -3,14 +3,17 @@ import type { Exchange } from '../contract/exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Standing } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
+import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
 import type { Logger } from '../process.ts';
+import { mayYetBeTaken } from './at-gateway.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
 
 export interface Deps {
   settlements: Pick<Settlements, 'end' | 'flagDoubts'>;
-  find: (id: string) => Promise<PaymentFacts>;
+  gatewayExchanges: Pick<GatewayExchanges, 'list'>;
+  find: (id: string) => Promise<Tried>;
   workflows: Pick<PaymentWorkflows, 'startLate'>;
   now: () => Date;
   logger: Pick<Logger, 'error'>;
@@ -20,7 +23,9 @@ export interface Deps {
 export type Tried = PaymentFacts & { exchanges: Exchange[] };
 
 /** How payments end, and what people and other workflows are to know of it. */
-export const createEnding = ({ settlements, find, workflows, now, logger }: Deps) => {
+export const createEnding = (deps: Deps) => {
+  const { settlements, gatewayExchanges, find, workflows, now, logger } = deps;
+
   /** A second payment of an order, and a receipt that comes twice, are facts: people look at them. */
   const doubt = async (paid: Payment): Promise<void> => {
     const { duplicateOf, trackingCodeOf } = await settlements.flagDoubts(paid);
@@ -41,8 +46,15 @@ export const createEnding = ({ settlements, find, workflows, now, logger }: Deps
    * What follows an end, and may be done again: a try that finds the payment ended does not know
    * whether the one that ended it broke off before this.
    */
-  const asEnded = async (payment: Payment): Promise<Standing> => {
+  const asEnded = async (payment: Tried): Promise<Standing> => {
     if (payment.status === 'paid') await doubt(payment);
+    if (payment.status === 'expired' && payment.sent) {
+      const { id, exchanges } = payment;
+      // This try has heard it, or an earlier one that broke off.
+      const said = exchanges.length > 0 ? exchanges : await gatewayExchanges.list(id);
+      // Told to take the money, the gateway has said neither yes nor no.
+      if (mayYetBeTaken(said)) await workflows.startLate(id);
+    }
     if (payment.failureCode === 'amount_mismatch') {
       const facts = { payment_id: payment.id, alert: 'amount_mismatch' };
       logger.error(facts, 'Another amount was paid');
@@ -61,7 +73,7 @@ export const createEnding = ({ settlements, find, workflows, now, logger }: Deps
       const { exchanges } = payment;
       const { words, ...fields } = outcome;
       const paidAt = outcome.status === 'paid' ? endedAt : null;
-      const ended: Payment = { ...payment, ...fields, paidAt, updatedAt: endedAt };
+      const ended: Tried = { ...payment, ...fields, paidAt, updatedAt: endedAt };
       if (await settlements.end(ended, eventOf(ended, endedAt), { words, unsent, exchanges }))
         return asEnded(ended);
       const standing = await find(payment.id);

@@ -2,16 +2,18 @@ import { isTerminal } from '../contract/status.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import { driverOf } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
+import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { LateMoney, LateMoneyRecords, LateResult } from '../postgres/late-money.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
 import type { Logger } from '../process.ts';
-import { atGateway, orUnknown, toOpened } from './at-gateway.ts';
+import { atGateway, mayYetBeTaken, orUnknown, toOpened } from './at-gateway.ts';
 import type { Reply } from './outcome.ts';
 import type { Places } from './places.ts';
 
 export interface Deps {
   settlements: Pick<Settlements, 'get'>;
   lateMoney: LateMoneyRecords;
+  gatewayExchanges: Pick<GatewayExchanges, 'list'>;
   gatewayOf: GatewayRegistry;
   gatewayPlaces: Places;
   publicBaseUrl: string;
@@ -24,7 +26,8 @@ const pauseMs = 50_000;
 const mostReversals = 3;
 
 export const createLateActivities = (deps: Deps) => {
-  const { settlements, lateMoney, gatewayOf, gatewayPlaces, publicBaseUrl, now, logger } = deps;
+  const { settlements, lateMoney, gatewayExchanges, gatewayOf, gatewayPlaces } = deps;
+  const { publicBaseUrl, now, logger } = deps;
 
   /** In a try of its own: what was asked before has used up the time of the last one. */
   const inquire = (payment: PaymentFacts, reference: string): Promise<Reply> =>
@@ -81,8 +84,12 @@ export const createLateActivities = (deps: Deps) => {
     const answer = await inquire(payment, reference);
     const standing = standingOf(answer);
     if (standing === 'gone') return found ? over(payment, 'reversed') : 'over';
+    const underWay =
+      standing === 'coming' &&
+      twoStepVerify &&
+      mayYetBeTaken(await gatewayExchanges.list(payment.id));
     // What waits for a verification that never comes is given back by the gateway.
-    if (standing === 'coming' && twoStepVerify) return over(payment, 'returns');
+    if (standing === 'coming' && twoStepVerify && !underWay) return over(payment, 'returns');
     if (standing === 'taken') {
       await record(payment, null, takenIn(answer));
       // Told before, without an answer, and it does not say what became of that.
@@ -93,7 +100,7 @@ export const createLateActivities = (deps: Deps) => {
       return giveBack(payment, reference, tellsReversal);
     }
     if (!last) return 'again';
-    return found || standing === 'unknown' ? over(payment, 'by_hand') : 'over';
+    return found || standing === 'unknown' || underWay ? over(payment, 'by_hand') : 'over';
   };
 
   return {

@@ -17,7 +17,7 @@ import type { Places } from './places.ts';
 
 export interface Deps {
   settlements: Settlements;
-  gatewayExchanges: Pick<GatewayExchanges, 'insert'>;
+  gatewayExchanges: Pick<GatewayExchanges, 'insert' | 'list'>;
   gatewayOf: GatewayRegistry;
   gatewayPlaces: Places;
   workflows: Pick<PaymentWorkflows, 'startLate'>;

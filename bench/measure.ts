@@ -83,18 +83,18 @@ export const measure = async (deps: Deps): Promise<Figure[]> => {
 
   const memoryMb = { api: residentMb(pids.api), worker: residentMb(pids.worker) };
 
-  // After the memory of payments: 50 lists at once leave more garbage than 1,000 of them.
-  for (const round of rounds) {
-    say(`Round ${round} of ${rounds.length}: lists …`);
-    lists.push(await beside(payments.list));
-  }
-
   say(`Sending ${bodies.count} bodies of 64 KB …`);
   let peakMb = 0;
   const { count: refused } = await closedLoop(bodies, async () => {
     await payments.refusedCreate();
     peakMb = Math.max(peakMb, residentMb(pids.api));
   });
+
+  // After what is said of memory: 50 lists at once leave more garbage than 1,000 payments.
+  for (const round of rounds) {
+    say(`Round ${round} of ${rounds.length}: lists …`);
+    lists.push(await beside(payments.list));
+  }
 
   return figuresOf({
     ...{ wholes, inserts, selects, lists, starts, latencies, paid, memoryMb },

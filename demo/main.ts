@@ -3,7 +3,10 @@ import { journey } from './journey.ts';
 import { findStack, startStack, type UsedStack } from './stack.ts';
 import { terminal } from './terminal.ts';
 
-/** `npm run demo [-- CONNECTION_FILE]`: one payment, step by step, without a browser. */
+/**
+ * `npm run demo [-- CONNECTION_FILE]`: one payment, step by step, without a browser. The script names
+ * the file of its own stack first; one that is given comes after it, and is meant.
+ */
 const run = async (connectionFile: string, signal: AbortSignal): Promise<void> => {
   const stack = (await findRunning(connectionFile)) ?? (await startOne(connectionFile, signal));
   try {
@@ -34,7 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => interruption.abort(new DemoError('Interrupted.')));
 
 try {
-  await run(process.argv[2] ?? '.data/connection.json', interruption.signal);
+  await run(process.argv.slice(2).at(-1) ?? '.data/connection.json', interruption.signal);
   terminal.end('Paid, and told so by a signed webhook.');
   process.exit(0);
 } catch (error) {

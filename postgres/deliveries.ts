@@ -97,14 +97,14 @@ export const createDeliveries = (sql: Queries) => ({
 
   /**
    * Writes the row before the POST; a number that was cut short is begun again.
-   * @returns when the attempt was due; undefined where its number is complete already
+   * @returns when the attempt was due, null once nothing is; undefined where its number is complete
    */
   async beginAttempt(
     paymentId: string,
     attempt: { number: number; round: number; engineScheduledAt: Date; startedAt: Date },
-  ): Promise<Date | undefined> {
+  ): Promise<{ dueAt: Date | null } | undefined> {
     const trigger = attempt.round === 1 ? 'schedule' : 'admin';
-    const [row] = await sql<{ dueAt: Date }[]>`
+    const [row] = await sql<{ dueAt: Date | null }[]>`
       insert into attempts as t
         (payment_id, number, round, trigger, engine_scheduled_at, started_at)
       values (${paymentId}, ${attempt.number}, ${attempt.round}, ${trigger},
@@ -115,7 +115,7 @@ export const createDeliveries = (sql: Queries) => ({
       returning (
         select d.next_attempt_at from deliveries d where d.payment_id = t.payment_id
       ) as "dueAt"`;
-    return row?.dueAt;
+    return row;
   },
 
   /** Completes the row after the POST, once, and moves the delivery with it: a second time is nothing. */

@@ -49,9 +49,9 @@ export const measuredDeliveries = (
     return delivery;
   },
   async beginAttempt(paymentId, attempt) {
-    const dueAt = await deliveries.beginAttempt(paymentId, attempt);
-    if (dueAt) attemptLateness.observe(secondsBetween(dueAt, attempt.startedAt));
-    return dueAt;
+    const begun = await deliveries.beginAttempt(paymentId, attempt);
+    if (begun?.dueAt) attemptLateness.observe(secondsBetween(begun.dueAt, attempt.startedAt));
+    return begun;
   },
   async completeAttempt(paymentId, number, completion) {
     await deliveries.completeAttempt(paymentId, number, completion);

@@ -20,6 +20,7 @@ const { IndexedValueType } = proto.temporal.api.enums.v1;
 const retention = '30 days';
 const alreadyExists = 6; // gRPC's code.
 const patienceMs = 60_000;
+const searchableMs = 10_000;
 
 /**
  * Makes the namespace where it is missing, with its search attributes, as soon as the server takes it.
@@ -68,20 +69,19 @@ const addSearchAttributes = async (client: Client) => {
   const { namespace } = client.options;
   const { operatorService } = client.connection;
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-  const missing = Object.values(searchAttributes)
-    .map(({ name }) => name)
-    .filter((name) => !Object.hasOwn(customAttributes, name));
-  if (missing.length === 0) return;
-  await operatorService.addSearchAttributes({
-    namespace,
-    searchAttributes: Object.fromEntries(
-      missing.map((name) => [name, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD]),
-    ),
-  });
-  // The server reads a namespace every few seconds: until then it would refuse to start payments.
-  await eventually(Date.now() + patienceMs, () =>
-    client.workflow.count(missing.map((name) => `${name} = 'none'`).join(' AND ')),
-  );
+  const names = Object.values(searchAttributes).map(({ name }) => name);
+  const missing = names.filter((name) => !Object.hasOwn(customAttributes, name));
+  if (missing.length > 0)
+    await operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(
+        missing.map((name) => [name, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD]),
+      ),
+    });
+  // The server reads a namespace every few seconds: until then it would refuse to start payments, also
+  // those of a worker that finds what another one has just added.
+  const query = names.map((name) => `${name} = 'none'`).join(' AND ');
+  await eventually(Date.now() + searchableMs, () => client.workflow.count(query)).catch(() => {});
 };
 
 const createSweepSchedule = async (client: Client) => {

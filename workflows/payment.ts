@@ -50,7 +50,7 @@ const live = async (input: PaymentInput): Promise<void> => {
     if (news) {
       news = false;
       await settling.ask({ returned: false });
-    } else if (isLong()) await startAfresh(input);
+    } else if (isLong()) await startAfresh(input, () => news);
   }
 
   let silentTries = 0;
@@ -84,8 +84,9 @@ const open = async ({ id, expiresAt }: PaymentInput) => {
 };
 
 const deliver = async ({ id }: PaymentInput) => {
+  const { runId, originalExecutionRunId } = workflowInfo();
   try {
-    await delivery.deliverWebhook({ id });
+    await delivery.deliverWebhook({ id, isReset: runId !== originalExecutionRunId });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || !isOf(error, webhookExhausted)) throw error;
     throw ApplicationFailure.nonRetryable(error.cause?.message, webhookExhausted);
@@ -107,8 +108,11 @@ const before = (
 
 const isLong = () => workflowInfo().continueAsNewSuggested;
 
-/** A new run finds out by itself what stands, so it needs no more than the first one had. */
-const startAfresh = async (input: PaymentInput): Promise<never> => {
+/**
+ * A new run finds out by itself what stands, so it needs no more than the first one had. It would not
+ * hear of news that came while this one waited: `stays` says so, and there is no new run yet.
+ */
+const startAfresh = async (input: PaymentInput, stays = () => false): Promise<void> => {
   await condition(allHandlersFinished);
-  return continueAsNew<typeof payment>(input);
+  if (!stays()) await continueAsNew<typeof payment>(input);
 };

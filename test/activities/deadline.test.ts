@@ -193,6 +193,20 @@ describe('the last inquiry', () => {
     },
   );
 
+  it('is followed by a look for money that may yet be taken, also after a crash', async () => {
+    const lookedFor = async (said: Answer) => {
+      const { id } = await records.sent();
+      const { expirePayment, late } = withGateway(records, { verify: inTurn<Answer>(said) });
+      for (let tries = 0; tries < 2; tries += 1) {
+        const answer = await expirePayment({ id, grace: false, unreachable: false });
+        expect(answer).toEqual({ known: 'ended', status: 'expired' });
+      }
+      return late.map((each) => each === id);
+    };
+    expect(await lookedFor(settling)).toEqual([true, true]);
+    expect(await lookedFor(waiting)).toEqual([]);
+  });
+
   it('FS-12: is not made about a payment that has ended', async () => {
     for (const status of ['paid', 'failed', 'cancelled', 'expired'] as const) {
       const { id } = await records.ended(status);

@@ -5,6 +5,7 @@ import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import { AttemptError } from '../../activities/webhook-failure.ts';
 import { createPlaces } from '../../activities/places.ts';
+import type { Deliveries } from '../../postgres/deliveries.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
@@ -26,15 +27,17 @@ interface Options {
   resolve?: () => Promise<string[]>;
   ring?: KeyRing;
   perApplication?: number;
+  deliveries?: Deliveries;
 }
 
 /** One try of a delivery, as the engine would ask for it. */
-const deliver = async (options: Options, payment?: { id: string }) => {
+const deliver = async (options: Options, payment?: { id: string; isReset?: boolean }) => {
   const { webhookUrl = 'https://shop.example/hook', resolve, ring = keyRing } = options;
   const setUrl = (url: string | null) => records.sql`
     update applications set webhook_url = ${url} where slug = 'shop'`;
   await setUrl('https://shop.example/hook');
   const { id } = payment ?? (await records.ended('paid'));
+  const isReset = payment?.isReset;
   await setUrl(webhookUrl);
   const dispatcher = createWebhookDispatcher({
     allowLoopback: true,
@@ -42,7 +45,7 @@ const deliver = async (options: Options, payment?: { id: string }) => {
     ...(resolve && { resolve }),
   });
   const activities = createDeliveryActivities({
-    deliveries: createDeliveries(records.sql),
+    deliveries: options.deliveries ?? createDeliveries(records.sql),
     secretBox: createSecretBox(ring),
     dispatcher,
     targetRule: { allowLoopback: true },
@@ -54,7 +57,7 @@ const deliver = async (options: Options, payment?: { id: string }) => {
     const result: unknown = await new MockActivityEnvironment({
       currentAttemptScheduledTimestampMs: Date.now(),
     })
-      .run(activities.deliverWebhook, { id })
+      .run(activities.deliverWebhook, { id, ...(isReset !== undefined && { isReset }) })
       .catch((error: unknown) => error);
     return { id, result };
   } finally {
@@ -118,5 +121,48 @@ describe('one try of a delivery', () => {
       nonRetryable: false,
     });
     expect(await ledgerOf(id)).toEqual([]);
+  });
+
+  it('FS-25: six attempts are six: only a reset begins a round, not a run that heals too late', async () => {
+    const { id } = await records.ended('paid');
+    await records.sql`
+      update deliveries set status = 'exhausted', next_attempt_at = null, exhausted_by_run = 'before'
+      where payment_id = ${id}`;
+    const options = { webhookUrl: 'http://127.0.0.1:9/' };
+    const healed = await deliver(options, { id, isReset: false });
+    expect(healed.result).toMatchObject({ type: 'WebhookExhausted', nonRetryable: true });
+    expect(await ledgerOf(id)).toEqual([]);
+    const reset = await deliver(options, { id, isReset: true });
+    expect(reset.result).toMatchObject({ type: 'WebhookAttemptFailed' });
+    expect(await ledgerOf(id)).toMatchObject([{ completed: true, error_class: 'connect' }]);
+  });
+
+  it('an attempt that an earlier try completes just now is not sent again', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    });
+    const { id } = await records.ended('paid');
+    const all = createDeliveries(records.sql);
+    const at = new Date();
+    const earlier = { number: 1, round: 1, engineScheduledAt: at, startedAt: at };
+    const deliveries = {
+      ...all,
+      // Between the look and the row of this try, the earlier one is recorded.
+      async beginAttempt(...args: Parameters<typeof all.beginAttempt>) {
+        await all.beginAttempt(id, earlier);
+        const result = {
+          ...{ durationMs: 1, responseStatus: 204, responseBody: null, responseTruncated: false },
+          ...{ errorClass: null, error: null },
+        };
+        const consequence = { status: 'delivered' } as const;
+        await all.completeAttempt(id, 1, { result, consequence, completedAt: at });
+        return all.beginAttempt(...args);
+      },
+    };
+    const again = await deliver({ webhookUrl: server.url, deliveries }, { id });
+    expect(again.result).toMatchObject({ type: 'WebhookAttemptFailed', nextRetryDelay: 1_000 });
+    expect(server.requests).toEqual([]);
+    const last = await deliver({ webhookUrl: server.url }, { id });
+    expect([last.result, server.requests]).toEqual(['delivered', []]);
   });
 });

@@ -3,6 +3,7 @@ import { createLateActivities } from '../../activities/late.ts';
 import { createPlaces } from '../../activities/places.ts';
 import type { Answer, Reversal } from '../../gateways/gateway.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
+import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
 import type { Records } from '../support/records.ts';
@@ -46,14 +47,25 @@ const settling: Answer = { state: 'settling' };
 
 interface Scene {
   driver?: DriverName;
+  /** What the last verification before the end was answered. */
+  verified?: 'settling';
   inquire: (Answer | typeof silence)[];
   /** Without it, the gateway takes nothing back. */
   reverse?: (Reversal | typeof silence)[] | (() => Promise<Reversal>);
 }
 
 /** A payment that ended unpaid, and what its gateway says then. */
-const aLateCase = async ({ driver = 'stripe', inquire, reverse }: Scene) => {
+const aLateCase = async ({ driver = 'stripe', verified, inquire, reverse }: Scene) => {
   const payment = await records.ended('expired', { gateway: driver });
+  const said = {
+    at: new Date(),
+    operation: 'verify' as const,
+    code: null,
+    message: null,
+    durationMs: 1,
+  };
+  if (verified)
+    await createGatewayExchanges(records.sql).insert(payment.id, [{ ...said, result: verified }]);
   const { gatewayOf, calls } = aGateway({
     inquire: inTurn<Answer>(...inquire),
     ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
@@ -64,6 +76,7 @@ const aLateCase = async ({ driver = 'stripe', inquire, reverse }: Scene) => {
   const { settleLateMoney } = createLateActivities({
     settlements: records.settlements,
     lateMoney: createLateMoney(records.sql),
+    gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
     gatewayPlaces,
     publicBaseUrl,
@@ -111,6 +124,24 @@ describe('FS-16: money that came after the end of a payment', () => {
     expect(calls()).toEqual(['inquire']);
     expect([await audited(), alerts()]).toEqual([['returns'], ['late_money']]);
     await isUntouched();
+  });
+
+  it('may be taken by a verification that was under way at the end: asked about for a day', async () => {
+    const scene = { driver: 'payping', verified: 'settling' } as const;
+    const came = await aLateCase({
+      ...scene,
+      inquire: [settling, confirmed(), gone],
+      reverse: [reversed],
+    });
+    expect(await came.look()).toBe('again');
+    expect([await came.audited(), came.alerts()]).toEqual([[], []]);
+    expect(await came.look()).toBe('over');
+    expect(await came.audited()).toEqual(['found', 'reversed']);
+
+    const never = await aLateCase({ ...scene, inquire: [settling, settling] });
+    expect(await never.look()).toBe('again');
+    expect(await never.look({ last: true })).toBe('over');
+    expect([await never.audited(), never.alerts()]).toEqual([['by_hand'], ['late_money']]);
   });
 
   it('is reversed once where it was taken, then inquired, whoever asks again', async () => {
@@ -175,6 +206,7 @@ describe('FS-16: money that came after the end of a payment', () => {
     const { settleLateMoney } = createLateActivities({
       settlements: records.settlements,
       lateMoney: createLateMoney(records.sql),
+      gatewayExchanges: createGatewayExchanges(records.sql),
       gatewayOf: aGateway({}).gatewayOf,
       gatewayPlaces: createPlaces({ perOwner: 0 }),
       publicBaseUrl,
