@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { WorkflowFailedError } from '@temporalio/client';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Operations } from '../../admin/operations.ts';
 import { createResets } from '../../admin/resets.ts';
+import { createSettlements } from '../../postgres/settlements.ts';
+import { paymentWorkflow, startOf, webhookExhausted } from '../../workflows/messages.ts';
 import { createJourney } from '../support/journey.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Receiver } from '../support/receiver.ts';
@@ -191,6 +194,28 @@ describe('re-triggering an exhausted delivery', () => {
     await service.client.schedule.getHandle('sweep').trigger();
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('FS-25: is not what a run does that heals just after the sixth attempt', async () => {
+    const { id } = await anExhausted();
+    const facts = await createSettlements(service.sql).get(id);
+    expect(facts).toBeDefined();
+    if (facts)
+      await service.client.workflow.start(paymentWorkflow, startOf(facts, { again: true }));
+    const { cause } = await service.client.workflow
+      .getHandle(id)
+      .result()
+      .catch((error: WorkflowFailedError) => error);
+    expect(cause).toMatchObject({ type: webhookExhausted });
+    expect([await statusOf(id), numbersOf(service.receiver, id)]).toEqual([
+      'exhausted',
+      [1, 2, 3, 4, 5, 6],
+    ]);
+    // And a re-trigger begins from that run as from any other.
+    service.receiver.behave(() => 204);
+    expect(await operations.deliveries.retrigger(id, null)).toBe('reset');
+    await becomes(id, 'delivered');
+    expect(numbersOf(service.receiver, id).at(-1)).toBe(7);
   });
 
   it('everything of an application, one after the other', async () => {
