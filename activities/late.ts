@@ -84,12 +84,11 @@ export const createLateActivities = (deps: Deps) => {
     const answer = await inquire(payment, reference);
     const standing = standingOf(answer);
     if (standing === 'gone') return found ? over(payment, 'reversed') : 'over';
-    const underWay =
-      standing === 'coming' &&
-      twoStepVerify &&
-      mayYetBeTaken(await gatewayExchanges.list(payment.id));
-    // What waits for a verification that never comes is given back by the gateway.
-    if (standing === 'coming' && twoStepVerify && !underWay) return over(payment, 'returns');
+    if (standing === 'coming' && twoStepVerify) {
+      // What waits for a verification that never comes is given back by the gateway.
+      if (!mayYetBeTaken(await gatewayExchanges.list(payment.id))) return over(payment, 'returns');
+      return last ? over(payment, 'by_hand') : 'again';
+    }
     if (standing === 'taken') {
       await record(payment, null, takenIn(answer));
       // Told before, without an answer, and it does not say what became of that.
@@ -100,7 +99,7 @@ export const createLateActivities = (deps: Deps) => {
       return giveBack(payment, reference, tellsReversal);
     }
     if (!last) return 'again';
-    return found || standing === 'unknown' || underWay ? over(payment, 'by_hand') : 'over';
+    return found || standing === 'unknown' ? over(payment, 'by_hand') : 'over';
   };
 
   return {

@@ -79,7 +79,8 @@ const addSearchAttributes = async (client: Client) => {
       ),
     });
   // The server reads a namespace every few seconds: until then it would refuse to start payments, also
-  // those of a worker that finds what another one has just added.
+  // those of a worker that finds what another one has just added. Where it takes longer, the sweep
+  // starts what was refused.
   const query = names.map((name) => `${name} = 'none'`).join(' AND ');
   await eventually(Date.now() + searchableMs, () => client.workflow.count(query)).catch(() => {});
 };
