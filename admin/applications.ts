@@ -42,11 +42,20 @@ export const checkSlug = (slug: string): void => {
     );
 };
 
+const noApplication = (slug: string) => new Refusal(`There is no application "${slug}".`);
+
 /** Locked until the transaction ends. @throws Refusal when there is none */
 export const lockApplication = async (tx: Queries, slug: string): Promise<Application> => {
   const application = await createApplications(tx).lock(slug);
   if (application) return application;
-  throw new Refusal(`There is no application "${slug}".`);
+  throw noApplication(slug);
+};
+
+/** A name that was mistyped must not look like one that has nothing. @throws Refusal */
+export const findApplication = async (sql: Sql, slug: string): Promise<Application> => {
+  const application = await createApplications(sql).get(slug);
+  if (application) return application;
+  throw noApplication(slug);
 };
 
 const factsOf = (application: Application): AuditFacts => ({
@@ -116,11 +125,7 @@ export const createApplicationOperations = ({
       });
     },
 
-    async get(slug: string): Promise<Application> {
-      const application = await createApplications(sql).get(slug);
-      if (application) return application;
-      throw new Refusal(`There is no application "${slug}".`);
-    },
+    get: (slug: string): Promise<Application> => findApplication(sql, slug),
 
     list: (): Promise<Application[]> => createApplications(sql).list(listLimit),
 

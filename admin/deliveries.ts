@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queries, Sql } from '../postgres/connection.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createPaymentRecords, type PaymentLine } from '../postgres/payment-records.ts';
+import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-import type { Reset, Resets } from './resets.ts';
+import { type Reset, ResetFailed, type Resets } from './resets.ts';
 
 export interface Deps {
   sql: Sql;
@@ -28,11 +29,13 @@ export interface Many {
   perSecond: number;
   reason: string | null;
   onProgress?: (progress: Progress) => void;
+  /** Temporal does not reset anything: the rest is left as it is. */
+  onStop?: (notTried: number) => void;
 }
 
 const batch = 100;
-/** So many in a row that fail mean that the next one will too. */
-const refusedInARow = 10;
+/** So many in a row that Temporal did not reset mean that it will not reset the next one either. */
+const failedInARow = 10;
 
 export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => {
   const records = createPaymentRecords(sql);
@@ -56,7 +59,7 @@ export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => 
   const retriggerEach = async (
     ids: AsyncIterable<string> | Iterable<string>,
     total: number,
-    { perSecond, reason, onProgress }: Many,
+    { perSecond, reason, onProgress, onStop }: Many,
   ): Promise<Retriggered[]> => {
     const results: Retriggered[] = [];
     let refused = 0;
@@ -65,19 +68,19 @@ export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => 
     for await (const id of ids) {
       await sleep(Math.max(0, nextAt - performance.now()));
       nextAt = performance.now() + 1000 / perSecond;
-      const result = await retrigger(id, reason).then(
-        (done): Retriggered => ({ id, done }),
-        (error: unknown): Retriggered => {
-          if (!(error instanceof Refusal)) throw error;
-          return { id, done: 'refused', why: error.message };
-        },
-      );
-      results.push(result);
-      const isRefused = result.done === 'refused';
-      refused += isRefused ? 1 : 0;
-      inARow = isRefused ? inARow + 1 : 0;
+      try {
+        results.push({ id, done: await retrigger(id, reason) });
+        inARow = 0;
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        results.push({ id, done: 'refused', why: error.message });
+        refused += 1;
+        if (error instanceof ResetFailed) inARow += 1;
+      }
       onProgress?.({ done: results.length, total, refused });
-      if (inARow >= refusedInARow) break;
+      if (inARow < failedInARow) continue;
+      if (total > results.length) onStop?.(total - results.length);
+      break;
     }
     return results;
   };
@@ -94,11 +97,11 @@ export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => 
   }
 
   return {
-    listExhausted: (application: string | null, limit: number): Promise<PaymentLine[]> =>
-      records.find(
-        { id: null, orderId: null, status: null, application, delivery: 'exhausted' },
-        limit,
-      ),
+    async listExhausted(application: string | null, limit: number): Promise<PaymentLine[]> {
+      if (application !== null) await findApplication(sql, application);
+      const filter = { id: null, orderId: null, status: null, application };
+      return records.find({ ...filter, delivery: 'exhausted' }, limit);
+    },
 
     countExhausted: (application: string) => records.countExhausted(application),
 
@@ -107,6 +110,7 @@ export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => 
     retriggerMany: (ids: readonly string[], how: Many) => retriggerEach(ids, ids.length, how),
 
     async retriggerAll(application: string, how: Many): Promise<Retriggered[]> {
+      await findApplication(sql, application);
       const total = await records.countExhausted(application);
       return retriggerEach(exhaustedOf(application), total, how);
     },

@@ -8,6 +8,7 @@ import type {
   PaymentRecord,
 } from '../postgres/payment-records.ts';
 import { createPaymentRecords } from '../postgres/payment-records.ts';
+import { findApplication } from './applications.ts';
 import { Refusal } from './change.ts';
 
 export interface Deps {
@@ -31,8 +32,10 @@ export interface PaymentStory {
 }
 
 export const createPaymentOperations = ({ sql, workflowUrl }: Deps) => ({
-  find: (filter: PaymentFilter, limit: number): Promise<PaymentLine[]> =>
-    createPaymentRecords(sql).find(filter, limit),
+  async find(filter: PaymentFilter, limit: number): Promise<PaymentLine[]> {
+    if (filter.application !== null) await findApplication(sql, filter.application);
+    return createPaymentRecords(sql).find(filter, limit);
+  },
 
   async get(id: string): Promise<PaymentStory> {
     const payment = await createPaymentRecords(sql).get(id);

@@ -18,9 +18,12 @@ const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
  */
 export type Reset = 'reset' | 'left';
 
+/** Temporal, and not the payment, is why: the next one may well meet the same. */
+export class ResetFailed extends Refusal {}
+
 /** Resets payments' workflows to the task that scheduled their delivery. */
 export interface Resets {
-  /** @throws Refusal when Temporal does not answer within 5 s */
+  /** @throws ResetFailed also when Temporal does not answer within 5 s */
   toDelivery(paymentId: string, reason: string): Promise<Reset>;
 }
 
@@ -32,7 +35,7 @@ export const createResets = (client: Client): Resets => ({
       );
     } catch (error) {
       if (isGone(error)) return 'left';
-      throw new Refusal(
+      throw new ResetFailed(
         `Temporal did not reset the workflow, so nothing was changed: ${whyOf(error)}`,
         { cause: error },
       );

@@ -2,7 +2,7 @@ import type { Queries, Sql } from '../postgres/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
-import { lockApplication } from './applications.ts';
+import { findApplication, lockApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
 import { gatewayOwner } from './gateways.ts';
@@ -19,8 +19,10 @@ const mostSecrets = 2;
 const resealBatch = 100;
 
 export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
-  list: (application: string): Promise<WebhookSecret[]> =>
-    createWebhookSecrets(sql, { seal: () => '' }).list(application),
+  async list(application: string): Promise<WebhookSecret[]> {
+    await findApplication(sql, application);
+    return createWebhookSecrets(sql, { seal: () => '' }).list(application);
+  },
 
   /**
    * A new secret beside the old one, which goes on for 24 hours: every webhook is signed with both.

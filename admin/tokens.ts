@@ -2,7 +2,7 @@ import type { Sql } from '../postgres/connection.ts';
 import type { TokenFacts, TokenMode } from '../postgres/token-records.ts';
 import { createTokenRecords } from '../postgres/token-records.ts';
 import { createTokens } from '../postgres/tokens.ts';
-import { lockApplication } from './applications.ts';
+import { findApplication, lockApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
 
@@ -37,8 +37,10 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
     });
   },
 
-  list: (application: string): Promise<TokenFacts[]> =>
-    createTokenRecords(sql).list(application, listLimit),
+  async list(application: string): Promise<TokenFacts[]> {
+    await findApplication(sql, application);
+    return createTokenRecords(sql).list(application, listLimit);
+  },
 
   /** Its very next request is refused. */
   async revoke(
@@ -48,8 +50,7 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
     const subject = `application:${application}`;
     return change({ action: 'token.revoke', subject, reason }, async (tx) => {
       const records = createTokenRecords(tx);
-      const found = (await records.list(application, listLimit)).filter((token) => token.id === id);
-      const [token] = found;
+      const token = await records.get(application, id);
       if (!token)
         throw new Refusal(
           `The application "${application}" has no token "${id}": see tokens list.`,

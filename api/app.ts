@@ -137,6 +137,7 @@ const around =
       if (isStopping()) ctx.set('connection', 'close');
       const routeOf = () => ctx.state['route'] as Route | undefined;
       try {
+        if (!isReadable(ctx)) throw noSuchPath();
         await next();
       } catch (error) {
         // What fails once the client has hung up fails because of that, and nobody is there to answer.
@@ -170,11 +171,22 @@ const send = (ctx: Koa.Context, { status, headers, body }: Reply) => {
   ctx.status = status;
 };
 
+/** A target may be a whole URL, and then no URL at all. */
+const isReadable = (ctx: Koa.Context): boolean => {
+  try {
+    return ctx.path !== '';
+  } catch {
+    return false;
+  }
+};
+
+const noSuchPath = () => new PaymentError('NOT_FOUND', 'There is nothing at this path.');
+
 const nothingHere = (ctx: Koa.Context): PaymentError => {
   const matched = new Set((ctx['matched'] as { path: string }[]).map(({ path }) => path));
   const found: Route[] = Object.values(routes).filter(({ path }) => matched.has(path));
   const methods = found.map(({ method }) => method);
-  if (methods.length === 0) return new PaymentError('NOT_FOUND', 'There is nothing at this path.');
+  if (methods.length === 0) return noSuchPath();
   // Whose path it is decides between JSON and a page.
   [ctx.state['route']] = found;
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../contract/errors.ts';
 import { PaymentError } from '../contract/errors.ts';
 import type { Caller, Tokens } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
@@ -20,7 +21,7 @@ const tokenPattern = /^svc_(?:live|test)_[0-9A-Za-z]{43}$/;
 
 /** Who calls. @throws PaymentError UNAUTHENTICATED, INVALID_TOKEN, APPLICATION_DISABLED, RATE_LIMITED */
 export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
-  const failure = (code: 'UNAUTHENTICATED' | 'INVALID_TOKEN', message: string, address: string) => {
+  const failure = (code: ErrorCode, message: string, address: string) => {
     const retryAfter = failures.hit(address);
     return retryAfter === undefined ? new PaymentError(code, message) : tooMany(retryAfter);
   };
@@ -31,11 +32,11 @@ export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
     const prefix = token === undefined ? 'none' : 'malformed';
     const isToken = token !== undefined && tokenPattern.test(token);
     const caller = isToken ? await tokens.authenticate(token) : undefined;
-    if (caller?.disabled)
-      throw new PaymentError('APPLICATION_DISABLED', 'The application was disabled by an admin.');
-    if (caller) return caller;
+    if (caller && !caller.disabled) return caller;
 
     logger.warn({ token_prefix: isToken ? token.slice(0, 13) : prefix }, 'Authentication failed');
+    if (caller)
+      throw failure('APPLICATION_DISABLED', 'The application was disabled by an admin.', address);
     throw token === undefined
       ? failure('UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.', address)
       : failure('INVALID_TOKEN', 'The token is unknown, revoked or expired.', address);

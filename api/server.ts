@@ -29,7 +29,13 @@ export const createHttpServer = (
       end(socket, '431 Request Header Fields Too Large');
     else end(socket, '400 Bad Request');
   });
-  server.on('connect', (_request, socket) => refuseMethod(socket));
+  // What else than `100-continue` a client expects is no reason to refuse it.
+  server.on('checkExpectation', handler);
+  server.on('connect', (_request, socket) => {
+    // Node listens for its errors no more, and one that nobody hears would end the process.
+    socket.on('error', () => socket.destroy());
+    refuseMethod(socket);
+  });
   return server;
 };
 

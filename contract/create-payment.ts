@@ -72,6 +72,14 @@ export const CreatePayment = z
   .meta({ id: 'CreatePayment' });
 export type CreatePayment = z.infer<typeof CreatePayment>;
 
+/** What a gateway has bounds for: judged also where the rest of the body is wrong. */
+export const PaymentTerms = CreatePayment.pick({
+  amount: true,
+  currency: true,
+  expires_in: true,
+}).strip();
+export type PaymentTerms = z.infer<typeof PaymentTerms>;
+
 /** What JSON Schema cannot say of metadata, whose text is kept as it was sent. */
 export const metadataProblems = (metadata: JsonNode): FieldError[] => {
   if (metadata.kind !== 'object') return [];

@@ -1,4 +1,4 @@
-import { failureReasons } from './failure.ts';
+import { failureReasonOf } from './failure.ts';
 import { eventIdOf } from './ids.ts';
 import { objectText } from './json.ts';
 import type { Payment } from './payment.ts';
@@ -34,7 +34,7 @@ export const eventOf = (payment: Payment, createdAt: Date): Event => {
     card_pan_masked: payment.cardPanMasked,
     paid_at: payment.paidAt && isoTime(payment.paidAt),
     failure_code: payment.failureCode,
-    failure_reason: payment.failureCode && failureReasons[payment.failureCode],
+    failure_reason: payment.failureCode && failureReasonOf(payment.failureCode),
     test: payment.test,
     metadata: { jsonText: payment.metadata },
   });

@@ -22,5 +22,9 @@ export const failureReasons = {
 
 export type FailureCode = keyof typeof failureReasons;
 
+/** Of a code that a newer version recorded too: its processes run beside ours while it is deployed. */
+export const failureReasonOf = (code: string): string =>
+  failureReasons[isFailureCode(code) ? code : 'unknown'];
+
 export const isFailureCode = (text: string): text is FailureCode =>
   Object.hasOwn(failureReasons, text);

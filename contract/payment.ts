@@ -1,5 +1,5 @@
 import type { FailureCode } from './failure.ts';
-import { failureReasons } from './failure.ts';
+import { failureReasonOf } from './failure.ts';
 import { objectText } from './json.ts';
 import type { Status } from './status.ts';
 import { isTerminal } from './status.ts';
@@ -59,7 +59,7 @@ export const presentPayment = (payment: Payment, publicBaseUrl: string): string 
     card_pan_masked: payment.cardPanMasked,
     paid_at: payment.paidAt && isoTime(payment.paidAt),
     failure_code: payment.failureCode,
-    failure_reason: payment.failureCode && failureReasons[payment.failureCode],
+    failure_reason: payment.failureCode && failureReasonOf(payment.failureCode),
     test: payment.test,
     metadata: { jsonText: payment.metadata },
     expires_at: isoTime(payment.expiresAt),

@@ -92,8 +92,9 @@ const applyPatiently = async (connection: Sql, migration: Migration) => {
     try {
       return await apply(connection, migration);
     } catch (error) {
-      const { code } = (error as Error).cause as { code?: string };
-      if (code !== lockNotAvailable || Date.now() > until) throw error;
+      const cause: unknown = error instanceof Error ? error.cause : undefined;
+      const waits = cause instanceof Error && 'code' in cause && cause.code === lockNotAvailable;
+      if (!waits || Date.now() > until) throw error;
     }
   }
 };
@@ -110,7 +111,8 @@ const apply = async (connection: Sql, { name, text, sha256 }: Migration) => {
     await connection`insert into migrations (name, sha256) values (${name}, ${sha256})`;
     if (transactional) await connection`commit`;
   } catch (error) {
-    if (transactional) await connection`rollback`;
+    // A connection that is lost has rolled back by itself; what was lost it for is to be told.
+    if (transactional) await connection`rollback`.catch(() => {});
     throw new Error(`Migration ${name} failed: ${String(error)}`, { cause: error });
   }
 };

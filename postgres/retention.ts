@@ -28,20 +28,25 @@ export const createRetention = (sql: Sql) => ({
           and not exists (
             select from late_money l where l.payment_id = p.id and l.result is null)
         order by p.id limit ${limit}
-      ), dropped_attempts as (
-        delete from attempts where payment_id in (select id from old)
       ), dropped_deliveries as (
-        delete from deliveries where payment_id in (select id from old)
+        -- An admin may be re-triggering one: that is waited for here, and looked at again.
+        delete from deliveries where payment_id in (select id from old) and status <> 'pending'
+        returning payment_id
+      ), gone as (
+        select id from old where not exists (select from deliveries d where d.payment_id = id)
+        union all select payment_id from dropped_deliveries
+      ), dropped_attempts as (
+        delete from attempts where payment_id in (select id from gone)
       ), dropped_events as (
-        delete from events where payment_id in (select id from old)
+        delete from events where payment_id in (select id from gone)
       ), dropped_late_money as (
-        delete from late_money where payment_id in (select id from old)
+        delete from late_money where payment_id in (select id from gone)
       ), dropped_unstarted as (
-        delete from unstarted where payment_id in (select id from old)
+        delete from unstarted where payment_id in (select id from gone)
       ), dropped_sandbox_payments as (
-        delete from sandbox_payments where payment_id in (select id from old)
+        delete from sandbox_payments where payment_id in (select id from gone)
       ), dropped as (
-        delete from payments where id in (select id from old) returning id
+        delete from payments where id in (select id from gone) returning id
       )
       select count(*) from dropped`;
     return row?.count ?? 0;

@@ -19,14 +19,22 @@ export interface TokenFacts {
 
 export const createTokenRecords = (sql: Queries) => {
   const id = sql`left(encode(hash, 'hex'), 16)`;
+  const facts = sql`
+    ${id} as id, prefix, mode, name, created_at as "createdAt", last_used_at as "lastUsedAt",
+    expires_at as "expiresAt", revoked_at as "revokedAt"`;
   return {
-    /** The newest first. */
+    /** Those that still work first, each kind with the newest first. */
     async list(application: string, limit: number): Promise<TokenFacts[]> {
       return sql<TokenFacts[]>`
-        select ${id} as id, prefix, mode, name, created_at as "createdAt",
-          last_used_at as "lastUsedAt", expires_at as "expiresAt", revoked_at as "revokedAt"
-        from tokens where application = ${application}
-        order by created_at desc limit ${limit}`;
+        select ${facts} from tokens where application = ${application}
+        order by revoked_at is not null or coalesce(expires_at <= now(), false), created_at desc
+        limit ${limit}`;
+    },
+
+    async get(application: string, tokenId: string): Promise<TokenFacts | undefined> {
+      const [token] = await sql<TokenFacts[]>`
+        select ${facts} from tokens where application = ${application} and ${id} = ${tokenId}`;
+      return token;
     },
 
     /** False when it was revoked before, or is not there. */

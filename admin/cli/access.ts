@@ -1,4 +1,5 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
+import { Refusal } from '../change.ts';
 import type { Surroundings } from './commands.ts';
 import { command, count, group, option, reason, textOf } from './commands.ts';
 import { facts, table } from './output.ts';
@@ -82,9 +83,9 @@ export const tokenCommands = (around: Surroundings): Command => {
   return group('tokens', 'bearer tokens of an application', [issue, list, revoke]);
 };
 
-const secretId = (text: string): string => {
-  if (/^\d{1,15}$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be the number that secrets list shows.');
+const secretId = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Refusal('The id must be the number that secrets list shows.');
 };
 
 export const secretCommands = (around: Surroundings): Command => {
@@ -129,7 +130,7 @@ export const secretCommands = (around: Surroundings): Command => {
       irreversible: ([application, id]) => `The secret ${id} of ${application} ends at once.`,
     },
     async ({ args: [application = '', id = ''], options, operations }) => {
-      const number = Number(secretId(id));
+      const number = secretId(id);
       await operations.secrets.retire({ application, id: number }, textOf(options['reason']));
       return { text: facts({ retired: number }), json: { retired: number } };
     },

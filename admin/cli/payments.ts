@@ -116,6 +116,7 @@ const retrigger = async ({ args, options, operations, io }: Call): Promise<Outpu
     onProgress: ({ done, total, refused }) => {
       if (total > 1) io.note(`${done} of ${total}${refused > 0 ? `, ${refused} refused` : ''}`);
     },
+    onStop: (notTried) => io.note(`Stopped, as Temporal resets nothing; not tried: ${notTried}`),
   };
   const { deliveries } = operations;
   const results = application

@@ -96,6 +96,28 @@ describe('the command line', () => {
     });
   });
 
+  it.each([
+    'tokens list nobody',
+    'secrets list nobody',
+    'deliveries list --application nobody',
+    'deliveries retrigger --application nobody --yes',
+    'payments find --application nobody',
+  ])('%s: a name that was mistyped does not look like one that has nothing', async (line) => {
+    expect(await run(words(line))).toMatchObject({
+      code: 1,
+      out: '',
+      notes: 'There is no application "nobody".',
+    });
+  });
+
+  it.each(['whsec_abc', '1.5', '-1', '12 '])('a secret cannot be retired as %j', async (id) => {
+    expect(await run(['secrets', 'retire', '--yes', '--', 'shop', id])).toMatchObject({
+      code: 1,
+      out: '',
+      notes: 'The id must be the number that secrets list shows.',
+    });
+  });
+
   it('answers in a table for people and in JSON for programs', async () => {
     const people = await run(words('applications list'));
     expect(people.code).toBe(0);

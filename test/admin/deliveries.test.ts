@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Refusal } from '../../admin/change.ts';
-import type { Resets } from '../../admin/resets.ts';
+import { ResetFailed, type Resets } from '../../admin/resets.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
 import { operationsOn } from '../support/operations.ts';
@@ -76,7 +75,7 @@ describe('re-triggering', () => {
 
   it('stays exhausted, without a record, when the workflow could not be reset', async () => {
     const id = await anExhausted();
-    const deliveries = deliveriesWith(() => Promise.reject(new Refusal('Temporal is away')));
+    const deliveries = deliveriesWith(() => Promise.reject(new ResetFailed('Temporal is away')));
     await expect(deliveries.retrigger(id, null)).rejects.toThrow('Temporal is away');
     expect(await deliveryOf(id)).toEqual({ status: 'exhausted', round: 1 });
     expect(await logOf(id)).toEqual([]);
@@ -155,15 +154,32 @@ describe('re-triggering', () => {
     expect(times[105]! - times[99]!).toBeGreaterThanOrEqual(6 * 20 - 5);
   });
 
-  it('stops after ten refusals in a row: Temporal is away for the next one too', async () => {
+  it('stops after ten failed resets in a row, and says so: Temporal is away for the next one too', async () => {
     for (let one = 0; one < 15; one += 1) await anExhausted('quiet-2');
     let asked = 0;
+    const notTried: number[] = [];
     const results = await deliveriesWith(() => {
       asked += 1;
-      return Promise.reject(new Refusal('Temporal is away'));
-    }).retriggerAll('quiet-2', { perSecond: 100, reason: null });
+      return Promise.reject(new ResetFailed('Temporal is away'));
+    }).retriggerAll('quiet-2', {
+      ...{ perSecond: 100, reason: null },
+      onStop: (count) => notTried.push(count),
+    });
     expect(results).toHaveLength(10);
     expect(asked).toBe(10);
+    expect(notTried).toEqual([5]);
+  });
+
+  it('does not stop at those for which nothing is to be done, however many', async () => {
+    const pending: string[] = [];
+    for (let one = 0; one < 12; one += 1) pending.push((await records.ended('failed')).id);
+    const last = await anExhausted();
+    const results = await deliveriesWith(async () => 'reset').retriggerMany([...pending, last], {
+      ...{ perSecond: 100, reason: null },
+      onStop: () => expect.unreachable(),
+    });
+    expect(results).toHaveLength(13);
+    expect(results.at(-1)).toEqual({ id: last, done: 'reset' });
   });
 
   beforeAll(async () => {

@@ -158,6 +158,23 @@ describe('tokens', () => {
     expect(JSON.stringify(log)).not.toContain(text.slice(13));
   });
 
+  it('one that works is listed and revoked, however many came after it', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const application = await anApplication();
+    const token = { application, mode: 'test', name: 'old', expiresAt: null } as const;
+    const old = await tokens.issue(token, null);
+    await records.sql`
+      insert into tokens (hash, application, prefix, mode, name, created_at, revoked_at)
+      select sha256(n::text::bytea), ${application}, 'svc_test_0000', 'test', 'later',
+        now() + interval '1 hour', now()
+      from generate_series(1, 1000) as n`;
+    const [listed] = await tokens.list(application);
+    expect(listed?.name).toBe('old');
+    await records.sql`update tokens set revoked_at = null where application = ${application}`;
+    await tokens.revoke({ application, id: listed?.id ?? '' }, null);
+    expect(await createTokens(records.sql).authenticate(old)).toBeUndefined();
+  });
+
   it("an application cannot revoke another one's", async () => {
     const { tokens } = operationsOn(records.sql);
     const [one, other] = [await anApplication(), await anApplication()];

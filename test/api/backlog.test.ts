@@ -9,6 +9,9 @@ it('503: creates are refused while more than 10,000 payments have no workflow, a
     const { application, token } = await service.anApplication();
     const { create, get, request } = createJourney(service, token);
     const id = await create();
+    const body = { order_id: 'o', amount: 1, currency: 'EUR' };
+    const keyed = () => request('POST', '/api/v1/payments', body, { 'idempotency-key': 'before' });
+    const first = await keyed();
     await service.worker.stop();
     await service.sql`
       insert into payments (id, application, test, order_id, status, amount, currency, gateway,
@@ -18,13 +21,14 @@ it('503: creates are refused while more than 10,000 payments have no workflow, a
     await service.sql`
       insert into unstarted (payment_id, created_at)
       select id, now() from payments where id like 'filled-%'`;
-    const body = { order_id: 'o', amount: 1, currency: 'EUR' };
     const answer = () => request('POST', '/api/v1/payments', body);
     await until('creates are refused', async () => (await answer()).status === 503);
     const refused = await answer();
     expect(refused.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(await get(id)).toMatchObject({ status: 200 });
+    // A replay adds nothing to what waits.
+    expect(await keyed()).toMatchObject({ status: 201, text: first.text });
 
     await service.sql`delete from unstarted where payment_id like 'filled-%'`;
     await until('creates go on', async () => (await answer()).status === 201);

@@ -68,5 +68,15 @@ describe('POST /payments, to a gateway that takes less than we do', () => {
     });
     expect(status).toBe(422);
     expect(fields).toMatchObject([{ path: 'callback_url' }, { path: 'amount' }]);
+    const unnamed = await create({ ...rials('zarinpal', 3_000_000_000), order_id: '' });
+    expect(unnamed.fields).toMatchObject([{ path: 'order_id' }, { path: 'amount' }]);
+  });
+
+  it('403: a test token hears that it may not use it, not what it takes', async () => {
+    const { token } = await service.anApplication();
+    const { request } = createJourney(service, token);
+    const body = { order_id: 'o-1', gateway: 'zarinpal', amount: 500, currency: 'EUR' };
+    const refused = await request('POST', '/api/v1/payments', body);
+    expect(refused.json['error']).toMatchObject({ code: 'GATEWAY_NOT_ALLOWED' });
   });
 });

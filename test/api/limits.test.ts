@@ -193,6 +193,18 @@ describe('failed authentication', () => {
     expect(await other).toMatchObject({ status: 401 });
   });
 
+  it('429: a disabled application is named in the log, and throttled like the others', async () => {
+    const { application, token } = await service.anApplication();
+    await service.sql`update applications set status = 'disabled' where slug = ${application}`;
+    const client = from('203.0.113.22', token);
+    for (let failure = 1; failure <= 20; failure += 1)
+      expect(await client.me()).toMatchObject({ status: 403 });
+    expect(await client.me()).toMatchObject({ status: 429 });
+    const prefix = token.slice(0, 13);
+    const isNamed = () => service.api.lines.some((line) => line.includes(`"${prefix}"`));
+    await until('the prefix is logged', isNamed);
+  });
+
   it('429: counts IPv6 addresses by their /64', async () => {
     for (let host = 1; host <= 20; host += 1)
       expect(await from(`2001:db8:0:7::${host}`, wrong).me()).toMatchObject({ status: 401 });

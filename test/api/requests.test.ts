@@ -112,6 +112,33 @@ describe('a method that a path does not have', () => {
     }
   });
 
+  it('lives on when a client resets the connection on which it sent a CONNECT', async () => {
+    for (let turn = 0; turn < 50; turn += 1) {
+      const { socket, closed } = await rawConnection(service.url);
+      socket.write('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', () => socket.resetAndDestroy());
+      await closed;
+    }
+    expect((await rawRequest(`${service.url}/nowhere`, { method: 'GET' })).status).toBe(404);
+  });
+
+  it('404: a target that is no URL', async () => {
+    const { socket, closed } = await rawConnection(service.url);
+    socket.write('GET http://[ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    const answer = await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).toContain('"code":"NOT_FOUND"');
+  });
+
+  it('answers also where a client expects what HTTP does not know', async () => {
+    const { socket, closed } = await rawConnection(service.url);
+    socket.write(
+      'GET /nowhere HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\nconnection: close\r\n\r\n',
+    );
+    const answer = await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).toMatch(/\r\nx-request-id: req_/i);
+  });
+
   it('400: what is no HTTP is refused, with a request id, and the connection closed', async () => {
     const { socket, closed } = await rawConnection(service.url);
     socket.write('GET / HTTP/1.1\r\nbad header\r\n\r\n');

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventOf } from '../../contract/event.ts';
-import { failureReasons, isFailureCode } from '../../contract/failure.ts';
+import { type FailureCode, failureReasons, isFailureCode } from '../../contract/failure.ts';
 import { eventIdOf } from '../../contract/ids.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { checkoutUrlOf, presentPayment } from '../../contract/payment.ts';
@@ -166,6 +166,16 @@ describe('eventOf', () => {
       failure_code: 'insufficient_funds',
       failure_reason: failureReasons.insufficient_funds,
     });
+  });
+
+  it('has a reason also for a code that only a newer version knows', () => {
+    const failureCode = 'from_tomorrow' as FailureCode;
+    const failed = aPayment({ status: 'failed', failureCode });
+    for (const text of [presentPayment(failed, 'https://pay.example'), eventOf(failed, at).body])
+      expect(JSON.parse(text)).toMatchObject({
+        failure_code: 'from_tomorrow',
+        failure_reason: failureReasons.unknown,
+      });
   });
 
   it('has the id of its payment, whenever it is made', () => {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../contract/ids.ts';
+import { createDeliveries } from '../../postgres/deliveries.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
+import { until } from '../support/until.ts';
 
 const dayMs = 24 * 3_600_000;
 let records: Records;
@@ -69,6 +71,29 @@ describe('the purge', () => {
         select from ${records.sql(table)} where payment_id = any(${[...over, exhausted, quiet]})`;
       expect([table, left.length]).toEqual([table, 0]);
     }
+  });
+
+  it('leaves a payment alone whose delivery an admin is just re-triggering', async () => {
+    const id = await delivered();
+    await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
+    let purged: Promise<unknown> = Promise.resolve();
+    await records.sql.begin(async (tx) => {
+      await createDeliveries(tx).beginRound(id, new Date());
+      purged = purgeAfter(401, 400);
+      await until('the purge waits', async () => {
+        const [row] = await records.sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
+        return row !== undefined;
+      });
+    });
+    await purged;
+    expect(await isThere(id)).toBe(true);
+    const [left] = await records.sql`
+      select d.status, count(a) as attempts from deliveries d
+      join events e using (payment_id) join attempts a using (payment_id)
+      where payment_id = ${id} group by d.status`;
+    expect(left).toEqual({ status: 'pending', attempts: 1 });
   });
 
   it('stops at its limit, goes on with the next one, and is in the audit log', async () => {
