@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from './connection.ts';
+import { isAway, type Sql } from './connection.ts';
 
 interface Migration {
   name: string;
@@ -35,6 +35,7 @@ export const migrate = async (
   folder = new URL('./migrations/', import.meta.url),
 ): Promise<string[]> => {
   const connection = await sql.reserve();
+  let isLost = false;
   try {
     await lock(connection);
     // The limit is for the service's own statements: a large index takes minutes.
@@ -50,12 +51,20 @@ export const migrate = async (
     const pending = pendingOf(readMigrations(folder), applied);
     for (const migration of pending) await applyPatiently(connection, migration);
     return pending.map(({ name }) => name);
+  } catch (error) {
+    isLost = isAway(error) || (error instanceof Error && isAway(error.cause));
+    throw error;
   } finally {
-    await connection`reset statement_timeout`.catch(() => {});
-    await connection`reset lock_timeout`.catch(() => {});
-    await connection`select pg_advisory_unlock(${lockKey})`.catch(() => {});
-    connection.release();
+    if (!isLost) await giveBack(connection);
   }
+};
+
+/** One that is lost has given everything back: the library would wait for its answers for ever. */
+const giveBack = async (connection: Awaited<ReturnType<Sql['reserve']>>) => {
+  await connection`reset statement_timeout`.catch(() => {});
+  await connection`reset lock_timeout`.catch(() => {});
+  await connection`select pg_advisory_unlock(${lockKey})`.catch(() => {});
+  connection.release();
 };
 
 /** Polls: waiting inside pg_advisory_lock() deadlocks with `create index concurrently`. */
@@ -111,8 +120,7 @@ const apply = async (connection: Sql, { name, text, sha256 }: Migration) => {
     await connection`insert into migrations (name, sha256) values (${name}, ${sha256})`;
     if (transactional) await connection`commit`;
   } catch (error) {
-    // A connection that is lost has rolled back by itself; what was lost it for is to be told.
-    if (transactional) await connection`rollback`.catch(() => {});
+    if (transactional && !isAway(error)) await connection`rollback`;
     throw new Error(`Migration ${name} failed: ${String(error)}`, { cause: error });
   }
 };

@@ -103,6 +103,13 @@ describe('migrate', () => {
     expect([await exists('a'), await exists('migrations')]).toEqual([false, true]);
   });
 
+  it('names the file, and the cause, where the connection is lost, and goes on afterwards', async () => {
+    write('0001_a.sql', 'create table a (id int); select pg_terminate_backend(pg_backend_pid());');
+    await expect(run()).rejects.toThrow(/0001_a\.sql failed: .*(terminating|CONNECTION_CLOSED)/);
+    write('0001_a.sql', 'create table a (id int);');
+    expect(await run()).toEqual(['0001_a.sql']);
+  });
+
   it('gives a file all the time it needs, and the connection its limit back', async () => {
     write('0001_a.sql', `create table a as select current_setting('statement_timeout') as allowed`);
     await run();
