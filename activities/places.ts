@@ -22,14 +22,15 @@ interface Owner {
 const shortestWaitMs = 250;
 const longestWaitMs = 5 * 60_000;
 /** Who is this late went to another worker. */
-const forgetAfterMs = 15_000;
-const firstGuessMs = 1_000;
+const forgetAfterMs = 1_000;
+const firstGuessMs = 250;
 
 /**
  * Places in a worker, so many for each owner and never more: a slow receiver fills the places of its
  * application's deliveries, a slow gateway those of its own calls, and not the others'. Who finds
  * none is given a time to come back, one after the other at the pace at which places become free, so
- * that a long queue asks the engine for little.
+ * that a long queue asks the engine for little. No place is kept for those who are to come back: the
+ * engine may send them to another worker, and what every worker kept would stay empty.
  */
 export const createPlaces = ({ perOwner, clockMs = () => performance.now() }: PlacesOptions) => {
   // As many as there are applications and gateways, which admins make: it needs no end.
@@ -62,13 +63,12 @@ export const createPlaces = ({ perOwner, clockMs = () => performance.now() }: Pl
       const nowMs = clockMs();
       const owner = find(slug);
       const { inside, waiting, heldMs } = owner;
-      const { ahead, due } = before(waiting, paymentId, nowMs);
-      // Those ahead who should be back by now keep their turn; who is not due yet does not block.
-      if (inside + due < perOwner) {
+      if (inside < perOwner) {
         waiting.delete(paymentId);
         return enter(owner);
       }
-      const turnMs = ((ahead + 1) * heldMs) / perOwner;
+      // Who comes back in vain stays ahead of those who came later, and is sent away for less.
+      const turnMs = ((aheadOf(waiting, paymentId, nowMs) + 1) * heldMs) / perOwner;
       const comeBackInMs = Math.ceil(Math.min(Math.max(turnMs, shortestWaitMs), longestWaitMs));
       waiting.set(paymentId, nowMs + comeBackInMs);
       return { entered: false, comeBackInMs };
@@ -77,16 +77,13 @@ export const createPlaces = ({ perOwner, clockMs = () => performance.now() }: Pl
 };
 export type Places = ReturnType<typeof createPlaces>;
 
-/** How many have waited longer than this one, and how many of them should be back by now. */
-const before = (waiting: Map<string, number>, paymentId: string, nowMs: number) => {
-  const count = { ahead: 0, due: 0 };
+/** How many have waited longer than this one. */
+const aheadOf = (waiting: Map<string, number>, paymentId: string, nowMs: number): number => {
+  let ahead = 0;
   for (const [id, backMs] of waiting) {
     if (id === paymentId) break;
     if (backMs < nowMs - forgetAfterMs) waiting.delete(id);
-    else {
-      count.ahead += 1;
-      if (backMs <= nowMs) count.due += 1;
-    }
+    else ahead += 1;
   }
-  return count;
+  return ahead;
 };
