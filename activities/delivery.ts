@@ -109,11 +109,11 @@ export const createDeliveryActivities = (deps: Deps) => {
       engineScheduledAt: scheduledAt,
       startedAt: now(),
     });
-    // An earlier try that was given up has completed it just now: what follows is read anew.
-    if (!begun) throw attemptFailed(`Attempt ${number} was completed by an earlier try`, 1_000);
+    if (!begun) throw overtaken(number);
     const result = await send(delivery, number);
     const consequence = consequenceOf(result, indexInRound);
-    await deliveries.completeAttempt(id, number, { result, consequence, completedAt: now() });
+    const completion = { result, consequence, completedAt: now() };
+    if (!(await deliveries.completeAttempt(id, number, completion))) throw overtaken(number);
 
     const facts = {
       payment_id: id,
@@ -152,6 +152,10 @@ const exhausted = (id: string) =>
     `The event of ${id} was not accepted in ${attemptsPerRound} attempts`,
     'WebhookExhausted',
   );
+
+/** An earlier try that was given up has completed the attempt just now: what follows is read anew. */
+const overtaken = (number: number) =>
+  attemptFailed(`Attempt ${number} was completed by an earlier try`, 1_000);
 
 const attemptFailed = (message: string, nextRetryDelay: number) =>
   ApplicationFailure.create({

@@ -77,6 +77,9 @@ export const createEnding = (deps: Deps) => {
       if (await settlements.end(ended, eventOf(ended, endedAt), { words, unsent, exchanges }))
         return asEnded(ended);
       const standing = await find(payment.id);
+      // This try has taken the money, and one that was given up has said before that nobody paid.
+      if (outcome.status === 'paid' && isTerminal(standing.status) && standing.status !== 'paid')
+        await workflows.startLate(payment.id);
       return isTerminal(standing.status) ? asEnded(standing) : { known: 'waiting' };
     },
   };

@@ -52,12 +52,28 @@ const tlsReasons: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host name',
 };
 
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/** This machine has no IPv6, and the receiver nothing else: a repetition would never end. */
+const lacksIpv6 = (error: unknown): boolean =>
+  codeOf(error) === 'EADDRNOTAVAIL' &&
+  error instanceof Error &&
+  'address' in error &&
+  String(error.address).includes(':');
+
+const isOurs = (error: unknown): boolean =>
+  codeOf(error) === '' || (ourOwnCodes.has(codeOf(error)) && !lacksIpv6(error));
+
 /** @throws the error itself, where the fault is ours and not the receiver's */
-export const failureOf = (error: unknown): Failure => {
-  if (error instanceof AttemptError) return error.failure;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === '' || ourOwnCodes.has(code)) throw error;
-  if (connectCodes.has(code))
+export const failureOf = (failed: unknown): Failure => {
+  if (failed instanceof AttemptError) return failed.failure;
+  // Of several addresses that were tried in vain, one that the receiver is to blame for.
+  const all: unknown[] = failed instanceof AggregateError ? failed.errors : [failed];
+  const error = all.find((each) => !isOurs(each));
+  if (error === undefined) throw failed;
+  const code = codeOf(error);
+  if (connectCodes.has(code) || lacksIpv6(error))
     return { errorClass: 'connect', error: `No connection could be made: ${code}` };
   if (timeoutCodes.has(code)) return { errorClass: 'timeout', error: 'The connection timed out' };
   if (resetCodes.has(code)) return { errorClass: 'reset', error: 'The connection broke off' };

@@ -43,10 +43,17 @@ export interface HttpOptions {
   tryMs?: number;
 }
 
-/** Never through a proxy of the environment; no redirect is followed and nothing is decompressed. */
+/**
+ * Never through a proxy of the environment; no redirect is followed and nothing is decompressed. With
+ * HTTP/2 all calls would share one connection, and be silent together when that one is dead.
+ */
 export const createGatewayDispatcher = (): Agent =>
   new Agent({
-    connect: { timeout: gatewayLimits.connectMs },
+    connect: {
+      timeout: gatewayLimits.connectMs,
+      autoSelectFamilyAttemptTimeout: gatewayLimits.connectMs / 3,
+    },
+    allowH2: false,
     connections: 250,
     maxResponseSize: maxAnswerBytes,
     // The call's own deadline covers both.

@@ -7,6 +7,7 @@ import type {
   Capabilities,
   GatewayAdapter,
   OpenedPayment,
+  Opening,
   Tools,
 } from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
@@ -93,11 +94,7 @@ export const payping = defineDriver({
             isReversible: true,
           },
         });
-        if (answer.status !== 200) {
-          const { title, metaData } = read(Problem, answer, 'payping, pay');
-          const { code, message } = wordsOf(metaData?.code ?? answer.status, title);
-          return { result: 'refused', code: code ?? '', message: message ?? '' };
-        }
+        if (answer.status !== 200) return refusalOf(answer);
         const { paymentCode } = read(Opened, answer, 'payping, pay');
         const url = `${origin}${pathOf`/v3/pay/start/${paymentCode}`}`;
         return { result: 'opened', reference: paymentCode, redirect: { method: 'GET', url } };
@@ -185,18 +182,29 @@ const createClient = (
     const { title, metaData } = read(Problem, answer, 'payping, verify');
     if (!metaData) throw refused('verify', answer);
     if (metaData.code !== alreadyVerified && answer.status === 409) throw refused('verify', answer);
-    if (metaData.code !== alreadyVerified)
-      return {
-        state: 'failed',
-        failureCode: 'unknown',
-        // How a payment that was rolled back is refused is not known; what is not verified goes back.
-        ...wordsOf(metaData.code, title),
-      };
-    const before = Facts.safeParse(metaData.message).data;
-    return before ? toPaid(before) : toAnswer(await report(payment));
+    const before =
+      metaData.code === alreadyVerified ? Facts.safeParse(metaData.message).data : null;
+    if (before) return toPaid(before);
+    // A verification whose answer was lost may have taken the money: the refusal of this one is no outcome.
+    const stands = await report(payment);
+    if (metaData.code === alreadyVerified || stands.paymentStatus !== statuses.awaiting)
+      return toAnswer(stands);
+    // How a payment that was rolled back is refused is not known; what is not verified goes back.
+    return { state: 'failed', failureCode: 'unknown', ...wordsOf(metaData.code, title) };
   };
 
   return { ask, report, verify, origin };
+};
+
+/** @throws GatewaySilence for what does not say that PayPing will not take the payment */
+const refusalOf = (answer: HttpAnswer): Opening => {
+  const { status } = answer;
+  const { title, metaData } = read(Problem, answer, 'payping, pay');
+  const isRefusal =
+    status === 401 || status === 403 || (status >= 400 && status !== 409 && metaData);
+  if (!isRefusal) throw refused('pay', answer);
+  const { code, message } = wordsOf(metaData?.code ?? status, title);
+  return { result: 'refused', code: code ?? '', message: message ?? '' };
 };
 
 const checkKind = (kind: 'sandbox' | 'live', credentials: object) => {

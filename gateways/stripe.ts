@@ -94,8 +94,9 @@ export const stripe = defineDriver({
             path: '/v1/checkout/sessions',
             form: formOf(payment, expiresAt),
           },
-          // With the only value that may differ in a repetition, which Stripe would refuse otherwise.
-          `open:${payment.id}:${expiresAt}`,
+          // Stripe answers a key as it did before, errors of its own too: each minute has another. A
+          // second session harms nobody, as payers are sent to the one that is recorded.
+          `open:${payment.id}:${expiresAt}:${Math.floor(now().getTime() / 60_000)}`,
         );
         if (answer.status !== 200) return refusalOf(answer);
         const session = read(Opened, answer, 'stripe, create');

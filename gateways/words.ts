@@ -8,7 +8,8 @@ export const wordsOf = (
 });
 
 const clean = (text: string, length: number): string =>
-  text.toWellFormed().replaceAll('\0', '').replaceAll(cardNumbers, masked).slice(0, length);
+  // Well formed at last: what is cut may be half a character, which Postgres refuses.
+  text.replaceAll('\0', '').replaceAll(cardNumbers, masked).slice(0, length).toWellFormed();
 
 /** Whatever has as many digits as a card number, in one piece or in groups. */
 const cardNumbers = /(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g;

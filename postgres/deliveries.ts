@@ -118,7 +118,10 @@ export const createDeliveries = (sql: Queries) => ({
     return row;
   },
 
-  /** Completes the row after the POST, once, and moves the delivery with it: a second time is nothing. */
+  /**
+   * Completes the row after the POST, once, and moves the delivery with it.
+   * @returns false where it was complete before: then nothing is written
+   */
   async completeAttempt(
     paymentId: string,
     number: number,
@@ -127,8 +130,8 @@ export const createDeliveries = (sql: Queries) => ({
       consequence,
       completedAt,
     }: { result: AttemptResult; consequence: Consequence; completedAt: Date },
-  ): Promise<void> {
-    await sql`
+  ): Promise<boolean> {
+    const { count } = await sql`
       with attempt as (
         update attempts set completed_at = ${completedAt}, duration_ms = ${result.durationMs},
           response_status = ${result.responseStatus}, error_class = ${result.errorClass},
@@ -136,11 +139,14 @@ export const createDeliveries = (sql: Queries) => ({
           response_truncated = ${result.responseTruncated}
         where payment_id = ${paymentId} and number = ${number} and completed_at is null
         returning payment_id
+      ), moved as (
+        update deliveries d set status = ${consequence.status},
+          next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
+          exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null}
+        from attempt where d.payment_id = attempt.payment_id and d.status = 'pending'
       )
-      update deliveries d set status = ${consequence.status},
-        next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
-        exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null}
-      from attempt where d.payment_id = attempt.payment_id and d.status = 'pending'`;
+      select from attempt`;
+    return count === 1;
   },
 });
 export type Deliveries = ReturnType<typeof createDeliveries>;

@@ -64,8 +64,10 @@ const linkLibraries = (root: string) => {
   for (const { source, target } of links) {
     const path = join(root, target);
     if (existsSync(path)) continue;
-    rmSync(path, { force: true });
-    symlinkSync(relative(dirname(path), join(root, source)), path);
+    // In one step: another start may do the same at this moment.
+    const temporary = `${path}.${process.pid}`;
+    symlinkSync(relative(dirname(path), join(root, source)), temporary);
+    renameSync(temporary, path);
   }
 };
 

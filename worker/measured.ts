@@ -54,10 +54,11 @@ export const measuredDeliveries = (
     return begun;
   },
   async completeAttempt(paymentId, number, completion) {
-    await deliveries.completeAttempt(paymentId, number, completion);
+    if (!(await deliveries.completeAttempt(paymentId, number, completion))) return false;
     const { result, consequence } = completion;
     const error_class = result.errorClass ?? 'none';
     attempts.inc({ result: results[consequence.status], error_class });
+    return true;
   },
 });
 

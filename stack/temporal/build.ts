@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -108,6 +116,7 @@ const compile = async ({ go, what, target, env, terminal, signal }: BuildOptions
     if (!inTime) stop();
     if ((await compiler.exited) !== 'ended with code 0')
       return inTime ? (lines.at(-1) ?? 'Go gave no reason') : 'it took longer than 45 minutes';
+    flush(temporary);
     renameSync(temporary, target);
     return undefined;
   } finally {
@@ -115,6 +124,13 @@ const compile = async ({ go, what, target, env, terminal, signal }: BuildOptions
     done();
     rmSync(temporary, { force: true });
   }
+};
+
+/** Onto the disk: a name that survives a power cut must not have an empty file behind it. */
+const flush = (path: string) => {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
 };
 
 /** With the compilers and linkers that `go` has started. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { SetupError } from '../../process.ts';
@@ -51,6 +51,7 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
   if (TEMPORAL_CLI_PATH) return named(TEMPORAL_CLI_PATH);
 
   const cached = cachedProgram('temporal', options.CACHE_DIR);
+  const wasThere = isProgram(cached);
   const known = await usable(cached);
   if (known) return known;
   for (const path of onPath('temporal', inherited['PATH'])) {
@@ -73,6 +74,8 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
     problems.push(`the download failed (${problem ?? 'what came is not usable'})`);
     options.signal?.throwIfAborted();
   }
+  // What is there and not usable was damaged: it would be taken for what another start has built.
+  if (wasThere && !(await usable(cached))) rmSync(cached, { force: true });
   const problem = await buildWithGo(get, packages.cli);
   const found = await usable(cached);
   if (found) return found;

@@ -207,6 +207,20 @@ describe('the last inquiry', () => {
     expect(await lookedFor(waiting)).toEqual([]);
   });
 
+  it('money that was taken while an earlier try said that nobody paid is looked for', async () => {
+    const payment = await records.sent();
+    const { expirePayment, late } = withGateway(records, {
+      async verify() {
+        const said = withGateway(records, { verify: inTurn<Answer>(waiting, waiting) });
+        await said.expirePayment({ id: payment.id, grace: false, unreachable: false });
+        return confirmed();
+      },
+    });
+    const answer = await expirePayment({ id: payment.id, grace: true, unreachable: false });
+    expect(answer).toEqual({ known: 'ended', status: 'expired' });
+    expect(late).toEqual([payment.id]);
+  });
+
   it('FS-12: is not made about a payment that has ended', async () => {
     for (const status of ['paid', 'failed', 'cancelled', 'expired'] as const) {
       const { id } = await records.ended(status);

@@ -165,4 +165,25 @@ describe('one try of a delivery', () => {
     const last = await deliver({ webhookUrl: server.url }, { id });
     expect([last.result, server.requests]).toEqual(['delivered', []]);
   });
+
+  it('an attempt that an earlier try completes while it is sent says what the record says', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    });
+    const { id } = await records.ended('paid');
+    const all = createDeliveries(records.sql);
+    const deliveries = {
+      ...all,
+      async completeAttempt(...[paymentId, number, own]: Parameters<typeof all.completeAttempt>) {
+        const result = { ...own.result, responseStatus: null, errorClass: 'timeout' };
+        const nextAttemptAt = new Date(Date.now() + 60_000);
+        const consequence = { status: 'pending', nextAttemptAt } as const;
+        await all.completeAttempt(paymentId, number, { ...own, result, consequence });
+        return all.completeAttempt(paymentId, number, own);
+      },
+    };
+    const overtaken = await deliver({ webhookUrl: server.url, deliveries }, { id });
+    expect(overtaken.result).toMatchObject({ type: 'WebhookAttemptFailed', nextRetryDelay: 1_000 });
+    expect(await ledgerOf(id)).toMatchObject([{ completed: true, error_class: 'timeout' }]);
+  });
 });

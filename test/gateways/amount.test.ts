@@ -105,6 +105,8 @@ describe('what is kept of a gateway’s words', () => {
     expect([code?.length, message?.length]).toEqual([100, 500]);
     expect(`${code}${message}`).not.toMatch(/\0/);
     expect(message?.isWellFormed()).toBe(true);
+    const cut = wordsOf(null, `${'x'.repeat(499)}😀`).message;
+    expect([cut?.length, cut?.isWellFormed()]).toEqual([500, true]);
     expect(wordsOf(null, undefined)).toEqual({ code: null, message: null });
     expect(wordsOf(0, '')).toEqual({ code: '0', message: '' });
   });

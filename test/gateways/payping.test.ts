@@ -42,6 +42,16 @@ describe('payping', () => {
     });
   });
 
+  it.each([
+    ['a success of another kind', 201, 0],
+    ['a twin', 409, 104],
+    ['no problem of its own', 404, null],
+    ['no problem of its own', 400, null],
+  ])('is not refused at opening by %s: %i, code %o', async (_what, status, code) => {
+    provider().refuse('', { status, code });
+    await expect(adapter().open(aPayment(payping.money))).rejects.toThrow(GatewaySilence);
+  });
+
   it('FS-05: verifies by the number of the report, without any return', async () => {
     const payment = await opened();
     provider().pay(payment.reference);

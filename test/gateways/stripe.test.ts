@@ -37,12 +37,23 @@ describe('stripe', () => {
 
   it('opens one session, however often it opens a payment', async () => {
     const payment = aPayment(stripe.money);
+    const at = new Date();
+    const open = () => adapter(() => at).open(payment);
     provider().fail('lost', /sessions$/);
-    await expect(adapter().open(payment)).rejects.toThrow(GatewaySilence);
-    const [first, second] = [await adapter().open(payment), await adapter().open(payment)];
+    await expect(open()).rejects.toThrow(GatewaySilence);
+    const [first, second] = [await open(), await open()];
     expect(second).toEqual(first);
     const sessions = [...provider().book.values()].filter((one) => one.paymentId === payment.id);
     expect(sessions).toHaveLength(1);
+  });
+
+  it('opens a session again a minute after an error, which Stripe repeats under its key', async () => {
+    const payment = aPayment(stripe.money);
+    const at = new Date();
+    const open = (afterMs: number) => adapter(() => new Date(at.getTime() + afterMs)).open(payment);
+    provider().refuse('sessions', { status: 500, type: 'api_error', code: 'internal' });
+    await expect(open(0)).rejects.toThrow(GatewaySilence);
+    expect(await open(60_000)).toMatchObject({ result: 'opened' });
   });
 
   it.each([
@@ -52,7 +63,7 @@ describe('stripe', () => {
     [3_600, 3_600],
     [86_400, 86_400 - 60],
   ])('takes a payment of %i s, whose page lives %i s', async (seconds, lives) => {
-    const at = new Date(Math.ceil(Date.now() / 1000) * 1000);
+    const at = new Date(Math.ceil(Date.now() / 60_000) * 60_000);
     const payment = {
       ...aPayment(stripe.money),
       expiresAt: new Date(at.getTime() + seconds * 1000),

@@ -118,6 +118,14 @@ describe('findTemporal', () => {
     expect(machine.said.join('\n')).toMatch(/happens once/);
   });
 
+  it('builds anew what was kept and is damaged', async () => {
+    const machine = aMachine();
+    machine.go('1.26.8', goodBuild);
+    const { path } = await machine.find();
+    writeFileSync(path, '');
+    expect(await machine.find()).toMatchObject({ path, server: '1.32.0' });
+  });
+
   it('says why a build failed, and leaves nothing of it', async () => {
     const machine = aMachine();
     machine.go('1.26.8', ['echo half > "$target"; echo no such module >&2; exit 1']);

@@ -7,7 +7,7 @@ export const startPayping = async () => {
   /** The next verifications answer with these statuses. */
   const settling: number[] = [];
   /** The next calls of a name are refused so. */
-  const refusals = new Map<string, { status: number; code: number }[]>();
+  const refusals = new Map<string, Refused[]>();
   let conflictHasPayment = true;
 
   const facts = (code: string, entry: Entry) => ({
@@ -73,6 +73,7 @@ export const startPayping = async () => {
     const [, code] = method === 'GET' ? (/^\/v1\/report\/([^/?]+)$/.exec(path) ?? []) : [];
     const name = code === undefined ? path.replace(/^\/v3\/pay\/?/, '') : 'report';
     const refused = refusals.get(name)?.shift();
+    if (refused?.code === null) return { status: refused.status, body: {} };
     if (refused) return problem(refused.status, refused.code);
     if (code !== undefined) return report(decodeURIComponent(code));
     if (method !== 'POST') return undefined;
@@ -85,8 +86,7 @@ export const startPayping = async () => {
     ...server,
     book,
     settling,
-    refuse: (name: string, ...replies: { status: number; code: number }[]) =>
-      void refusals.set(name, replies),
+    refuse: (name: string, ...replies: Refused[]) => void refusals.set(name, replies),
     /** Whether "already verified" holds the payment. */
     setConflict: (hasPayment: boolean) => {
       conflictHasPayment = hasPayment;
@@ -113,6 +113,12 @@ export const startPayping = async () => {
     },
   } satisfies Provider & Record<string, unknown>;
 };
+
+interface Refused {
+  status: number;
+  /** Null where somebody before the provider answers. */
+  code: number | null;
+}
 
 /** RFC 7807, with the provider's own code. */
 const problem = (status: number, code: number, message?: unknown): Reply => ({

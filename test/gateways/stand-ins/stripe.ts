@@ -10,7 +10,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
   const book = new Map<string, Entry>();
   const answered = new Map<string, { text: string; reply: Reply }>();
   /** The next calls to such a path are refused so. */
-  const refusals = new Map<string, { status: number; type: string; code: string }[]>();
+  const refused = new Map<string, { status: number; type: string; code: string }[]>();
   let livemode = mode === 'live';
   let lastError: object | null = null;
   let currencyIs: string | undefined;
@@ -97,16 +97,16 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     if (!/^Bearer sk_(test|live)_/.test(call.headers.authorization ?? ''))
       return refusal(401, 'invalid_request_error', 'api_key_invalid');
     const { pathname } = new URL(call.path, 'http://stripe');
-    for (const [path, replies] of refusals) {
-      const next = pathname.endsWith(path) ? replies.shift() : undefined;
-      if (next) return refusal(next.status, next.type, next.code);
-    }
     const key = call.headers['idempotency-key'];
-    if (typeof key !== 'string') return handle(call);
-    const before = answered.get(key);
+    const before = typeof key === 'string' ? answered.get(key) : undefined;
     if (before && before.text !== call.text) return refusal(400, 'idempotency_error', 'key_reused');
-    const reply = before?.reply ?? handle(call);
-    if (reply) answered.set(key, { text: call.text, reply });
+    if (before) return before.reply;
+    const [, refusals = []] = [...refused].find(([path]) => pathname.endsWith(path)) ?? [];
+    const next = refusals.shift();
+    const reply = next ? refusal(next.status, next.type, next.code) : handle(call);
+    // An error of its own is kept as well, a request that it did not begin with is not.
+    const isKept = !next || next.status >= 500;
+    if (typeof key === 'string' && reply && isKept) answered.set(key, { text: call.text, reply });
     return reply;
   });
 
@@ -115,7 +115,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     book,
     /** The next calls to a path that ends so. */
     refuse: (path: string, ...replies: { status: number; type: string; code: string }[]) =>
-      void refusals.set(path, replies),
+      void refused.set(path, replies),
     setLivemode: (is: boolean) => {
       livemode = is;
     },

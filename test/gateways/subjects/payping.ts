@@ -85,6 +85,15 @@ export const payping: Subject<Payping> = {
       verify: { ...whole, cardPanMasked: null },
     },
     {
+      what: 'FS-14: verified before, its answer lost, and refused now in other words',
+      play(bank, reference) {
+        verified(bank, reference);
+        bank.refuse('verify', { status: 400, code: 133 });
+      },
+      inquire: { ...paid, cardPanMasked: null },
+      verify: { ...whole, cardPanMasked: null },
+    },
+    {
       what: 'cancelled by the payer: 3',
       play: moves('3'),
       inquire: { state: 'cancelled' },
