@@ -2,9 +2,10 @@ import type { EventKind } from '../contract/event.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import type { Queries } from './connection.ts';
 
-/** One POST as the ledger has it. The engine's clock is kept apart: a test can skip it. */
+/** One POST as the ledger has it. */
 export interface LedgerRow {
   number: number;
+  /** When it began, or was due where a test has skipped time: the engine's clock is ahead of ours then. */
   engineScheduledAt: Date;
   completed: boolean;
   durationMs: number | null;

@@ -28,6 +28,8 @@ interface Options {
   ring?: KeyRing;
   perApplication?: number;
   deliveries?: Deliveries;
+  /** How long the try has waited in the queue. */
+  queuedMs?: number;
 }
 
 /** One try of a delivery, as the engine would ask for it. */
@@ -55,7 +57,7 @@ const deliver = async (options: Options, payment?: { id: string; isReset?: boole
   });
   try {
     const result: unknown = await new MockActivityEnvironment({
-      currentAttemptScheduledTimestampMs: Date.now(),
+      currentAttemptScheduledTimestampMs: Date.now() - (options.queuedMs ?? 0),
     })
       .run(activities.deliverWebhook, { id, ...(isReset !== undefined && { isReset }) })
       .catch((error: unknown) => error);
@@ -111,6 +113,15 @@ describe('one try of a delivery', () => {
     const { id, result } = await deliver({ webhookUrl: server.url });
     expect(result).toMatchObject({ nextRetryDelay: 60_000 });
     expect(await ledgerOf(id)).toMatchObject([{ completed: true, response_status: 500 }]);
+  });
+
+  it('the delay begins at the end of the attempt, however long that had waited in the queue', async () => {
+    const options = { webhookUrl: 'http://127.0.0.1:9/' };
+    const { id } = await deliver({ ...options, queuedMs: 59_000 });
+    const early = await deliver(options, { id });
+    expect(early.result).toMatchObject({ message: expect.stringContaining('before the documented') });
+    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
+    expect(await ledgerOf(id)).toHaveLength(1);
   });
 
   it('FS-48: without a place it goes back before anything is written', async () => {
