@@ -103,11 +103,12 @@ export const createDeliveryActivities = (deps: Deps) => {
     scheduledAt: Date,
   ): Promise<'delivered'> {
     const { paymentId: id, application, round } = delivery;
-    const startedAt = now();
-    // It may have waited in the queue since it was due, and the next delay begins after that.
-    const engineScheduledAt = scheduledAt > startedAt ? scheduledAt : startedAt;
-    const attempted = { number, round, engineScheduledAt, startedAt };
-    const begun = await deliveries.beginAttempt(id, attempted);
+    const begun = await deliveries.beginAttempt(id, {
+      number,
+      round,
+      engineScheduledAt: scheduledAt,
+      startedAt: now(),
+    });
     if (!begun) throw overtaken(number);
     const result = await send(delivery, number);
     const consequence = consequenceOf(result, indexInRound);

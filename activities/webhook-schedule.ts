@@ -36,7 +36,9 @@ export const nextStep = (
   if (attempts.length >= attemptsPerRound) return { kind: 'exhausted' };
   const delayMs = delaysMs[attempts.length - 1] ?? 0;
   if (last) {
-    const dueMs = last.engineScheduledAt.getTime() + (last.durationMs ?? 0) + delayMs;
+    // It may have waited in the queue since it was due; where a test skips time, ours is behind.
+    const beganMs = Math.max(last.engineScheduledAt.getTime(), last.startedAt.getTime());
+    const dueMs = beganMs + (last.durationMs ?? 0) + delayMs;
     const restMs = dueMs - scheduledAt.getTime();
     if (restMs > toleranceMs) return { kind: 'wait', ms: Math.min(restMs, delayMs) };
   }

@@ -2,11 +2,12 @@ import type { EventKind } from '../contract/event.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import type { Queries } from './connection.ts';
 
-/** One POST as the ledger has it. */
+/** One POST as the ledger has it. The engine's clock is kept apart: a test can skip it. */
 export interface LedgerRow {
   number: number;
-  /** When it began, or was due where a test has skipped time: the engine's clock is ahead of ours then. */
+  /** When it was due. */
   engineScheduledAt: Date;
+  startedAt: Date;
   completed: boolean;
   durationMs: number | null;
 }
@@ -48,7 +49,8 @@ interface DeliveryRow extends Omit<Delivery, 'event' | 'attempts'> {
   eventId: string;
   kind: EventKind;
   body: Buffer;
-  attempts: (Omit<LedgerRow, 'engineScheduledAt'> & { engineScheduledAt: string })[];
+  attempts: (Omit<LedgerRow, 'engineScheduledAt' | 'startedAt'> &
+    Record<'engineScheduledAt' | 'startedAt', string>)[];
 }
 
 const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Delivery => ({
@@ -57,6 +59,7 @@ const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Del
   attempts: attempts.map((attempt) => ({
     ...attempt,
     engineScheduledAt: new Date(attempt.engineScheduledAt),
+    startedAt: new Date(attempt.startedAt),
   })),
 });
 
@@ -72,7 +75,7 @@ export const createDeliveries = (sql: Queries) => ({
         ) as secrets,
         coalesce((
           select json_agg(json_build_object('number', t.number,
-            'engineScheduledAt', t.engine_scheduled_at,
+            'engineScheduledAt', t.engine_scheduled_at, 'startedAt', t.started_at,
             'completed', t.completed_at is not null, 'durationMs', t.duration_ms) order by t.number)
           from attempts t where t.payment_id = d.payment_id and t.round = d.round
         ), '[]') as attempts,

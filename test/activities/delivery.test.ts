@@ -119,7 +119,9 @@ describe('one try of a delivery', () => {
     const options = { webhookUrl: 'http://127.0.0.1:9/' };
     const { id } = await deliver({ ...options, queuedMs: 59_000 });
     const early = await deliver(options, { id });
-    expect(early.result).toMatchObject({ message: expect.stringContaining('before the documented') });
+    expect(early.result).toMatchObject({
+      message: expect.stringContaining('before the documented'),
+    });
     expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
     expect(await ledgerOf(id)).toHaveLength(1);
   });

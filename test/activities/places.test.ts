@@ -136,11 +136,11 @@ const dealt = ({
       const held = (inside.get(worker) ?? 0) + 1;
       expect(held).toBeLessThanOrEqual(perOwner);
       inside.set(worker, held);
-      const leave = () => {
+      const goOut = () => {
         inside.set(worker, (inside.get(worker) ?? 0) - 1);
         entry.leave();
       };
-      coming.push({ atMs: nowMs + holdMs, leave });
+      coming.push({ atMs: nowMs + holdMs, leave: goOut });
     } else coming.push({ atMs: nowMs + entry.comeBackInMs, id: next.id });
   }
 };

@@ -11,12 +11,14 @@ const failures = (count: number, firstNumber = 1): LedgerRow[] =>
   Array.from({ length: count }, (_, index) => ({
     number: firstNumber + index,
     engineScheduledAt: at(0),
+    startedAt: at(0),
     completed: true,
     durationMs: 2_000,
   }));
 const cutShort = (number: number): LedgerRow => ({
   number,
   engineScheduledAt: at(0),
+  startedAt: at(0),
   completed: false,
   durationMs: null,
 });
@@ -40,6 +42,16 @@ describe('nextStep', () => {
     expect(after(failures(count), dueMs)).toEqual(next);
     expect(after(failures(count), dueMs - 1_000)).toEqual({ kind: 'wait', ms: 1_000 });
     expect(after(failures(count), 2_000)).toEqual({ kind: 'wait', ms: minutes * minuteMs });
+  });
+
+  it('reckons from where the attempt began, however long it had waited in the queue', () => {
+    const [failure] = failures(1);
+    const late = [{ ...failure!, startedAt: at(59_000) }]; // There is one.
+    expect(after(late, 60_000)).toEqual({ kind: 'wait', ms: minuteMs });
+    expect(after(late, 59_000 + 2_000 + minuteMs)).toMatchObject({ kind: 'attempt' });
+    // A test has skipped time: the engine's clock is ahead.
+    const skipped = [{ ...failure!, startedAt: at(-3_600_000) }];
+    expect(after(skipped, 2_000 + minuteMs)).toMatchObject({ kind: 'attempt' });
   });
 
   it('never waits longer than the documented delay, whatever the clocks say', () => {
