@@ -120,12 +120,14 @@ export const createDeliveryActivities = (deps: Deps) => {
       application,
       attempt: number,
       error_class: result.errorClass,
+      duration_ms: result.durationMs,
     };
     if (consequence.status === 'delivered') {
-      logger.info({ ...facts, duration_ms: result.durationMs }, 'Webhook delivered');
+      logger.info(facts, 'Webhook delivered');
       return 'delivered';
     }
-    logger.warn({ ...facts, response_status: result.responseStatus }, 'Webhook attempt failed');
+    const { responseStatus: response_status } = result;
+    logger.warn({ ...facts, response_status }, 'Webhook attempt failed');
     if (consequence.status === 'exhausted') throw exhausted(id);
     throw attemptFailed(`Attempt ${number}: ${result.error}`, delaysMs[indexInRound - 1] ?? 0);
   }

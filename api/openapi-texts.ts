@@ -3,7 +3,7 @@ export const guide = `Create a payment, send the payer to its \`checkout_url\`, 
 
 **Money** is in integer minor units of the ISO 4217 currency, e.g. cents; IRR in whole rials. **Times** are ISO 8601 in UTC with milliseconds, written \`+00:00\`.
 
-**Tokens.** A live token may use any enabled gateway and sees payments with \`test\` = false, a test token uses sandbox gateways only and sees payments with \`test\` = true. Another application's payments, and those of the other mode, are not found. Revoking a token or disabling an application holds from the very next request.
+**Tokens.** A live token may use any enabled gateway, one of a test environment too, and sees payments with \`test\` = false, which all of its own have; a test token uses sandbox gateways only and sees payments with \`test\` = true. Another application's payments, and those of the other mode, are not found. Revoking a token or disabling an application holds from the very next request.
 
 **Budget.** 120 requests in a clock minute for each application over all its tokens, unless an admin has set another number; \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell it. Failed authentication is throttled for each client address: 20 failures a minute. Payer pages: 60 requests a minute for each address.
 

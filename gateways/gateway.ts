@@ -37,7 +37,7 @@ export type Answer =
   | { state: 'failed'; failureCode: FailureCode; code: string | null; message: string | null }
   | { state: 'cancelled' | 'expired' | 'waiting' | 'settling' };
 
-/** Of giving money back. Only an inquiry says how it stands afterwards; it is never tried twice. */
+/** Of giving money back. It is repeated, up to three times, only after an inquiry that still shows it. */
 export type Reversal =
   { result: 'reversed' } | { result: 'refused'; code: string | null; message: string | null };
 

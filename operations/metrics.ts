@@ -119,6 +119,12 @@ export const createWorkerMetrics = (registry: Registry) => {
       buckets: bounds.lateness,
       registers,
     }),
+    alerts: new Counter({
+      name: 'payments_alerts_total',
+      help: 'Log lines with an `alert`, by its name: what no machine can settle.',
+      labelNames: ['alert'],
+      registers,
+    }),
     swept: new Counter({
       name: 'payments_swept_total',
       help: 'What the tasks of the sweep found and worked on.',

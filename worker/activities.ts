@@ -18,7 +18,12 @@ import { createSettlements } from '../postgres/settlements.ts';
 import { createSweepQueries } from '../postgres/sweep.ts';
 import { createUnstarted } from '../postgres/unstarted.ts';
 import type { Logger } from '../process.ts';
-import { measuredDeliveries, measuredGateways, measuredSettlements } from './measured.ts';
+import {
+  measuredDeliveries,
+  measuredGateways,
+  measuredLogger,
+  measuredSettlements,
+} from './measured.ts';
 import { createPaymentWorkflows } from './payment-workflows.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
 
@@ -63,7 +68,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     dispatcher,
     publicBaseUrl,
     now,
-    logger,
+    logger: measuredLogger(logger, metrics),
   });
   return {
     activities,

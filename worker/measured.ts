@@ -74,6 +74,19 @@ export const measuredGateways =
       return listener?.(exchange, payment);
     });
 
+/** The log of the activities, whose lines with an `alert` are counted: each wants a person. */
+export const measuredLogger = (
+  logger: Logger,
+  { alerts }: Pick<WorkerMetrics, 'alerts'>,
+): Pick<Logger, 'info' | 'warn' | 'error'> => ({
+  info: logger.info.bind(logger),
+  warn: logger.warn.bind(logger),
+  error(facts: unknown, message?: string, ...more: unknown[]) {
+    if (facts instanceof Object && 'alert' in facts) alerts.inc({ alert: String(facts.alert) });
+    logger.error(facts, message, ...more);
+  },
+});
+
 /** For the log lines that follow in this activity. */
 const nameApplication = (of: { application: string } | undefined) => {
   const context = logContext.getStore();

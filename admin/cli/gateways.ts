@@ -41,7 +41,10 @@ export const gatewayCommands = (around: Surroundings): Command => {
       ],
       options: [
         option('--driver <name>', 'the kind of provider').makeOptionMandatory(),
-        option('--kind <kind>', 'sandbox: payments there are tests')
+        option(
+          '--kind <kind>',
+          'sandbox: the test environment of a provider, all that test tokens may use',
+        )
           .choices(['sandbox', 'live'])
           .default('sandbox'),
         reason(),

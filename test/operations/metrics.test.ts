@@ -115,6 +115,15 @@ const moves: Record<string, () => Promise<void>> = {
       },
     );
   },
+  payments_alerts_total: () =>
+    watch.grow(
+      [{ part: 'worker', name: 'payments_alerts_total', labels: { alert: 'duplicate' } }],
+      async () => {
+        // Of the same order.
+        await journey.finish('pay');
+        await journey.finish('pay');
+      },
+    ),
   payments_time_to_outcome_seconds: () =>
     watch.grow(
       [
