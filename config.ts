@@ -189,9 +189,10 @@ const temporalConfig = (env: Environment, problems: string[]) => {
   }
 };
 
+/** An empty variable is one that is not set. */
 const definedOnly = (env: Environment): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
 
 /** @throws ConfigError */

@@ -15,9 +15,17 @@ const flushEveryMs = 200;
 
 /** A JSON line for each event on stdout, some at a time: a write for each would cost a tenth of the CPU. */
 export const createLogger = (name: string, level: string): Logger => {
-  const destination = pino.destination({ dest: 1, minLength: 4096, sync: true });
+  const destination = pino.destination({
+    dest: 1,
+    minLength: 4096,
+    maxLength: 1 << 22,
+    sync: true,
+  });
+  // A full disk, or nobody who reads any more: the work goes on without a log.
+  destination.on('error', () => {});
   setInterval(() => destination.flush(), flushEveryMs).unref();
-  process.once('exit', () => destination.flushSync());
+  // Not flushSync(), which tries for ever and would keep the process from ending.
+  process.once('exit', () => destination.flush());
   const timestamp = pino.stdTimeFunctions.isoTime;
   // A copy: the logger writes a line's own fields into it.
   const mixin = () => ({ ...logContext.getStore() });

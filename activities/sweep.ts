@@ -51,12 +51,15 @@ export const createSweepActivities = (deps: Deps) => {
     if (answer && hasNews(answer)) await tell(one);
   };
 
-  /** Asks about each, and keeps for admins what was said about all of them at once. */
-  const askAbout = async (payments: readonly OnTheirWay[], until: number): Promise<void> => {
+  /** Asks about each, and keeps for admins what was said about all of them at once. @returns the rest */
+  const askAbout = async (
+    payments: readonly OnTheirWay[],
+    until: number,
+  ): Promise<OnTheirWay[]> => {
     const said: ExchangeOf[] = [];
     const bounds = { atOnce: asksAtOnce, until, logger };
     try {
-      await eachOf(payments, bounds, (one) => ask(one, said));
+      return await eachOf(payments, bounds, (one) => ask(one, said));
     } finally {
       if (said.length > 0) await deps.gatewayExchanges.insertRepeated(said);
     }
@@ -124,12 +127,16 @@ export const createSweepActivities = (deps: Deps) => {
         !isPaid(one) && (one.uncertain || listed?.complete !== true);
       let done = 0;
       for (let atOnce = asksAtOnce, most = asksPerSweep; done < most && Date.now() < until;) {
-        // To be taken is to count as asked, so no more are taken than are asked at once.
+        // To be taken is to count as asked, so no more are taken than are asked at once. Of those about
+        // whom a list tells all, many are; who of them had to be asked and was not is given back.
         const due = await sweepQueries.takeOnTheirWay(gateway, atOnce);
         if (done === 0 && due[0]) listed = await listUnverified(due[0]);
-        await eachOf(due.filter(isPaid), { atOnce: startsAtOnce, until, logger }, tell);
-        await askAbout(due.filter(isUnclear), until);
-        done += due.length;
+        const bounds = { atOnce: startsAtOnce, until, logger };
+        const untold = await eachOf(due.filter(isPaid), bounds, tell);
+        const unasked = await askAbout(due.filter(isUnclear), until);
+        const left = [...untold, ...unasked].map(({ id }) => id);
+        if (left.length > 0) await sweepQueries.giveBackOnTheirWay(left);
+        done += due.length - left.length;
         if (due.length < atOnce) break;
         if (listed?.complete) [atOnce, most] = [listedAtOnce, listedPerSweep];
       }
@@ -169,23 +176,29 @@ interface Bounds {
   logger: Deps['logger'];
 }
 
-/** Works on all payments, some at once, until the time is over; one failure does not stop the others. */
+/**
+ * Works on all payments, some at once, until the time is over; one failure does not stop the others.
+ * @returns those for which no time was left
+ */
 const eachOf = async <T extends { id: string }>(
   payments: readonly T[],
   { atOnce, until, logger }: Bounds,
   work: (payment: T) => Promise<void>,
-): Promise<void> => {
+): Promise<T[]> => {
   const failures: unknown[] = [];
+  const left: T[] = [];
   const queue = payments.values();
   const lane = async () => {
     for (const payment of queue) {
-      if (Date.now() > until) return;
-      await work(payment).catch((error: unknown) => {
-        logger.warn({ payment_id: payment.id, err: error }, 'The sweep failed on one payment');
-        failures.push(error);
-      });
+      if (Date.now() > until) left.push(payment);
+      else
+        await work(payment).catch((error: unknown) => {
+          logger.warn({ payment_id: payment.id, err: error }, 'The sweep failed on one payment');
+          failures.push(error);
+        });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
   if (failures.length === payments.length && failures.length > 0) throw failures[0];
+  return left;
 };

@@ -43,11 +43,11 @@ export interface Page<Status extends number> {
   title: string;
   content: Html;
   headers?: Record<string, string>;
-  /** Origins that a form of this page may lead to, through redirects too. */
+  /** Where a form of this page may lead to; wherever that redirects to by TLS is allowed as well. */
   formTargets?: readonly string[];
 }
 
-/** A page for a payer: no script of its own, nothing from elsewhere, never cached, no referrer. */
+/** A page for a payer: no script of its own, nothing from elsewhere, never cached, no referrer unless it says so. */
 export const page = async <const Status extends number>({
   status,
   title,
@@ -61,7 +61,8 @@ export const page = async <const Status extends number>({
       `default-src 'none'`,
       `style-src ${styleHash}`,
       `script-src ${scriptHash}`,
-      `form-action ${formTargets?.join(' ') ?? `'none'`}`,
+      // Chromium holds every redirect of a form to this as well, and a shop or a bank may have several.
+      `form-action ${formTargets ? [...formTargets, 'https:'].join(' ') : `'none'`}`,
       `base-uri 'none'`,
       `frame-ancestors 'none'`,
     ].join('; '),
@@ -105,13 +106,20 @@ export const waitingPage = (): Promise<Reply<503>> =>
     </p>`,
   });
 
+/**
+ * Providers look where a payer comes from, and some refuse who comes from nowhere. The origin is told,
+ * never the link with the payment's id.
+ */
+const tellsOrigin = { 'referrer-policy': 'strict-origin-when-cross-origin' };
+
 /** Sends the browser to the gateway: by redirect, or by a form that submits itself. */
 export const toGateway = async (redirect: Redirect): Promise<Reply<200 | 302>> =>
   redirect.method === 'GET'
-    ? { status: 302, headers: { location: redirect.url } }
+    ? { status: 302, headers: { location: redirect.url, ...tellsOrigin } }
     : page({
         status: 200,
         title: 'On to the payment gateway',
+        headers: tellsOrigin,
         formTargets: [new URL(redirect.url).origin],
         content: html`<form method="post" action="${redirect.url}">
             ${Object.entries(redirect.fields).map(

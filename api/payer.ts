@@ -23,6 +23,8 @@ export interface Deps {
 }
 
 const patienceMs = 10_000;
+/** For a start of a workflow where the gateway has used up the payer's patience. */
+const leastMs = 1_000;
 const firstPauseMs = 40;
 const longestPauseMs = 460;
 
@@ -94,17 +96,25 @@ const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
     const payment = await find(request);
     if (!payment) return unknownPayment();
     if (!payment.sent) return toCallback(payment, payment.status);
+    const until = Date.now() + patienceMs;
     const cameLate = isTerminal(payment.status);
     const status = cameLate ? payment.status : await settle(payment, request);
     // Who comes back after the end, or at the deadline itself, may have paid in vain.
-    if (status === 'expired' || (cameLate && status !== 'paid')) await lookForMoney(deps, payment);
+    if (status === 'expired' || (cameLate && status !== 'paid')) {
+      const leftMs = Math.max(until - Date.now(), leastMs);
+      await lookForMoney(deps, payment, leftMs);
+    }
     return toCallback(payment, status);
   };
 };
 
-const lookForMoney = async ({ startLate, logger }: Deps, { id }: Payment): Promise<void> => {
+const lookForMoney = async (
+  { startLate, logger }: Deps,
+  { id }: Payment,
+  withinMs: number,
+): Promise<void> => {
   try {
-    await startLate(id);
+    await startLate(id, withinMs);
   } catch (error) {
     // The payer goes on; a notification or the sweep may tell of it as well.
     logger.warn({ payment_id: id, err: error }, 'Nobody looks for late money of a return');

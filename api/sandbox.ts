@@ -35,7 +35,6 @@ export const createSandboxHandlers = ({ sandboxPayments, payments }: Deps): Sand
     if (!found) return unknownPayment();
     if (found.state !== 'open') return closedPage(found);
     const payment = await payments.getForPayer(found.paymentId);
-    // Chromium holds a form's redirects to its targets too, and the last of them is the callback.
     const callback = payment ? [new URL(payment.callbackUrl).origin] : [];
     return choicePage(found, ["'self'", ...callback]);
   };

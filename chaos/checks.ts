@@ -36,6 +36,11 @@ export const checkAll = (evidence: Evidence): Violation[] => {
     ...[...records.orders].flatMap(([order, count]) =>
       count > 1 ? [{ order, text: `${count} payments were made with one idempotency key` }] : [],
     ),
+    ...[...byId.keys()].flatMap((id) =>
+      records.events.has(id)
+        ? []
+        : [{ order: id, text: 'a webhook arrived of a payment that nobody made' }],
+    ),
     ...journal.problems().map(({ order, text }) => {
       const payment = byOrder.get(order);
       return { order, text, ...(payment && { payment }) };
@@ -66,10 +71,13 @@ const checkOne = (
   ];
 };
 
-const wishProblems = ({ order, amount, currency }: Created, shown: Shown): string[] =>
-  shown.order_id === order && shown.amount === amount && shown.currency === currency
-    ? []
-    : [`it is ${shown.amount} ${shown.currency} for ${shown.order_id}`];
+const wishProblems = ({ order, amount, currency, story }: Created, shown: Shown): string[] => {
+  const isAsked = shown.amount === amount && shown.currency === currency;
+  const isTold = JSON.stringify(shown.metadata) === JSON.stringify({ order, story });
+  if (shown.order_id === order && isAsked && isTold) return [];
+  const facts = `${shown.amount} ${shown.currency} for ${shown.order_id}`;
+  return [`it is ${facts}, with ${JSON.stringify(shown.metadata)}`];
+};
 
 const eventProblems = (
   { id }: Created,

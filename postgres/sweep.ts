@@ -48,6 +48,11 @@ export const createSweepQueries = (sql: Sql) => {
           status = 'processing' or unanswered as uncertain`;
     },
 
+    /** Those who were taken and not asked after all: the next sweep takes them before others. */
+    async giveBackOnTheirWay(ids: readonly string[]): Promise<void> {
+      await sql`update payments set asked_at = null where id = any(${[...ids]}::text[])`;
+    },
+
     /** Of these references, the payments that ended unpaid and whose money nobody has found yet. */
     async listEndedUnpaid(
       gateway: string,

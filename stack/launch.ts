@@ -61,7 +61,13 @@ export const launch = async (options: LaunchOptions): Promise<Launched> => {
   const { pid } = child;
   if (pid === undefined) throw new Error(`${command} did not start`);
   child.on('error', () => {}); // A message to a child that has just ended.
-  options.onSpawn?.(pid);
+  try {
+    options.onSpawn?.(pid);
+  } catch (error) {
+    // What nobody has written down, nobody would end.
+    child.kill('SIGKILL');
+    throw error;
+  }
   return { pid, child, exited, end: (signals) => endChild(child, exited, signals) };
 };
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Deps } from '../../activities/sweep.ts';
 import { createSweepActivities } from '../../activities/sweep.ts';
 import type { Answer, GatewayAdapter } from '../../gateways/gateway.ts';
@@ -108,6 +108,25 @@ describe('askGateway', () => {
     const { askGateway, told } = createSweep({ inquire: silence });
     expect(await askGateway({ gateway: 'sandbox' })).toBe(2);
     expect(told).toEqual([]);
+  });
+
+  it('gives back of a list those about whom a slow gateway left no time to ask', async () => {
+    const ids = await onTheirWay(30);
+    await records.sql`update payments set unanswered = true where id = any(${ids}::text[])`;
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { askGateway, asked } = createSweep({
+      ...list([]),
+      async inquire() {
+        // The first batch is 10, the rest is taken at once, and then the time is over.
+        if (asked.length === 15) vi.setSystemTime(Date.now() + 60_000);
+        return { state: 'waiting' };
+      },
+    });
+    expect(await askGateway({ gateway: 'sandbox' })).toBe(asked.length);
+    expect(asked.length).toBeLessThan(30);
+    const marked = await records.sql`select from payments where asked_at is not null`;
+    expect(marked).toHaveLength(asked.length);
   });
 
   it('counts nobody as asked about whom a slow gateway leaves no time', async () => {

@@ -22,11 +22,14 @@ const contents = (html: string, tag: string) =>
   [...html.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, 'g'))].map(([, text = '']) => text);
 
 /** What holds for every page of a payer. */
-const expectPage = ({ headers, text }: Pick<Answer, 'headers' | 'text'>) => {
+const expectPage = (
+  { headers, text }: Pick<Answer, 'headers' | 'text'>,
+  referrer = 'no-referrer',
+) => {
   expect(text).toMatch(/^<!doctype html>/);
   expect(headers.get('content-type')).toMatch(/^text\/html; charset=utf-8$/i);
   expect(headers.get('cache-control')).toBe('no-store');
-  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('referrer-policy')).toBe(referrer);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   const policy = headers.get('content-security-policy') ?? '';
   for (const rule of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"])
@@ -42,11 +45,13 @@ const expectPage = ({ headers, text }: Pick<Answer, 'headers' | 'text'>) => {
   expect(contents(text, 'title')).toEqual([expect.stringMatching(/\w/)]);
   expect(contents(text, 'h1')).toHaveLength(1);
 };
-const expectRedirect = ({ headers, text }: Answer, to: string) => {
+/** Providers refuse payers who come from nowhere. */
+const toGatewayAlone = 'strict-origin-when-cross-origin';
+const expectRedirect = ({ headers, text }: Answer, to: string, referrer = 'no-referrer') => {
   expect(text).toBe('');
   expect(headers.get('location')).toBe(to);
   expect(headers.get('cache-control')).toBe('no-store');
-  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('referrer-policy')).toBe(referrer);
 };
 const callback = (id: string, status: string) =>
   `http://127.0.0.1:9/return?payment_id=${id}&order_id=order-1&status=${status}`;
@@ -57,7 +62,7 @@ describe('checkout', () => {
     for (let time = 0; time < 2; time += 1) {
       const answer = await journey.checkout(id);
       expect(answer.status).toBe(302);
-      expectRedirect(answer, `${service.url}/api/v1/sandbox/${id}`);
+      expectRedirect(answer, `${service.url}/api/v1/sandbox/${id}`, toGatewayAlone);
     }
   });
 
@@ -110,16 +115,18 @@ describe('checkout', () => {
       fields: { token: '"><script>alert(1)</script>' },
     });
     const headers = new Headers({
-      ...page.headers,
       // What the server adds to every answer.
       ...{ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
       ...{ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' },
+      ...page.headers,
     });
     const text = String(page.body);
-    expectPage({ headers, text: text.replaceAll('&quot;', '') });
+    expectPage({ headers, text: text.replaceAll('&quot;', '') }, toGatewayAlone);
     expect(contents(text, 'script')).toHaveLength(1);
     expect(text).toMatch(/<button[^>]*>\s*Continue/);
-    expect(headers.get('content-security-policy')).toContain('form-action http://127.0.0.1:9;');
+    expect(headers.get('content-security-policy')).toContain(
+      'form-action http://127.0.0.1:9 https:;',
+    );
   });
 
   it('200: that form, for a payment that was opened at such a gateway', async () => {
@@ -130,7 +137,7 @@ describe('checkout', () => {
       update payments set gateway_redirect = ${service.sql.json(redirect)} where id = ${id}`;
     const answer = await journey.checkout(id);
     expect(answer.status).toBe(200);
-    expectPage(answer);
+    expectPage(answer, toGatewayAlone);
     expect(answer.text).toContain('<input type="hidden" name="token" value="T1" />');
   });
 });

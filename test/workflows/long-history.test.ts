@@ -1,0 +1,80 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Standing } from '../../contract/status.ts';
+import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
+import { startScriptedWorker } from '../support/scripted-worker.ts';
+import { until } from '../support/until.ts';
+
+const ended = { known: 'ended', status: 'paid' } as const;
+const delivers = { deliverWebhook: async () => 'delivered' as const };
+const opens = { openPayment: async () => 'open' as const };
+
+describe('a long history', () => {
+  /** Histories are long there after a few questions to the gateway. */
+  const aShortWorker = async () => {
+    const soon = ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60'];
+    const shortWorker = await startScriptedWorker(soon);
+    onTestFinished(() => shortWorker.stop());
+    const newest = (id: string) => shortWorker.client.workflow.getHandle(id);
+    const ask = (id: string) =>
+      newest(id).executeUpdate<Standing, [{ returned: boolean }]>(settleUpdate, {
+        args: [{ returned: false }],
+      });
+    return { ...shortWorker, newest, ask };
+  };
+
+  it('is continued as a new run that knows what stands, and no update is lost', async () => {
+    const { play, newest, ask } = await aShortWorker();
+    let tries = 0;
+    const { id, handle, callsOf } = await play({
+      ...opens,
+      ...delivers,
+      settlePayment: async () => ((tries += 1) < 30 ? { known: 'waiting' } : ended),
+    });
+    const first = (await handle.describe()).runId;
+    for (let asked = 0; asked < 30; asked += 1)
+      expect((await ask(id)).known).toBe(asked === 29 ? 'ended' : 'waiting');
+    await newest(id).result();
+    expect(callsOf('deliverWebhook')).toHaveLength(1);
+    expect((await newest(id).describe()).runId).not.toBe(first);
+  });
+
+  it('is not continued over news that came while a question was still open', async () => {
+    const { play, newest, ask } = await aShortWorker();
+    let tries = 0;
+    let told = Infinity;
+    let gate = Promise.withResolvers<void>();
+    const { id, callsOf } = await play({
+      ...opens,
+      ...delivers,
+      async settlePayment() {
+        const nth = (tries += 1);
+        await gate.promise;
+        return nth > told ? ended : { known: 'waiting' };
+      },
+    });
+    const isLong = async () => {
+      const { events = [] } = await newest(id).fetchHistory();
+      return events?.some(
+        (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
+      );
+    };
+    while (told === Infinity) {
+      const asking = ask(id);
+      const nth = tries + 1;
+      await until('the gateway is asked', () => tries === nth);
+      if (await isLong()) {
+        await newest(id).signal(newsSignal);
+        // It is answered by a workflow that has heard of the news.
+        await newest(id).query('__stack_trace');
+        told = nth;
+      }
+      gate.resolve();
+      await asking;
+      gate = Promise.withResolvers<void>();
+    }
+    await until('the gateway is asked again', () => tries > told);
+    gate.resolve();
+    await newest(id).result();
+    expect(callsOf('deliverWebhook')).toHaveLength(1);
+  });
+});
