@@ -78,9 +78,10 @@ export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => 
         if (error instanceof ResetFailed) inARow += 1;
       }
       onProgress?.({ done: results.length, total, refused });
-      if (inARow < failedInARow) continue;
-      if (total > results.length) onStop?.(total - results.length);
-      break;
+      if (inARow >= failedInARow) {
+        if (total > results.length) onStop?.(total - results.length);
+        break;
+      }
     }
     return results;
   };
