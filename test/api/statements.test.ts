@@ -173,6 +173,7 @@ const calls = (db: Sql): Record<string, Record<string, () => Promise<unknown>>> 
     sweep: {
       gatewaysInUse: () => sweep.gatewaysInUse(),
       takeOnTheirWay: () => sweep.takeOnTheirWay('sandbox', 10),
+      giveBackOnTheirWay: () => sweep.giveBackOnTheirWay(['PAY_1', 'PAY_2']),
       listEndedUnpaid: () => sweep.listEndedUnpaid('sandbox', ['R1', 'R2']),
       takeNotEnded: () => sweep.takeNotEnded(10),
       countOverdueDeliveries: () => sweep.countOverdueDeliveries(100),
