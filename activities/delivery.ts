@@ -126,8 +126,7 @@ export const createDeliveryActivities = (deps: Deps) => {
       logger.info(facts, 'Webhook delivered');
       return 'delivered';
     }
-    const { responseStatus: response_status } = result;
-    logger.warn({ ...facts, response_status }, 'Webhook attempt failed');
+    logger.warn({ ...facts, response_status: result.responseStatus }, 'Webhook attempt failed');
     if (consequence.status === 'exhausted') throw exhausted(id);
     throw attemptFailed(`Attempt ${number}: ${result.error}`, delaysMs[indexInRound - 1] ?? 0);
   }

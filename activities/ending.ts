@@ -77,10 +77,11 @@ export const createEnding = (deps: Deps) => {
       if (await settlements.end(ended, eventOf(ended, endedAt), { words, unsent, exchanges }))
         return asEnded(ended);
       const standing = await find(payment.id);
+      if (!isTerminal(standing.status)) return { known: 'waiting' };
       // This try has taken the money, and one that was given up has said before that nobody paid.
-      if (outcome.status === 'paid' && isTerminal(standing.status) && standing.status !== 'paid')
+      if (outcome.status === 'paid' && standing.status !== 'paid')
         await workflows.startLate(payment.id);
-      return isTerminal(standing.status) ? asEnded(standing) : { known: 'waiting' };
+      return asEnded(standing);
     },
   };
 };

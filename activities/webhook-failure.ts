@@ -28,7 +28,11 @@ export class AttemptError extends Error {
   }
 }
 
-const connectCodes = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN']);
+const connectCodes = new Set([
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
+  // Where it is not our own.
+  'EADDRNOTAVAIL',
+]);
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
 const timeoutCodes = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
@@ -73,7 +77,7 @@ export const failureOf = (failed: unknown): Failure => {
   const error = all.find((each) => !isOurs(each));
   if (error === undefined) throw failed;
   const code = codeOf(error);
-  if (connectCodes.has(code) || lacksIpv6(error))
+  if (connectCodes.has(code))
     return { errorClass: 'connect', error: `No connection could be made: ${code}` };
   if (timeoutCodes.has(code)) return { errorClass: 'timeout', error: 'The connection timed out' };
   if (resetCodes.has(code)) return { errorClass: 'reset', error: 'The connection broke off' };

@@ -141,11 +141,11 @@ const newPayment = async (
     ...(parsed.success ? [] : fieldErrors(parsed.error)),
     ...(metadata ? metadataProblems(metadata) : []),
     ...(caller.callbackUrls.includes(callbackUrl) ? [] : [unregisteredCallback]),
-    ...(gateway ? [] : [unusable('has no gateway of that name in use')]),
   ];
-  const isForMode = !gateway || caller.mode === 'live' || gateway.kind === 'sandbox';
+  const isForMode = caller.mode === 'live' || gateway?.kind === 'sandbox';
+  if (!gateway) problems.push(unusable('has no gateway of that name in use'));
   // What a gateway would not take says nothing to a token that may not use it at all.
-  if (gateway && isForMode) {
+  else if (isForMode) {
     if (!gateway.enabled) problems.push(unusable(`has no gateway ${slug} in use`));
     const terms = parsed.success ? parsed.data : PaymentTerms.safeParse(value).data;
     if (terms) problems.push(...boundsProblems(gateway, terms));

@@ -47,7 +47,10 @@ export interface Page<Status extends number> {
   formTargets?: readonly string[];
 }
 
-/** A page for a payer: no script of its own, nothing from elsewhere, never cached, no referrer unless it says so. */
+/**
+ * A page for a payer: no script of its own, nothing from elsewhere, never cached, and no referrer
+ * unless it says so.
+ */
 export const page = async <const Status extends number>({
   status,
   title,

@@ -185,7 +185,8 @@ const createClient = (
     const before =
       metaData.code === alreadyVerified ? Facts.safeParse(metaData.message).data : null;
     if (before) return toPaid(before);
-    // A verification whose answer was lost may have taken the money: the refusal of this one is no outcome.
+    // A verification whose answer was lost may have taken the money: the refusal of this one is no
+    // outcome.
     const stands = await report(payment);
     if (metaData.code === alreadyVerified || stands.paymentStatus !== statuses.awaiting)
       return toAnswer(stands);

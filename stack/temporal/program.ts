@@ -51,7 +51,6 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
   if (TEMPORAL_CLI_PATH) return named(TEMPORAL_CLI_PATH);
 
   const cached = cachedProgram('temporal', options.CACHE_DIR);
-  const wasThere = isProgram(cached);
   const known = await usable(cached);
   if (known) return known;
   for (const path of onPath('temporal', inherited['PATH'])) {
@@ -75,7 +74,7 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
     options.signal?.throwIfAborted();
   }
   // What is there and not usable was damaged: it would be taken for what another start has built.
-  if (wasThere && !(await usable(cached))) rmSync(cached, { force: true });
+  if (isProgram(cached) && !(await usable(cached))) rmSync(cached, { force: true });
   const problem = await buildWithGo(get, packages.cli);
   const found = await usable(cached);
   if (found) return found;

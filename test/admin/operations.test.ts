@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../admin/change.ts';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
-import { aKeyRing, operationsOn } from '../support/operations.ts';
+import { aKeyRing, anApplicationOn, operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
 
@@ -13,23 +13,7 @@ beforeAll(async () => {
 afterAll(() => records.drop());
 
 const strict = { targetRule: { allowLoopback: false } };
-let made = 0;
-
-/** An application that no other test knows. */
-const anApplication = async (): Promise<string> => {
-  const slug = `app-${(made += 1)}`;
-  await operationsOn(records.sql).applications.create(
-    {
-      slug,
-      defaultGateway: 'sandbox',
-      callbackUrls: ['https://app.example/return'],
-      webhookUrl: 'https://app.example/webhook',
-    },
-    null,
-  );
-  return slug;
-};
-
+const anApplication = () => anApplicationOn(records.sql);
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
 
 describe('applications', () => {

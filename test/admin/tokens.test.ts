@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokens } from '../../postgres/tokens.ts';
-import { operationsOn } from '../support/operations.ts';
+import { anApplicationOn, operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
 
@@ -10,17 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-let made = 0;
-
-/** An application that no other test knows. */
-const anApplication = async (): Promise<string> => {
-  const slug = `app-${(made += 1)}`;
-  await records.sql`
-    insert into applications (slug, default_gateway, callback_urls)
-    values (${slug}, 'sandbox', '{https://app.example/return}')`;
-  return slug;
-};
-
+const anApplication = () => anApplicationOn(records.sql);
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
 
 describe('tokens', () => {

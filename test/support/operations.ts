@@ -38,3 +38,20 @@ export const operationsOn = (
     now: () => new Date(),
     ...deps,
   });
+
+let made = 0;
+
+/** An application that no other test knows. */
+export const anApplicationOn = async (sql: Sql): Promise<string> => {
+  const slug = `app-${(made += 1)}`;
+  await operationsOn(sql).applications.create(
+    {
+      slug,
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://app.example/return'],
+      webhookUrl: 'https://app.example/webhook',
+    },
+    null,
+  );
+  return slug;
+};

@@ -17,6 +17,10 @@ import { timeSkipping } from './skip-time.ts';
 
 export type Script = Partial<Activities>;
 
+/** What most scripts begin and end with. */
+export const opens = { openPayment: async () => 'open' as const };
+export const delivers = { deliverWebhook: async () => 'delivered' as const };
+
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 /** The real engine and the real workflows; only the activities are scripted, payment by payment. */

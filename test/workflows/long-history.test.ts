@@ -1,12 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Standing } from '../../contract/status.ts';
 import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
-import { startScriptedWorker } from '../support/scripted-worker.ts';
+import { delivers, opens, startScriptedWorker } from '../support/scripted-worker.ts';
 import { until } from '../support/until.ts';
 
 const ended = { known: 'ended', status: 'paid' } as const;
-const delivers = { deliverWebhook: async () => 'delivered' as const };
-const opens = { openPayment: async () => 'open' as const };
 
 describe('a long history', () => {
   /** Histories are long there after a few questions to the gateway. */

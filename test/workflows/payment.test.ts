@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Standing } from '../../contract/status.ts';
 import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
 import type { Script, ScriptedWorker } from '../support/scripted-worker.ts';
-import { startScriptedWorker } from '../support/scripted-worker.ts';
+import { delivers, opens, startScriptedWorker } from '../support/scripted-worker.ts';
 import { skipAllTime } from '../support/skip-time.ts';
 import { until } from '../support/until.ts';
 
@@ -15,8 +15,6 @@ afterAll(() => worker.stop());
 
 const minutes = (count: number) => count * 60_000;
 const ended = { known: 'ended', status: 'paid' } as const;
-const delivers = { deliverWebhook: async () => 'delivered' as const };
-const opens = { openPayment: async () => 'open' as const };
 
 /** Gives the answers in turn, the last one for ever. */
 const inTurn = <T>(...answers: T[]) => {

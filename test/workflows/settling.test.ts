@@ -3,7 +3,7 @@ import type { Standing } from '../../contract/status.ts';
 import type { SettleRequest } from '../../workflows/messages.ts';
 import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
 import type { ScriptedWorker } from '../support/scripted-worker.ts';
-import { startScriptedWorker } from '../support/scripted-worker.ts';
+import { delivers, opens, startScriptedWorker } from '../support/scripted-worker.ts';
 import { until } from '../support/until.ts';
 
 let worker: ScriptedWorker;
@@ -13,8 +13,6 @@ beforeAll(async () => {
 afterAll(() => worker.stop());
 
 const ended = { known: 'ended', status: 'cancelled' } as const;
-const delivers = { deliverWebhook: async () => 'delivered' as const };
-const opens = { openPayment: async () => 'open' as const };
 
 it('who came back by the cancel link is not content with a try that did not know of it', async () => {
   const { promise, resolve: answer } = Promise.withResolvers<Standing>();
