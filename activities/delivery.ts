@@ -1,12 +1,12 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { Dispatcher } from 'undici';
 import type { TargetRule } from '../contract/webhook-address.ts';
 import { webhookUrlProblem } from '../contract/webhook-address.ts';
 import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { Logger } from '../process.ts';
 import type { Places } from './places.ts';
+import type { WebhookDispatcher } from './webhook-connector.ts';
 import { post } from './webhook-request.ts';
 import type { Step } from './webhook-schedule.ts';
 import { attemptsPerRound, delaysMs, nextStep } from './webhook-schedule.ts';
@@ -15,7 +15,7 @@ import { headersOf } from './webhook-signature.ts';
 export interface Deps {
   deliveries: Deliveries;
   secretBox: Pick<SecretBox, 'open'>;
-  dispatcher: Dispatcher;
+  dispatcher: Pick<WebhookDispatcher, 'dispatch'>;
   targetRule: TargetRule;
   deliveryPlaces: Places;
   now: () => Date;

@@ -1,6 +1,6 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { Agent, type buildConnector } from 'undici';
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { hostOf, isAddress, isAllowedAddress, isLocalhost } from '../contract/webhook-address.ts';
 import type { TargetRule } from '../contract/webhook-address.ts';
 import { AttemptError } from './webhook-failure.ts';
@@ -23,6 +23,10 @@ export interface DispatcherOptions extends TargetRule {
   resolve?: Resolve;
   dial?: Dial;
   timeoutMs: number;
+}
+
+export interface WebhookDispatcher extends Pick<Dispatcher, 'dispatch'> {
+  destroy(): Promise<void>;
 }
 
 /**
@@ -59,17 +63,44 @@ const createConnector =
       );
   };
 
+const connectionLifeMs = 60_000;
+
 /**
  * Sends webhooks: over HTTP/1.1, never through a proxy of the environment, to vetted addresses only.
- * A connection is kept for the next webhook only briefly, so that a changed address is soon heard of.
+ * A connection takes webhooks for a minute, so that a changed address is soon heard of: then all begin
+ * anew. (undici's `clientTtl` asks each busy connection for its age, at every webhook.)
  */
-export const createWebhookDispatcher = (options: DispatcherOptions): Agent =>
+export const createWebhookDispatcher = (options: DispatcherOptions): WebhookDispatcher => {
+  const agents = new Set<Agent>();
+  const begin = () => {
+    const agent = createAgent(options);
+    agents.add(agent);
+    return { agent, began: performance.now() };
+  };
+  let current = begin();
+  const renew = () => {
+    const { agent } = current;
+    current = begin();
+    // What it has begun comes to its end.
+    void agent.close().then(() => agents.delete(agent));
+  };
+  return {
+    dispatch(request, handler) {
+      if (performance.now() - current.began > connectionLifeMs) renew();
+      return current.agent.dispatch(request, handler);
+    },
+    async destroy() {
+      await Promise.all(Array.from(agents, (agent) => agent.destroy()));
+    },
+  };
+};
+
+const createAgent = (options: DispatcherOptions): Agent =>
   new Agent({
     connect: createConnector(options),
     connections: 100,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 30_000,
-    clientTtl: 60_000,
     // The attempt's own deadline covers both; these count idle time only.
     headersTimeout: 0,
     bodyTimeout: 0,

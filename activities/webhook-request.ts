@@ -14,7 +14,7 @@ export interface WebhookRequest {
   url: string;
   headers: Record<string, string>;
   body: Buffer;
-  dispatcher: Dispatcher;
+  dispatcher: Pick<Dispatcher, 'dispatch'>;
   /** Cuts the attempt short, e.g. when the worker stops. */
   signal: AbortSignal;
   /** Shorter in tests. */

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import type { WebhookDispatcher } from '../activities/webhook-connector.ts';
 import type { TargetRule } from '../contract/webhook-address.ts';
 import type { AuditFilter, AuditRecord } from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
@@ -34,7 +34,7 @@ export interface Deps {
   /** @throws where Temporal cannot be reached */
   engine: () => Promise<Engine>;
   retention: RetentionPolicy;
-  dispatcher: () => Dispatcher;
+  dispatcher: () => WebhookDispatcher;
   workflowUrl: (paymentId: string) => string | null;
   now: () => Date;
 }

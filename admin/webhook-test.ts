@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import type { WebhookDispatcher } from '../activities/webhook-connector.ts';
 import { post } from '../activities/webhook-request.ts';
 import { headersOf } from '../activities/webhook-signature.ts';
 import { eventOf } from '../contract/event.ts';
@@ -19,7 +19,7 @@ export interface Deps {
   targetRule: TargetRule;
   /** @throws where SECRETS_KEY is not known */
   secretBox: () => SecretBox;
-  dispatcher: () => Dispatcher;
+  dispatcher: () => WebhookDispatcher;
   now: () => Date;
 }
 

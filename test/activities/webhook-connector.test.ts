@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect as connectPlain, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { DialRequest } from '../../activities/webhook-connector.ts';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import type { WebhookRequest } from '../../activities/webhook-request.ts';
@@ -20,10 +20,22 @@ afterEach(async () => {
 /** A receiver on loopback that every stubbed dial ends at, whatever address it was handed. */
 const aSink = async () => {
   const requests: string[] = [];
+  let held: (() => Promise<void>) | undefined;
   const server = createServer((req, res) => {
     requests.push(String(req.headers.host));
-    req.resume().on('end', () => res.writeHead(204).end());
+    const wait = held;
+    held = undefined;
+    req
+      .resume()
+      .on('end', () => void (wait?.() ?? Promise.resolve()).then(() => res.writeHead(204).end()));
   });
+  /** The next request is answered only when it is released. */
+  const hold = () => {
+    const received = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    held = () => (received.resolve(), released.promise);
+    return { received: received.promise, release: () => released.resolve() };
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanUps.push(() => {
@@ -31,7 +43,7 @@ const aSink = async () => {
     server.close();
   });
   const { port } = server.address() as AddressInfo; // It listens on a TCP port.
-  return { port, requests };
+  return { port, requests, hold };
 };
 
 interface Options {
@@ -146,6 +158,37 @@ describe('the guarded connector', () => {
       ['::1'],
     ]);
     expect(requests).toHaveLength(3);
+  });
+
+  it('FS-39: keeps a connection for a minute, and asks for the name anew after it', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    cleanUps.push(() => vi.useRealTimers());
+    const { port, hold } = await aSink();
+    const named = [['93.184.216.34'], ['93.184.216.35'], ['93.184.216.36']];
+    const answers = named.values();
+    const { dialled, send } = aSender({
+      sinkPort: port,
+      resolve: async () => answers.next().value ?? [],
+    });
+    const url = 'http://receiver.example/';
+    expect(await send(url)).toMatchObject({ responseStatus: 204 });
+    await setImmediate(); // The connection is free only after the answer was heard.
+    vi.advanceTimersByTime(59_000);
+    expect(await send(url)).toMatchObject({ responseStatus: 204 });
+    await setImmediate();
+    expect(dialled).toHaveLength(1);
+    vi.advanceTimersByTime(2_000);
+    expect(await send(url)).toMatchObject({ responseStatus: 204 });
+    await setImmediate();
+    // What is under way then comes to its end.
+    const { received, release } = hold();
+    const slow = send(url);
+    await received;
+    vi.advanceTimersByTime(61_000);
+    expect(await send(url)).toMatchObject({ responseStatus: 204 });
+    release();
+    expect(await slow).toMatchObject({ responseStatus: 204 });
+    expect(dialled.map(({ addresses }) => addresses)).toEqual(named);
   });
 
   it('pins the name for the real dial too', async () => {
