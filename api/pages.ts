@@ -12,7 +12,7 @@ const style = `
   @media (prefers-color-scheme: dark) { :root { --ink: #e7ebf1; --paper: #12161c; --card: #1b212a;
     --line: #333c49; --main: #7aa2ff; --soft: #9aa6b5 } }
   * { box-sizing: border-box }
-  body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.25rem;
+  body { margin: 0; min-height: 100svh; overflow-wrap: anywhere; display: grid; place-items: center; padding: 1.25rem;
     font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
   main { width: 100%; max-width: 26rem; padding: 1.75rem; background: var(--card);
     border: 1px solid var(--line); border-radius: .9rem }

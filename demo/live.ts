@@ -46,9 +46,16 @@ const refresh = async (version) => {
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
   const fresh = page.querySelector('[data-live]');
   if (!fresh) return;
+  // Another order's change must not take a focus or a selection away.
+  if (fresh.innerHTML === part().innerHTML) {
+    part().dataset.live = fresh.dataset.live;
+    return;
+  }
   const said = fresh.dataset.say;
   if (said !== part().dataset.say) document.querySelector('#said').textContent = said;
+  const focused = document.activeElement?.getAttribute('href');
   part().replaceWith(document.adoptNode(fresh));
+  if (focused) part().querySelector('[href="' + CSS.escape(focused) + '"]')?.focus();
   document.title = page.title;
 };
 const listen = () => {

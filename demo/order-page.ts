@@ -106,7 +106,7 @@ const verified = html`<span class="badge good"
 >`;
 
 const noWebhook = html`<p class="soft last">
-  None has arrived yet. It comes once, when the payment has ended.
+  None has arrived since the shop was started. It comes once, when the payment has ended.
 </p>`;
 
 const webhookPart = ({ receivedAt, headers, rawBody, times }: ReceivedWebhook): Html =>

@@ -23,7 +23,7 @@ export interface Order {
 }
 
 /** The fields of an event that concern an order. */
-export interface OrderEvent extends Omit<Payment, 'checkout_url'> {
+export interface OrderEvent extends Omit<Payment, 'checkout_url' | 'created_at'> {
   event_id: string;
 }
 
@@ -34,20 +34,23 @@ const maxEventIds = 1000;
  * The shop's memory. It holds the last 200 orders; what it does not know (after a restart, or
  * because another program created the payment) it learns from the webhook or the API.
  */
-export const createOrders = ({ now = () => new Date() }: { now?: () => Date } = {}) => {
+export const createOrders = () => {
   const byPaymentId = new Map<string, Order>();
   const eventIds = new Set<string>();
   const listeners = new Set<(version: string) => void>();
   // Begins anew with each process, so that an open page notices a restart too.
-  const run = now().getTime().toString(36);
+  const run = Date.now().toString(36);
   let changes = 0;
 
   const version = () => `${run}.${changes}`;
-  const keep = (order: Order): Order => {
-    byPaymentId.set(order.paymentId, order);
+  const changed = () => {
     dropOldest(byPaymentId, maxOrders);
     changes += 1;
     for (const listener of listeners) listener(version());
+  };
+  const keep = (order: Order): Order => {
+    byPaymentId.set(order.paymentId, order);
+    changed();
     return order;
   };
 
@@ -64,7 +67,20 @@ export const createOrders = ({ now = () => new Date() }: { now?: () => Date } = 
 
     ofPayment: (paymentId: string): Order | undefined => byPaymentId.get(paymentId),
 
-    add: (payment: Payment): Order => keep(orderOf(payment, now())),
+    add: (payment: Payment): Order => keep(orderOf(payment, new Date(payment.created_at))),
+
+    /** What was there before this process, newest first: below what it has seen since. */
+    recall(payments: readonly Payment[]): void {
+      const since = [...byPaymentId];
+      byPaymentId.clear();
+      for (const payment of payments.toReversed())
+        byPaymentId.set(payment.payment_id, orderOf(payment, new Date(payment.created_at)));
+      for (const [id, order] of since) {
+        byPaymentId.delete(id);
+        byPaymentId.set(id, order);
+      }
+      changed();
+    },
 
     /** Acts once per event, however often it is delivered. */
     receive(event: OrderEvent, webhook: Omit<ReceivedWebhook, 'times'>): Order {
@@ -75,7 +91,7 @@ export const createOrders = ({ now = () => new Date() }: { now?: () => Date } = 
       eventIds.add(event.event_id);
       dropOldest(eventIds, maxEventIds);
       return keep({
-        ...(known ?? orderOf({ ...event, checkout_url: null }, now())),
+        ...(known ?? orderOf({ ...event, checkout_url: null }, webhook.receivedAt)),
         // What was paid for must be what was ordered; our own record says what that is.
         status: !known || isSameMoney(known, event) ? event.status : 'disputed',
         failureReason: event.failure_reason,
@@ -99,7 +115,7 @@ export const isOpen = ({ status }: Pick<Order, 'status'>): boolean =>
 const isSameMoney = (order: Order, event: OrderEvent) =>
   order.amount === event.amount && order.currency === event.currency;
 
-const orderOf = (payment: Payment, createdAt: Date): Order => ({
+const orderOf = (payment: Omit<Payment, 'created_at'>, createdAt: Date): Order => ({
   orderId: payment.order_id,
   paymentId: payment.payment_id,
   status: payment.status,

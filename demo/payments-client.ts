@@ -12,9 +12,11 @@ const paymentSchema = z.object({
   checkout_url: z.string().nullable(),
   failure_reason: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()),
+  created_at: z.iso.datetime({ offset: true }),
 });
 export type Payment = z.infer<typeof paymentSchema>;
 
+const listSchema = z.object({ data: z.array(paymentSchema) });
 const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 export interface NewPayment {
@@ -28,7 +30,7 @@ export interface NewPayment {
 const attempts = 3;
 const isPassing = (status: number) => status >= 500;
 
-/** The two calls of the API that a shop needs. The token stays on the server. */
+/** The calls of the API that a shop needs. The token stays on the server. */
 export const createPaymentsClient = ({
   apiBaseUrl,
   token,
@@ -72,19 +74,31 @@ export const createPaymentsClient = ({
       });
       return answer.status === 404 ? undefined : paymentOf(answer, 200);
     },
+
+    /** The newest 100, the newest first. */
+    async list(): Promise<Payment[]> {
+      const answer = await send(`${url}?per_page=100`, { headers: { authorization } });
+      return contentOf(answer, { expected: 200, schema: listSchema }).data;
+    },
   };
 };
 export type PaymentsClient = ReturnType<typeof createPaymentsClient>;
 
 /** @throws DemoError when the answer is not a payment */
-export const paymentOf = ({ status, text }: Answer, expected: number): Payment => {
+export const paymentOf = (answer: Answer, expected: number): Payment =>
+  contentOf(answer, { expected, schema: paymentSchema });
+
+const contentOf = <T>(
+  { status, text }: Answer,
+  { expected, schema }: { expected: number; schema: z.ZodType<T> },
+): T => {
   const content = parseJson(text);
   const refusal = errorSchema.safeParse(content);
   if (refusal.success) {
     const { code, message } = refusal.data.error;
     throw new DemoError(`The service answered ${status} ${code}: ${message}`);
   }
-  const payment = paymentSchema.safeParse(content);
-  if (status === expected && payment.success) return payment.data;
-  throw new DemoError(`The service answered ${status} with something that is not a payment.`);
+  const parsed = schema.safeParse(content);
+  if (status === expected && parsed.success) return parsed.data;
+  throw new DemoError(`The service answered ${status} with something that was not asked for.`);
 };

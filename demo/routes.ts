@@ -37,7 +37,7 @@ export const createShop = (deps: Deps) => {
 
 /** What the payer does: looks, buys, and comes back. */
 const buyingRoutes = ({ payments, orders, connection }: Deps) => {
-  /** A restart forgets orders; the service does not. */
+  /** What this process has not seen the service knows. */
   const learn = async (paymentId: string): Promise<Order | undefined> => {
     const payment = await payments.get(paymentId);
     // The webhook may have come while we asked, and knows more.

@@ -1,10 +1,12 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, DemoError, readConnection } from './connection.ts';
-import { createOrders } from './orders.ts';
-import { createPaymentsClient } from './payments-client.ts';
+import { createOrders, type Orders } from './orders.ts';
+import { createPaymentsClient, type PaymentsClient } from './payments-client.ts';
 import { createShop } from './routes.ts';
 
-const stopLimitMs = 3_000;
+/** Less than the stack waits for the shop. */
+const stopLimitMs = 500;
 
 const start = async (connection: Connection): Promise<() => Promise<void>> => {
   const orders = createOrders();
@@ -13,6 +15,7 @@ const start = async (connection: Connection): Promise<() => Promise<void>> => {
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));
   await listen(server, new URL(connection.shopUrl));
+  void recall(orders, payments);
   return async () => {
     close();
     // Requests in flight may end; whoever keeps a connection longer is cut off.
@@ -20,6 +23,20 @@ const start = async (connection: Connection): Promise<() => Promise<void>> => {
     await new Promise((resolve) => server.close(resolve));
   };
 };
+
+/** A restart forgets orders, the service does not. It may start at the same time: it is asked again. */
+const recall = async (orders: Orders, payments: PaymentsClient) => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return orders.recall(await payments.list());
+    } catch (error) {
+      if (tries === recallTries)
+        return console.error('The shop does not know its old orders:', error);
+      await sleep(1_000);
+    }
+  }
+};
+const recallTries = 30;
 
 /** @throws DemoError when the address is not on this machine, or taken */
 const listen = (server: Server, { hostname, port, origin }: URL) =>

@@ -6,7 +6,7 @@ import { type Connection, DemoError, readConnection } from './connection.ts';
 import { parseJson, send } from './http.ts';
 
 /** The first start may have to build Temporal; it shows its own progress. */
-const startLimitMs = 20 * 60_000;
+const startLimitMs = 50 * 60_000;
 const stopLimitMs = 15_000;
 
 const program = join(import.meta.dirname, '../stack/main.ts');

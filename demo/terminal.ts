@@ -13,7 +13,6 @@ export const terminal = {
     step += 1;
     console.log(`\n${paint('bold', `${step}. ${title}`)}`);
   },
-  line: (text: string): void => console.log(`   ${text}`),
   sent: (text: string): void => console.log(`   ${paint('cyan', '→')} ${text}`),
   received: (text: string): void => console.log(`   ${paint('cyan', '←')} ${text}`),
   /** Several lines as they are, set apart. */

@@ -90,6 +90,8 @@ const listenToSignals = (life: Life, say: (line: string) => void) => {
 
 const sentenceOf = (error: unknown): string => {
   if (error instanceof SetupError || error instanceof ConfigError) return error.message;
+  if (error instanceof Error && 'syscall' in error && 'path' in error)
+    return `${error.message}: make that place writable, or set DATA_DIR and CACHE_DIR to ones that are.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 

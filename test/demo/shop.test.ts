@@ -18,6 +18,7 @@ const aPayment = (changes: Partial<Payment> = {}): Payment => ({
   checkout_url: 'http://127.0.0.1:9/checkout',
   failure_reason: null,
   metadata: { item: 'Morning beans' },
+  created_at: '2026-11-20T10:41:37.123+00:00',
   ...changes,
 });
 
@@ -36,6 +37,7 @@ const aShop = async (payments: Partial<PaymentsClient> = {}) => {
     payments: {
       create: async (order) => aPayment({ ...order, metadata: order.metadata ?? {} }),
       get: async () => undefined,
+      list: async () => [],
       ...payments,
     },
     orders,
@@ -226,6 +228,18 @@ it('tells open pages of every change, at once', async () => {
   expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
   shop.orders.add(aPayment());
   expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
+});
+
+it('puts what a restart forgot below what it has seen since', () => {
+  const orders = createOrders();
+  orders.add(aPayment({ payment_id: 'PAY_3', order_id: 'C-3' }));
+  orders.recall([
+    aPayment({ payment_id: 'PAY_3', order_id: 'C-3', status: 'paid' }),
+    aPayment({ payment_id: 'PAY_2', order_id: 'C-2', status: 'paid' }),
+    aPayment({ payment_id: 'PAY_1', order_id: 'C-1' }),
+  ]);
+  const seen = orders.list().map(({ orderId, status }) => `${orderId} ${status}`);
+  expect(seen).toEqual(['C-3 pending', 'C-2 paid', 'C-1 pending']);
 });
 
 it('keeps the last 200 orders and no more', () => {

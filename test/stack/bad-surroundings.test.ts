@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -36,6 +36,25 @@ describe('npm start in bad surroundings', () => {
       ]);
     },
   );
+
+  it('says all that is wrong with the ports', async () => {
+    const [taken, twice] = [await aTakenPort(), String(await freePort())];
+    const env = { API_PORT: twice, SHOP_PORT: twice, POSTGRES_PORT: taken };
+
+    expect(await failureOf({ env })).toEqual([
+      `Port ${twice} is API_PORT's too: set SHOP_PORT to a free port (0 finds one).`,
+      `Port ${taken} is taken by another program: stop that program, or set POSTGRES_PORT to a free port (0 finds one).`,
+    ]);
+  });
+
+  it('says which folder it cannot make', async () => {
+    const file = join(aFolder(), 'file');
+    writeFileSync(file, '');
+
+    expect(await failureOf({ dataDir: join(file, 'data') })).toEqual([
+      expect.stringMatching(/^ENOTDIR.*file\/data.* set DATA_DIR/),
+    ]);
+  });
 
   it('says that the database of DATABASE_URL cannot be reached, without its password', async () => {
     const port = await freePort();

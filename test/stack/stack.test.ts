@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { createTokens } from '../../postgres/tokens.ts';
+import { parseKeyRing } from '../../config.ts';
 import { connect } from '../../postgres/connection.ts';
+import { createSecretBox } from '../../postgres/secret-box.ts';
+import { createTokens } from '../../postgres/tokens.ts';
+import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
 import { identify, isAlive } from '../../stack/identity.ts';
 import { freePort } from '../../stack/ports.ts';
@@ -118,6 +121,24 @@ describe('npm start', () => {
 
     expect(after.token).not.toBe(before.token);
     expect(await callbackUrlsOf(after)).toEqual([`${after.shop_url}/return`]);
+  });
+
+  it('hands on a webhook secret that an admin has rotated', async () => {
+    const dataDir = aFolder();
+    const first = runStack({ dataDir });
+    const { database_url: url, webhook_secret: former } = await first.ready();
+    const keyRing = parseKeyRing(readFileSync(join(dataDir, 'secrets-key'), 'utf8').trim());
+    const sql = connect(url, { name: 'test', max: 1 });
+    const secrets = createWebhookSecrets(sql, createSecretBox(keyRing));
+    const rotated = await secrets.rotate('demo-shop', { overlap: '0 seconds' });
+    await sql.end();
+    process.kill(first.pid, 'SIGTERM');
+    await first.exited;
+
+    const after = await runStack({ dataDir }).ready();
+
+    expect(after.webhook_secret).toBe(rotated);
+    expect(rotated).not.toBe(former);
   });
 
   it('heals by itself when any of its processes is killed', async () => {

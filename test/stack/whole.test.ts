@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readStackConfig } from '../../config.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
+import { until } from '../support/until.ts';
 import { aFolder, portsOf, processesIn, runStack } from './support.ts';
 
 const entry = 'stack/main.ts';
@@ -48,6 +49,9 @@ describe('npm start with the real programs', () => {
     const second = runStack({ dataDir, entry, env: portsOf(facts) });
     expect(await second.ready()).toEqual({ ...facts, pid: second.pid });
     expect(await statusOf(facts, id)).toBe('pending');
+    // The shop forgets; the service does not.
+    const orders = async () => (await fetch(`${facts.shop_url}/orders`)).text();
+    await until('the shop knows its old orders', async () => (await orders()).includes('Paid'));
     await buy(dataDir);
 
     const stoppedAt = Date.now();
