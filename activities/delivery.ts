@@ -80,7 +80,7 @@ export const createDeliveryActivities = (deps: Deps) => {
       }
       if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
 
-      const step = nextStep(delivery, scheduledAt);
+      const step = nextStep(delivery, { scheduledAt, now: now() });
       if (step.kind === 'exhausted') throw exhausted(id);
       if (step.kind === 'wait')
         throw attemptFailed('Came back before the documented delay', step.ms);

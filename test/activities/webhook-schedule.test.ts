@@ -22,8 +22,12 @@ const cutShort = (number: number): LedgerRow => ({
   completed: false,
   durationMs: null,
 });
-const after = (attempts: LedgerRow[], ms: number) =>
-  nextStep({ attempts, highestNumber: attempts.at(-1)?.number ?? 0 }, at(ms));
+/** By the engine's clock, from which the worker's differs. */
+const after = (attempts: LedgerRow[], ms: number, aheadMs = 0) =>
+  nextStep(
+    { attempts, highestNumber: attempts.at(-1)?.number ?? 0 },
+    { scheduledAt: at(ms), now: at(ms + aheadMs) },
+  );
 
 describe('nextStep', () => {
   it('begins at once', () => {
@@ -51,8 +55,17 @@ describe('nextStep', () => {
     expect(after(late, 59_000 + 2_000 + minuteMs)).toMatchObject({ kind: 'attempt' });
     // A test has skipped time: the engine's clock is ahead.
     const skipped = [{ ...failure!, startedAt: at(-3_600_000) }];
-    expect(after(skipped, 2_000 + minuteMs)).toMatchObject({ kind: 'attempt' });
+    expect(after(skipped, 2_000 + minuteMs, -3_600_000)).toMatchObject({ kind: 'attempt' });
   });
+
+  it.each([-600_000, -2_000, 2_000, 600_000])(
+    'keeps the delay where the worker’s clock is %i ms off',
+    (aheadMs) => {
+      const [failure] = failures(1);
+      const attempts = [{ ...failure!, startedAt: at(aheadMs) }];
+      expect(after(attempts, 2_000 + minuteMs, aheadMs)).toMatchObject({ kind: 'attempt' });
+    },
+  );
 
   it('never waits longer than the documented delay, whatever the clocks say', () => {
     expect(after(failures(1), -3_600_000)).toEqual({ kind: 'wait', ms: minuteMs });
@@ -70,7 +83,7 @@ describe('nextStep', () => {
 
   it('FS-27: numbers on in a new round, which begins at once and has six of its own', () => {
     const next = (attempts: LedgerRow[], highestNumber: number) =>
-      nextStep({ attempts, highestNumber }, at(0));
+      nextStep({ attempts, highestNumber }, { scheduledAt: at(0), now: at(0) });
     expect(next([], 6)).toEqual({ kind: 'attempt', number: 7, indexInRound: 1 });
     expect(next([...failures(5, 7), cutShort(12)], 12)).toEqual({
       kind: 'attempt',
