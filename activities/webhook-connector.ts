@@ -3,8 +3,8 @@ import { connect as connectTls } from 'node:tls';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { hostOf, isAddress, isAllowedAddress, isLocalhost } from '../contract/webhook-address.ts';
 import type { TargetRule } from '../contract/webhook-address.ts';
+import type { ResolveName } from '../gateways/names.ts';
 import { AttemptError } from './webhook-failure.ts';
-import type { Resolve } from './webhook-resolver.ts';
 import { createResolver } from './webhook-resolver.ts';
 import { watchStatusLine } from './webhook-status-line.ts';
 
@@ -20,7 +20,7 @@ export interface DialRequest {
 export type Dial = (request: DialRequest) => Socket;
 
 export interface DispatcherOptions extends TargetRule {
-  resolve?: Resolve;
+  resolve?: ResolveName;
   dial?: Dial;
   timeoutMs: number;
 }
@@ -71,33 +71,28 @@ const connectionLifeMs = 60_000;
  * anew. (undici's `clientTtl` asks each busy connection for its age, at every webhook.)
  */
 export const createWebhookDispatcher = (options: DispatcherOptions): WebhookDispatcher => {
-  const agents = new Set<Agent>();
-  const begin = () => {
-    const agent = createAgent(options);
-    agents.add(agent);
-    return { agent, began: performance.now() };
-  };
-  let current = begin();
+  let agent = createAgent(options);
+  let began = performance.now();
   const renew = () => {
-    const { agent } = current;
-    current = begin();
-    // What it has begun comes to its end.
-    void agent.close().then(() => agents.delete(agent));
+    // What it has under way comes to its end, at the latest by its own deadline.
+    void agent.close();
+    agent = createAgent(options);
+    began = performance.now();
   };
   return {
     dispatch(request, handler) {
-      if (performance.now() - current.began > connectionLifeMs) renew();
-      return current.agent.dispatch(request, handler);
+      if (performance.now() - began > connectionLifeMs) renew();
+      return agent.dispatch(request, handler);
     },
-    async destroy() {
-      await Promise.all(Array.from(agents, (agent) => agent.destroy()));
-    },
+    destroy: () => agent.destroy(),
   };
 };
 
 const createAgent = (options: DispatcherOptions): Agent =>
   new Agent({
     connect: createConnector(options),
+    // With it undici would let one connection find out about HTTP/2, and all others wait for that one.
+    allowH2: false,
     connections: 100,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 30_000,
@@ -106,7 +101,7 @@ const createAgent = (options: DispatcherOptions): Agent =>
     bodyTimeout: 0,
   });
 
-const addressesOf = async (host: string, resolve: Resolve): Promise<readonly string[]> => {
+const addressesOf = async (host: string, resolve: ResolveName): Promise<readonly string[]> => {
   if (isAddress(host)) return [host];
   if (isLocalhost(host)) return ['127.0.0.1', '::1'];
   return resolve(host);
@@ -160,10 +155,10 @@ const connected = (
       socket.destroy();
       reject(error);
     };
-    const timer = setTimeout(() => fail(new ConnectTimeout()), timeoutMs);
+    const timer = setTimeout(() => fail(tooLate()), timeoutMs);
     // It stays: a socket without anybody who listens for errors would end the process.
     socket.on('error', fail);
-    socket.once('close', () => fail(new ConnectBroke()));
+    socket.once('close', () => fail(brokeOff()));
     socket.once(tls ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
       socket.setNoDelay(true);
@@ -172,15 +167,7 @@ const connected = (
     });
   });
 
-/** Nothing was sent yet; whoever joined late may connect anew in the time that is left. */
-export class ConnectTimeout extends AttemptError {
-  constructor() {
-    super({ errorClass: 'timeout', error: 'The connection was not made in time' });
-  }
-}
+const tooLate = () =>
+  new AttemptError({ errorClass: 'timeout', error: 'The connection was not made in time' });
 
-class ConnectBroke extends AttemptError {
-  constructor() {
-    super({ errorClass: 'reset', error: 'The connection broke off' });
-  }
-}
+const brokeOff = () => new AttemptError({ errorClass: 'reset', error: 'The connection broke off' });

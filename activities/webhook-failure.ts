@@ -29,7 +29,7 @@ export class AttemptError extends Error {
 }
 
 const connectCodes = new Set([
-  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EACCES', 'EPERM'],
   // Where it is not our own.
   'EADDRNOTAVAIL',
 ]);
@@ -42,8 +42,22 @@ const ourOwnCodes = new Set([
   ...['UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_INVALID_ARG'],
 ]);
 
-const tlsCodes =
-  /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_OSSL|EPROTO|HOSTNAME_MISMATCH|INVALID_CA)/;
+/** Node's own, and X.509's as OpenSSL names them. */
+const tlsCodes = new RegExp(
+  `^(${[
+    ...['ERR_TLS', 'ERR_SSL', 'ERR_OSSL', 'EPROTO'],
+    ...[
+      'CERT_',
+      'CRL_',
+      'DEPTH_ZERO',
+      'SELF_SIGNED',
+      'UNABLE_TO',
+      'ERROR_IN_',
+      'HOSTNAME_MISMATCH',
+    ],
+    ...['INVALID_CA', 'INVALID_PURPOSE', 'PATH_LENGTH_EXCEEDED', 'UNSPECIFIED'],
+  ].join('|')})`,
+);
 
 const tlsReasons: Record<string, string> = {
   CERT_HAS_EXPIRED: 'The certificate has expired',
@@ -57,7 +71,7 @@ const tlsReasons: Record<string, string> = {
 };
 
 const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** This machine has no IPv6, and the receiver nothing else: a repetition would never end. */
 const lacksIpv6 = (error: unknown): boolean =>
@@ -66,8 +80,11 @@ const lacksIpv6 = (error: unknown): boolean =>
   'address' in error &&
   String(error.address).includes(':');
 
-const isOurs = (error: unknown): boolean =>
-  codeOf(error) === '' || (ourOwnCodes.has(codeOf(error)) && !lacksIpv6(error));
+const isOurs = (error: unknown): boolean => {
+  // The one that may have no code, and comes of what was received.
+  if (error instanceof errors.HTTPParserError) return false;
+  return codeOf(error) === '' || (ourOwnCodes.has(codeOf(error)) && !lacksIpv6(error));
+};
 
 /** @throws the error itself, where the fault is ours and not the receiver's */
 export const failureOf = (failed: unknown): Failure => {
@@ -85,5 +102,6 @@ export const failureOf = (failed: unknown): Failure => {
     return { errorClass: 'tls', error: `${tlsReasons[code] ?? 'TLS failed'} (${code})` };
   if (error instanceof errors.HeadersOverflowError)
     return { errorClass: 'protocol', error: 'The headers of the answer are too large' };
-  return { errorClass: 'protocol', error: `The answer was not usable HTTP: ${code}` };
+  const detail = code && `: ${code}`;
+  return { errorClass: 'protocol', error: `The answer was not usable HTTP${detail}` };
 };

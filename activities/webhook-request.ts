@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import type { AttemptResult } from '../postgres/deliveries.ts';
-import { ConnectTimeout } from './webhook-connector.ts';
 import type { Failure } from './webhook-failure.ts';
 import { failureOf } from './webhook-failure.ts';
 import { statusBefore } from './webhook-status-line.ts';
@@ -75,7 +74,7 @@ const outOfTime = (deadlineMs: number): Failure => ({
 type Sendable = Omit<WebhookRequest, 'signal' | 'deadlineMs'>;
 
 const send = async (webhook: Sendable, cut: Cut): Promise<Answer> => {
-  const { status, kept, bytes } = await exchangeOnce(webhook, cut);
+  const { status, kept, bytes } = await exchange(webhook, cut);
   const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '');
   const answer = {
     responseStatus: status,
@@ -84,16 +83,6 @@ const send = async (webhook: Sendable, cut: Cut): Promise<Answer> => {
   };
   if (isAccepted(status)) return { ...accepted, ...answer };
   return { ...answer, errorClass: 'http_status', error: `Answered ${status}` };
-};
-
-/** A connection that another webhook began may run out of time before this one does: once anew. */
-const exchangeOnce = async (webhook: Sendable, cut: Cut): Promise<Received> => {
-  try {
-    return await exchange(webhook, cut);
-  } catch (error) {
-    if (!(error instanceof ConnectTimeout) || cut.made) throw error;
-    return exchange(webhook, cut);
-  }
 };
 
 interface Received {

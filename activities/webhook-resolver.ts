@@ -1,46 +1,34 @@
-import { Resolver } from 'node:dns/promises';
+import type { NameOptions, ResolveName } from '../gateways/names.ts';
+import { createNameResolver } from '../gateways/names.ts';
 import { AttemptError } from './webhook-failure.ts';
 
-/** @returns every address of a name, both families. @throws AttemptError of class dns */
-export type Resolve = (hostname: string) => Promise<string[]>;
+/** What one attempt may spend on names, out of its 10 s. */
+const webhookBudgetMs = 4_000;
 
-export interface ResolverOptions {
-  /** What one attempt may spend on names, out of its 10 s. */
-  budgetMs?: number;
-  /** By default those of the system. */
-  servers?: readonly string[];
-}
-
-/**
- * Asks the name servers itself: the system's `getaddrinfo` runs in four threads, and one dead name
- * server would stall every application's deliveries. Each question is its own, and ends in time.
- */
-export const createResolver =
-  ({ budgetMs = 4_000, servers }: ResolverOptions = {}): Resolve =>
-  async (hostname) => {
-    // Made for each question: it follows the system's settings, and cancelling stops this one only.
-    const resolver = new Resolver({ timeout: Math.ceil(budgetMs / 3), tries: 2 });
-    if (servers) resolver.setServers(servers);
-    const timer = setTimeout(() => resolver.cancel(), budgetMs);
+/** @returns a function that throws AttemptError of class dns, or another error where the fault is ours */
+export const createResolver = ({
+  budgetMs = webhookBudgetMs,
+  ...options
+}: Partial<NameOptions> = {}): ResolveName => {
+  const resolve = createNameResolver({ budgetMs, ...options });
+  return async (hostname) => {
     try {
-      const answers = await Promise.allSettled([
-        resolver.resolve4(hostname),
-        resolver.resolve6(hostname),
-      ]);
-      const addresses = answers.flatMap((answer) =>
-        answer.status === 'fulfilled' ? answer.value : [],
-      );
-      if (addresses.length > 0) return addresses;
-      throw failed(answers[0].status === 'rejected' ? answers[0].reason : undefined);
-    } finally {
-      clearTimeout(timer);
+      return await resolve(hostname);
+    } catch (error) {
+      throw failed(error);
     }
   };
+};
 
 const unknownCodes = new Set(['ENOTFOUND', 'ENODATA']);
 
-const failed = (reason: unknown): AttemptError => {
+/** No name server was heard: none listens, or there was no memory or descriptor to ask one. */
+const ourOwnCodes = new Set(['ECONNREFUSED', 'ENOMEM', 'EFILE']);
+
+const failed = (reason: unknown): Error => {
   const code = reason instanceof Error && 'code' in reason ? String(reason.code) : '';
+  if (ourOwnCodes.has(code))
+    return new Error(`The name servers cannot be asked: ${code}`, { cause: reason });
   const error = unknownCodes.has(code)
     ? 'The host name has no address'
     : 'The name servers gave no answer for the host name';

@@ -1,7 +1,10 @@
+import { isIP, type LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { Agent, request } from 'undici';
+import { Agent, errors, request } from 'undici';
 import type { z } from 'zod';
 import { AccountProblem, GatewaySilence } from './gateway.ts';
+import type { ResolveName } from './names.ts';
+import { createNameResolver } from './names.ts';
 
 /** Of a connection, of a call, and of all calls of one try. */
 const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
@@ -47,9 +50,12 @@ export interface HttpOptions {
  * Never through a proxy of the environment; no redirect is followed and nothing is decompressed. With
  * HTTP/2 all calls would share one connection, and be silent together when that one is dead.
  */
-export const createGatewayDispatcher = (): Agent =>
+export const createGatewayDispatcher = (
+  resolve: ResolveName = createNameResolver({ budgetMs: gatewayLimits.connectMs }),
+): Agent =>
   new Agent({
     connect: {
+      lookup: lookupBy(resolve),
       timeout: gatewayLimits.connectMs,
       autoSelectFamilyAttemptTimeout: gatewayLimits.connectMs / 3,
     },
@@ -60,6 +66,22 @@ export const createGatewayDispatcher = (): Agent =>
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+
+/** As a socket asks for it: for all addresses, since it may try them one after the other. */
+const lookupBy =
+  (resolve: ResolveName): LookupFunction =>
+  (hostname, _options, answer) => {
+    const addresses =
+      hostname === 'localhost' ? Promise.resolve(['127.0.0.1', '::1']) : resolve(hostname);
+    addresses.then(
+      (all) =>
+        answer(
+          null,
+          all.map((address) => ({ address, family: isIP(address) })),
+        ),
+      (error: NodeJS.ErrnoException) => answer(error, []),
+    );
+  };
 
 /** Makes the calls of one try, whose time begins now. */
 export const beginTry = ({
@@ -93,6 +115,7 @@ export const beginTry = ({
       } catch (error) {
         if (error instanceof GatewaySilence) throw error;
         if (signal.aborted) throw silence('it did not answer in time');
+        if (error instanceof errors.HTTPParserError) throw silence('it did not answer in HTTP');
         // The code alone: a message may hold an address.
         const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
         if (code === undefined || code === 'UND_ERR_INVALID_ARG') throw error;

@@ -223,7 +223,9 @@ describe('a receiver that sends too much', () => {
 
   it('no HTTP at all: not usable', async () => {
     await using server = await startRawServer(answering('SSH-2.0-OpenSSH_9.9\r\n'));
-    expect(await send(server.url)).toMatchObject({ errorClass: 'protocol', responseStatus: null });
+    const error = 'The answer was not usable HTTP';
+    const nothing = { errorClass: 'protocol', error, responseStatus: null };
+    expect(await send(server.url)).toMatchObject(nothing);
   });
 
   it('FS-24: a body of 10 KB: 4 KB are kept, and it says so', async () => {

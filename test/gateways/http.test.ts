@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:tls';
 import { expect, it } from 'vitest';
 import { GatewaySilence } from '../../gateways/gateway.ts';
@@ -24,6 +25,30 @@ it('asks for HTTP/1.1 alone: calls share no connection that may be dead for all 
     const asked = call({ what: 'asked', method: 'GET', path: '/' });
     await expect(asked).rejects.toThrow(GatewaySilence);
     expect(offered).toEqual(['http/1.1']);
+  } finally {
+    await dispatcher.destroy();
+    server.close();
+  }
+});
+
+it('FS-45: asks for names itself, so that one dead zone does not keep the others waiting', async () => {
+  const server = createHttpServer((_req, res) => res.end('{"ok":true}'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const dispatcher = createGatewayDispatcher((hostname) =>
+    hostname === 'alive.example' ? Promise.resolve(['127.0.0.1']) : new Promise(() => {}),
+  );
+  const ask = (host: string) => {
+    const target = { provider: host, baseUrl: `http://${host}:${port}`, override: undefined };
+    const call = beginTry({ dispatcher, allowLoopback: true, callMs: 500 })(target);
+    return call({ what: 'asked', method: 'GET', path: '/' });
+  };
+  try {
+    const dead = Array.from({ length: 20 }, () => ask('dead.example'));
+    expect(await ask('alive.example')).toEqual({ status: 200, body: { ok: true } });
+    for (const result of await Promise.allSettled(dead))
+      expect(result).toMatchObject({ reason: expect.any(GatewaySilence) });
   } finally {
     await dispatcher.destroy();
     server.close();

@@ -1,0 +1,37 @@
+import { Resolver } from 'node:dns/promises';
+
+/** Every address of a name, both families. */
+export type ResolveName = (hostname: string) => Promise<string[]>;
+
+export interface NameOptions {
+  budgetMs: number;
+  /** By default those of the system. */
+  servers?: readonly string[];
+}
+
+/**
+ * Asks the name servers itself: the system's `getaddrinfo` runs in four threads, and names whose servers
+ * are dead would stall all others of the process. Each question is its own, and ends in time.
+ * @returns a function that throws what went wrong, with the code of `node:dns`
+ */
+export const createNameResolver =
+  ({ budgetMs, servers }: NameOptions): ResolveName =>
+  async (hostname) => {
+    // Made for each question: it follows the system's settings, and cancelling stops this one only.
+    const resolver = new Resolver({ timeout: Math.ceil(budgetMs / 3), tries: 2 });
+    if (servers) resolver.setServers(servers);
+    const timer = setTimeout(() => resolver.cancel(), budgetMs);
+    try {
+      const answers = await Promise.allSettled([
+        resolver.resolve4(hostname),
+        resolver.resolve6(hostname),
+      ]);
+      const addresses = answers.flatMap((answer) =>
+        answer.status === 'fulfilled' ? answer.value : [],
+      );
+      if (addresses.length > 0) return addresses;
+      throw answers[0].status === 'rejected' ? answers[0].reason : new Error('No address');
+    } finally {
+      clearTimeout(timer);
+    }
+  };
