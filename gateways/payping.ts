@@ -200,10 +200,12 @@ const createClient = (
 /** @throws GatewaySilence for what does not say that PayPing will not take the payment */
 const refusalOf = (answer: HttpAnswer): Opening => {
   const { status } = answer;
-  const { title, metaData } = read(Problem, answer, 'payping, pay');
-  const isRefusal =
-    status === 401 || status === 403 || (status >= 400 && status !== 409 && metaData);
-  if (!isRefusal) throw refused('pay', answer);
+  // What is wrong with a token may be told by the status alone.
+  const isOurs = status === 401 || status === 403;
+  const { title, metaData } = isOurs
+    ? (Problem.safeParse(answer.body).data ?? {})
+    : read(Problem, answer, 'payping, pay');
+  if (!isOurs && (status < 400 || status === 409 || !metaData)) throw refused('pay', answer);
   const { code, message } = wordsOf(metaData?.code ?? status, title);
   return { result: 'refused', code: code ?? '', message: message ?? '' };
 };

@@ -42,6 +42,15 @@ describe('payping', () => {
     });
   });
 
+  it.each([401, 403])(
+    'is refused at opening by %i alone, whatever stands in it',
+    async (status) => {
+      provider().refuse('', { status, code: 'empty' });
+      const opening = await adapter().open(aPayment(payping.money));
+      expect(opening).toEqual({ result: 'refused', code: String(status), message: '' });
+    },
+  );
+
   it.each([
     ['a success of another kind', 201, 0],
     ['a twin', 409, 104],

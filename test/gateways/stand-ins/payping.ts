@@ -73,6 +73,7 @@ export const startPayping = async () => {
     const [, code] = method === 'GET' ? (/^\/v1\/report\/([^/?]+)$/.exec(path) ?? []) : [];
     const name = code === undefined ? path.replace(/^\/v3\/pay\/?/, '') : 'report';
     const refused = refusals.get(name)?.shift();
+    if (refused?.code === 'empty') return { status: refused.status, body: '' };
     if (refused?.code === null) return { status: refused.status, body: {} };
     if (refused) return problem(refused.status, refused.code);
     if (code !== undefined) return report(decodeURIComponent(code));
@@ -117,7 +118,7 @@ export const startPayping = async () => {
 interface Refused {
   status: number;
   /** Null where somebody before the provider answers. */
-  code: number | null;
+  code: number | null | 'empty';
 }
 
 /** RFC 7807, with the provider's own code. */
