@@ -14,9 +14,10 @@ export const atGateway = async <T>(
   places: Places,
   { id, gateway }: Pick<Payment, 'id' | 'gateway'>,
   work: () => Promise<T>,
+  { longestWaitMs = Infinity } = {},
 ): Promise<T> => {
   const place = places.take(gateway, id);
-  if (!place.entered) throw busy(gateway, place.comeBackInMs);
+  if (!place.entered) throw busy(gateway, Math.min(place.comeBackInMs, longestWaitMs));
   try {
     return await work();
   } finally {

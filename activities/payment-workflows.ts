@@ -7,8 +7,8 @@ export interface PaymentWorkflows {
    * `traceId`: its log lines carry it.
    */
   start(facts: StartFacts, how: { again: boolean; traceId?: string | null }): Promise<void>;
-  /** Tells a payment's workflow that its gateway has news. */
-  tell(paymentId: string): Promise<void>;
+  /** Tells a payment's workflow that there is news of it, and starts it where it is gone. */
+  tell(facts: StartFacts): Promise<void>;
   /** Has somebody look for money that came after the payment's end. Harmless when that runs. */
   startLate(paymentId: string): Promise<void>;
 }

@@ -41,9 +41,16 @@ export const createPaymentActivities = (deps: Deps) => {
 
   const { end, asEnded } = createEnding({ ...deps, find });
 
-  const tryAtGateway = <T>(payment: Tried, work: (gateway: GatewayAdapter) => Promise<T>) =>
-    atGateway(gatewayPlaces, payment, () =>
-      work(gatewayOf(payment, (said) => payment.exchanges.push(said))),
+  const tryAtGateway = <T>(
+    payment: Tried,
+    work: (gateway: GatewayAdapter) => Promise<T>,
+    how?: { longestWaitMs: number },
+  ) =>
+    atGateway(
+      gatewayPlaces,
+      payment,
+      () => work(gatewayOf(payment, (said) => payment.exchanges.push(said))),
+      how,
     );
 
   const verify = async (
@@ -59,26 +66,28 @@ export const createPaymentActivities = (deps: Deps) => {
     processing: boolean,
   ): Promise<Standing> => {
     const unanswered = known === 'unknown';
-    await settlements.wait(id, { processing, unanswered, now: now(), exchanges });
-    return { known };
+    const facts = { processing, unanswered, now: now(), exchanges };
+    if (await settlements.wait(id, facts)) return { known };
+    return asEnded(await find(id));
   };
 
   return {
     /** Says what stands; opens the payment at its gateway where that is still to be done. */
     async openPayment({ id, late }: { id: string; late: boolean }): Promise<Opened> {
       const payment = await find(id);
-      if (isTerminal(payment.status)) {
-        if (payment.delivery === 'delivered' || payment.delivery === 'none') return 'delivered';
-        await asEnded(payment);
-        return { ended: payment.status };
-      }
+      if (isTerminal(payment.status)) return openedAfterEnd(payment);
       if (payment.reference !== null) return 'open';
       if (late) return 'unopened';
-      const opening = await tryAtGateway(payment, (gateway) =>
-        orFailure(
-          () => gateway.open(toGateway(payment, publicBaseUrl)),
-          () => gatewayExchanges.insert(id, payment.exchanges),
-        ),
+      // Whoever is sent away for longer than the payment has left is not called again.
+      const longestWaitMs = (payment.expiresAt.getTime() - now().getTime()) / 2;
+      const opening = await tryAtGateway(
+        payment,
+        (gateway) =>
+          orFailure(
+            () => gateway.open(toGateway(payment, publicBaseUrl)),
+            () => gatewayExchanges.insert(id, payment.exchanges),
+          ),
+        { longestWaitMs },
       );
       if (opening.result === 'refused') {
         const { code, message } = opening;
@@ -91,8 +100,9 @@ export const createPaymentActivities = (deps: Deps) => {
         const stands = await end(payment, outcome, { unsent: true });
         return stands.known === 'ended' ? { ended: stands.status } : 'open';
       }
-      await settlements.open(id, { ...opening, exchanges: payment.exchanges });
-      return 'open';
+      if (await settlements.open(id, { ...opening, exchanges: payment.exchanges })) return 'open';
+      const stands = await find(id);
+      return isTerminal(stands.status) ? openedAfterEnd(stands) : 'open';
     },
 
     /**
@@ -147,6 +157,12 @@ export const createPaymentActivities = (deps: Deps) => {
       });
     },
   };
+
+  async function openedAfterEnd(payment: Tried): Promise<Opened> {
+    if (payment.delivery === 'delivered' || payment.delivery === 'none') return 'delivered';
+    await asEnded(payment);
+    return { ended: payment.status };
+  }
 
   /** Makes it unpayable at the gateway, where that can be, and reads again where it did not say yes. */
   async function close(gateway: GatewayAdapter, payment: Tried, reference: string): Promise<Reply> {

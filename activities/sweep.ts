@@ -35,14 +35,21 @@ const listedPerSweep = 5_000;
 export const createSweepActivities = (deps: Deps) => {
   const { sweepQueries, unstarted, settlements, gatewayOf, workflows, logger } = deps;
 
-  const heal = async (facts: StartFacts) => {
+  const healed = ({ id }: StartFacts) =>
+    logger.info({ payment_id: id }, 'Made sure that the payment has a workflow');
+
+  const startAgain = async (facts: StartFacts) => {
     await workflows.start(facts, { again: true });
-    logger.info({ payment_id: facts.id }, 'Made sure that the payment has a workflow');
+    healed(facts);
   };
 
-  const tell = async ({ id }: OnTheirWay) => workflows.tell(id);
+  /** A run that does not know of the payment's end yet waits for something else. */
+  const tellOfEnd = async (facts: StartFacts) => {
+    await workflows.tell(facts);
+    healed(facts);
+  };
 
-  const ask = async (one: OnTheirWay, said: ExchangeOf[]): Promise<void> => {
+  const ask = async (one: OnTheirWay, said: ExchangeOf[], tell: Tell): Promise<void> => {
     const payment = await settlements.get(one.id);
     if (!payment) return;
     const gateway = gatewayOf(payment, (exchange) => said.push({ ...exchange, paymentId: one.id }));
@@ -55,11 +62,12 @@ export const createSweepActivities = (deps: Deps) => {
   const askAbout = async (
     payments: readonly OnTheirWay[],
     until: number,
+    tell: Tell,
   ): Promise<OnTheirWay[]> => {
     const said: ExchangeOf[] = [];
     const bounds = { atOnce: asksAtOnce, until, logger };
     try {
-      return await eachOf(payments, bounds, (one) => ask(one, said));
+      return await eachOf(payments, bounds, (one) => ask(one, said, tell));
     } finally {
       if (said.length > 0) await deps.gatewayExchanges.insertRepeated(said);
     }
@@ -125,20 +133,34 @@ export const createSweepActivities = (deps: Deps) => {
       const isPaid = ({ reference }: OnTheirWay) => listed?.paid.has(reference) === true;
       const isUnclear = (one: OnTheirWay) =>
         !isPaid(one) && (one.uncertain || listed?.complete !== true);
+      const untold: OnTheirWay[] = [];
+      const tell = async (one: OnTheirWay) => {
+        try {
+          await workflows.tell(one);
+        } catch (error) {
+          untold.push(one);
+          throw error;
+        }
+      };
       let done = 0;
-      for (let atOnce = asksAtOnce, most = asksPerSweep; done < most && Date.now() < until;) {
-        // To be taken is to count as asked, so no more are taken than are asked at once. Of those about
-        // whom a list tells all, many are; who of them had to be asked and was not is given back.
-        const due = await sweepQueries.takeOnTheirWay(gateway, atOnce);
-        if (done === 0 && due[0]) listed = await listUnverified(due[0]);
-        const bounds = { atOnce: startsAtOnce, until, logger };
-        const untold = await eachOf(due.filter(isPaid), bounds, tell);
-        const unasked = await askAbout(due.filter(isUnclear), until);
-        const left = [...untold, ...unasked].map(({ id }) => id);
-        if (left.length > 0) await sweepQueries.giveBackOnTheirWay(left);
-        done += due.length - left.length;
-        if (due.length < atOnce) break;
-        if (listed?.complete) [atOnce, most] = [listedAtOnce, listedPerSweep];
+      try {
+        for (let atOnce = asksAtOnce, most = asksPerSweep; done < most && Date.now() < until;) {
+          // To be taken is to count as asked, so no more are taken than are asked at once. Of those
+          // about whom a list tells all, many are; who had to be asked and was not is given back.
+          const due = await sweepQueries.takeOnTheirWay(gateway, atOnce);
+          if (done === 0 && due[0]) listed = await listUnverified(due[0]);
+          const bounds = { atOnce: startsAtOnce, until, logger };
+          const unheard = await eachOf(due.filter(isPaid), bounds, tell);
+          const unasked = await askAbout(due.filter(isUnclear), until, tell);
+          const left = [...unheard, ...unasked];
+          if (left.length > 0) await sweepQueries.giveBackOnTheirWay(left.map(({ id }) => id));
+          done += due.length - left.length;
+          if (due.length < atOnce) break;
+          if (listed?.complete) [atOnce, most] = [listedAtOnce, listedPerSweep];
+        }
+      } finally {
+        // Only now: who can never be told would be the first to be taken again.
+        if (untold.length > 0) await sweepQueries.giveBackOnTheirWay(untold.map(({ id }) => id));
       }
       if (listed) await startLate(gateway, listed, until);
       return done;
@@ -149,17 +171,19 @@ export const createSweepActivities = (deps: Deps) => {
       const overdue = await sweepQueries.countOverdueDeliveries(1_000);
       if (overdue > 0)
         logger.error({ overdue, alert: 'deliveries_overdue' }, 'Deliveries are 2 minutes overdue');
-      const lost = [
-        ...(await sweepQueries.takeNotEnded(500)),
-        ...(await sweepQueries.takeOverdueDeliveries(500)),
-      ];
-      await eachOf(lost, { atOnce: startsAtOnce, until: Date.now() + workMs, logger }, heal);
-      return lost.length;
+      const bounds = { atOnce: startsAtOnce, until: Date.now() + workMs, logger };
+      const notEnded = await sweepQueries.takeNotEnded(500);
+      const undelivered = await sweepQueries.takeOverdueDeliveries(500);
+      await eachOf(notEnded, bounds, startAgain);
+      await eachOf(undelivered, bounds, tellOfEnd);
+      return notEnded.length + undelivered.length;
     },
 
     dropExpiredKeys: () => deps.idempotencyKeys.dropExpired(5_000),
   };
 };
+
+type Tell = (one: OnTheirWay) => Promise<void>;
 
 /** What a gateway holds as paid and not verified; where it is not `complete`, there may be more. */
 interface Listed {

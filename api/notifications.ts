@@ -9,7 +9,7 @@ import type { NotificationReader, RecordedAccount } from '../gateways/registry.t
 import type { Gateways } from '../postgres/gateways.ts';
 import type { NamedPayment, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
-import { newsSignal, paymentWorkflow, startOf } from '../workflows/messages.ts';
+import { newsFor, paymentWorkflow } from '../workflows/messages.ts';
 import type { AddressLimiter } from './address-limiter.ts';
 import { tooMany } from './authentication.ts';
 import type { LateStarter } from './late.ts';
@@ -106,14 +106,9 @@ const pass = async ({ client, startLate }: Deps, payment: NamedPayment): Promise
   }
 };
 
-/** Where its workflow is lost, or was never started, it is started: then it has them all the same. */
 const tell = (client: Client, payment: NamedPayment) =>
   client.withDeadline(Date.now() + deadlineMs, () =>
-    client.workflow.signalWithStart(paymentWorkflow, {
-      ...startOf(payment, { again: true }),
-      signal: newsSignal,
-      signalArgs: [],
-    }),
+    client.workflow.signalWithStart(paymentWorkflow, newsFor(payment)),
   );
 
 const notNow = (cause: Error) =>

@@ -19,7 +19,7 @@ export interface Deps {
   starter: Pick<Starter, 'startNow'>;
   startLate: LateStarter;
   now: () => Date;
-  logger: Pick<Logger, 'warn'>;
+  logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 const patienceMs = 10_000;
@@ -79,16 +79,20 @@ const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
   const find = finder(payments);
 
   const settle = async (payment: PayerView, request: ReturnRequest): Promise<Status> => {
-    try {
-      const hint = driverOf(payment.driver)?.parseReturn(request.search());
-      const cancelled = hint?.says === 'cancelled';
-      const standing = await settler.settle(payment.id, { returned: true, cancelled });
-      if (standing.known === 'ended') return standing.status;
-    } catch (error) {
-      // The payer goes on; the sweep or the deadline finds the outcome.
+    const gone = request.hungUp();
+    // The payer goes on; the sweep or the deadline finds the outcome.
+    const passOver = (error: unknown): undefined => {
+      gone.throwIfAborted();
       logger.warn({ payment_id: payment.id, err: error }, 'A return could not be settled');
-    }
-    const settled = await find(request);
+    };
+    const hint = driverOf(payment.driver)?.parseReturn(request.search());
+    logger.info({ payment_id: payment.id, says: hint?.says }, 'A payer came back');
+    const cancelled = hint?.says === 'cancelled';
+    const standing = await settler
+      .settle(payment, { returned: true, cancelled }, gone)
+      .catch(passOver);
+    if (standing?.known === 'ended') return standing.status;
+    const settled = await find(request).catch(passOver);
     return settled && isTerminal(settled.status) ? settled.status : 'processing';
   };
 

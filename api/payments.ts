@@ -47,10 +47,11 @@ export const createPaymentHandlers = (
     async verifyPayment(request) {
       const payment = await find(request);
       // The record answers where the gateway has nothing to say, or said it a moment ago.
-      if (isTerminal(payment.status) || !payment.sent || settler.isFresh(payment.id))
-        return present(payment);
-      const { known } = await settler.settle(payment.id, { returned: false });
-      const settled = await find(request);
+      if (isTerminal(payment.status) || !payment.sent) return present(payment);
+      const last = settler.lastAnswer(payment.id);
+      const { known } =
+        last ?? (await settler.settle(payment, { returned: false }, request.hungUp()));
+      const settled = last ? payment : await find(request);
       if (known === 'unknown' && !isTerminal(settled.status))
         throw request.refuse('GATEWAY_UNAVAILABLE', 'The gateway did not give an answer.');
       return present(settled);

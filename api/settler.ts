@@ -1,14 +1,16 @@
 import type { Client } from '@temporalio/client';
 import {
-  isGrpcServiceError,
+  NamespaceNotFoundError,
+  ServiceError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { PaymentError } from '../contract/errors.ts';
+import type { StartFacts } from '../contract/payment.ts';
 import type { Standing } from '../contract/status.ts';
 import type { SettleRequest } from '../workflows/messages.ts';
-import { settleUpdate } from '../workflows/messages.ts';
+import { paymentWorkflow, settleUpdate, startOf } from '../workflows/messages.ts';
 
 const deadlineMs = 10_000;
 const quietMs = 3_000;
@@ -20,54 +22,77 @@ const rememberedMax = 10_000;
  */
 export const createSettler = ({ client }: { client: Client }) => {
   const running = new Map<string, { answer: Promise<Standing>; told: SettleRequest }>();
-  const answeredAt = new Map<string, number>();
+  const answered = new Map<string, { standing: Standing; at: number }>();
 
-  const update = async (paymentId: string, request: SettleRequest): Promise<Standing> => {
+  const executeUpdate = (id: string, request: SettleRequest): Promise<Standing> =>
+    client.workflow
+      .getHandle(id)
+      .executeUpdate<Standing, [SettleRequest]>(settleUpdate, { args: [request] });
+
+  /** Where its workflow is lost it is started again; where it has ended, so has the new run at once. */
+  const startAgain = async (facts: StartFacts, request: SettleRequest): Promise<Standing> => {
+    await client.workflow.start(paymentWorkflow, startOf(facts, { again: true }));
     try {
-      return await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow
-          .getHandle(paymentId)
-          .executeUpdate<Standing, [SettleRequest]>(settleUpdate, { args: [request] }),
-      );
+      return await executeUpdate(facts.id, request);
     } catch (error) {
-      // Closed: the record says how it ended. Lost: the sweep starts it again.
+      // The record says how it ended.
       if (error instanceof WorkflowNotFoundError) return { known: 'waiting' };
-      if (isExpected(error)) throw notNow(error);
       throw error;
     }
   };
 
-  const remember = (paymentId: string) => {
-    answeredAt.delete(paymentId);
-    answeredAt.set(paymentId, Date.now());
-    const [oldest] = answeredAt.keys();
-    if (answeredAt.size > rememberedMax && oldest !== undefined) answeredAt.delete(oldest);
+  const update = async (facts: StartFacts, request: SettleRequest): Promise<Standing> => {
+    const ask = async () => {
+      try {
+        return await executeUpdate(facts.id, request);
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+        return startAgain(facts, request);
+      }
+    };
+    try {
+      return await client.withDeadline(Date.now() + deadlineMs, ask);
+    } catch (error) {
+      throw isExpected(error) ? notNow(error) : error;
+    }
   };
 
-  const begin = (paymentId: string, request: SettleRequest): Promise<Standing> => {
-    const answer = update(paymentId, request)
+  const remember = (id: string, standing: Standing) => {
+    answered.delete(id);
+    answered.set(id, { standing, at: Date.now() });
+    const [oldest] = answered.keys();
+    if (answered.size > rememberedMax && oldest !== undefined) answered.delete(oldest);
+  };
+
+  const begin = (facts: StartFacts, request: SettleRequest): Promise<Standing> => {
+    const answer = update(facts, request)
       .then((standing) => {
-        remember(paymentId);
+        remember(facts.id, standing);
         return standing;
       })
-      .finally(() => running.delete(paymentId));
-    running.set(paymentId, { answer, told: request });
+      .finally(() => running.delete(facts.id));
+    running.set(facts.id, { answer, told: request });
     return answer;
   };
 
   return {
-    /** Whether the last answer is so fresh that the record says the same. */
-    isFresh: (paymentId: string): boolean =>
-      Date.now() - (answeredAt.get(paymentId) ?? -Infinity) < quietMs,
+    /** The last answer, while it is so fresh that asking again would say the same. */
+    lastAnswer(id: string): Standing | undefined {
+      const last = answered.get(id);
+      return last && Date.now() - last.at < quietMs ? last.standing : undefined;
+    },
 
-    /** @throws PaymentError SERVICE_UNAVAILABLE when no worker answers within 10 s */
-    async settle(paymentId: string, request: SettleRequest): Promise<Standing> {
-      const until = Date.now() + deadlineMs;
-      for (let shared; (shared = running.get(paymentId));) {
-        const standing = await before(until, shared.answer);
+    /**
+     * @param gone aborts when nobody waits for the answer any more
+     * @throws PaymentError SERVICE_UNAVAILABLE when no worker answers within 10 s
+     */
+    async settle(facts: StartFacts, request: SettleRequest, gone: AbortSignal): Promise<Standing> {
+      const limit = { until: Date.now() + deadlineMs, gone };
+      for (let shared; (shared = running.get(facts.id));) {
+        const standing = await within(limit, shared.answer);
         if (standing.known === 'ended' || knowsAll(shared.told, request)) return standing;
       }
-      return before(until, begin(paymentId, request));
+      return within(limit, begin(facts, request));
     },
   };
 };
@@ -78,13 +103,20 @@ const knowsAll = (told: SettleRequest, request: SettleRequest): boolean =>
   (told.returned || !request.returned) && (told.cancelled === true || !request.cancelled);
 
 /** Who waited for another's answer first has only what is left of the time for its own. */
-const before = async <T>(untilMs: number, answer: Promise<T>): Promise<T> => {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(notNow()), untilMs - Date.now());
+const within = async <T>(
+  { until, gone }: { until: number; gone: AbortSignal },
+  answer: Promise<T>,
+): Promise<T> => {
+  const over = Promise.withResolvers<never>();
+  const timer = setTimeout(() => over.reject(notNow()), until - Date.now());
+  const leave = () => over.reject(gone.reason);
+  if (gone.aborted) leave();
+  else gone.addEventListener('abort', leave);
   try {
-    return await Promise.race([answer, late.promise]);
+    return await Promise.race([answer, over.promise]);
   } finally {
     clearTimeout(timer);
+    gone.removeEventListener('abort', leave);
   }
 };
 
@@ -94,4 +126,5 @@ const notNow = (cause?: unknown) =>
 const isExpected = (error: unknown): boolean =>
   error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
   error instanceof WorkflowUpdateFailedError ||
-  isGrpcServiceError(error);
+  error instanceof NamespaceNotFoundError ||
+  error instanceof ServiceError;

@@ -72,7 +72,7 @@ export interface GatewayAdapter {
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
 }
 
-/** What a payer's browser brings back: a hint for logs, never proof. */
+/** What a payer's browser brings back: a hint for the log and for who has cancelled, never proof. */
 export interface ReturnHint {
   /** The gateway's name for the payment, where it has the form of one; ours is in the record. */
   reference: string | null;

@@ -77,7 +77,7 @@ export const createSettlements = (sql: Sql) => ({
 
   /**
    * Notes that the gateway was asked in vain; `processing` also moves a pending payment there.
-   * `unanswered`: it gave no usable answer.
+   * `unanswered`: it gave no usable answer. False when the payment has ended meanwhile.
    */
   async wait(
     id: string,
@@ -87,13 +87,14 @@ export const createSettlements = (sql: Sql) => ({
       now,
       exchanges = [],
     }: { processing: boolean; unanswered?: boolean; now: Date } & Said,
-  ): Promise<void> {
-    await sql`
+  ): Promise<boolean> {
+    const { count } = await sql`
       with ${exchangesKept(sql, id, exchanges)}
       update payments set asked_at = ${now}, unanswered = ${unanswered},
         status = case when ${processing} then 'processing' else status end,
         updated_at = case when ${processing} and status = 'pending' then ${now} else updated_at end
       where id = ${id} and status in ('pending', 'processing')`;
+    return count === 1;
   },
 
   /**

@@ -3,13 +3,15 @@ import type { Sql } from './connection.ts';
 import { startFactsColumns } from './payments.ts';
 
 /** A payment whose payer was sent to the gateway. */
-export interface OnTheirWay {
-  id: string;
+export interface OnTheirWay extends StartFacts {
   /** The gateway's own name for it. */
   reference: string;
   /** The payer came back, or the last inquiry was in vain: it may be past being "paid, not verified". */
   uncertain: boolean;
 }
+
+/** The longest between two inquiries about a payer on the way: less than any gateway's own window. */
+export const longestPaceSeconds = 8 * 60;
 
 /**
  * What the sweep asks the database: payments that something should have happened to. Batches are
@@ -34,21 +36,21 @@ export const createSweepQueries = (sql: Sql) => {
      */
     async takeOnTheirWay(gateway: string, limit: number): Promise<OnTheirWay[]> {
       return sql<OnTheirWay[]>`
-        update payments set asked_at = now() where id = any(array(
+        update payments p set asked_at = now() where p.id = any(array(
           select p.id from payments p
           where p.gateway = ${gateway} and p.checkout_at is not null
             and p.status in ('pending', 'processing') and p.expires_at > now()
             and coalesce(p.asked_at, p.checkout_at) < now() - interval '2 minutes'
             and (p.checkout_at > now() - interval '30 minutes'
-              or coalesce(p.asked_at, p.checkout_at) < now() - interval '8 minutes')
+              or coalesce(p.asked_at, p.checkout_at) < now() - make_interval(secs => ${longestPaceSeconds}))
           order by coalesce(p.asked_at, p.checkout_at)
           limit ${limit}
           for update skip locked))
-        returning id, gateway_reference as reference,
-          status = 'processing' or unanswered as uncertain`;
+        returning ${startFacts}, p.gateway_reference as reference,
+          p.status = 'processing' or p.unanswered as uncertain`;
     },
 
-    /** Those who were taken and not asked after all: the next sweep takes them before others. */
+    /** Those who were taken in vain: the next sweep takes them before others. */
     async giveBackOnTheirWay(ids: readonly string[]): Promise<void> {
       await sql`update payments set asked_at = null where id = any(${[...ids]}::text[])`;
     },

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { PaymentWorkflows } from '../activities/payment-workflows.ts';
 import { logContext } from '../process.ts';
 import {
   lateStartOf,
   lateWorkflow,
-  newsSignal,
+  newsFor,
   paymentWorkflow,
   startOf,
 } from '../workflows/messages.ts';
@@ -27,15 +27,10 @@ export const createPaymentWorkflows = (client: Client): PaymentWorkflows => ({
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   },
-  async tell(paymentId) {
-    try {
-      await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.getHandle(paymentId).signal(newsSignal),
-      );
-    } catch (error) {
-      // Closed meanwhile, or lost: the sweep's healing has it.
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
+  async tell(facts) {
+    await client.withDeadline(Date.now() + deadlineMs, () =>
+      client.workflow.signalWithStart(paymentWorkflow, newsFor(facts)),
+    );
   },
   async startLate(paymentId) {
     await client.withDeadline(Date.now() + deadlineMs, () =>

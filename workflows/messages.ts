@@ -20,6 +20,7 @@ export const settleUpdate = 'settle';
 export const newsSignal = 'news';
 export const webhookExhausted = 'WebhookExhausted';
 export const paymentNotFound = 'PAYMENT_NOT_FOUND';
+export const gatewayUnavailable = 'GATEWAY_UNAVAILABLE';
 
 export interface PaymentInput {
   id: string;
@@ -73,6 +74,13 @@ export const startOf = (
     staticDetails: `Order \`${facts.orderId.replaceAll('`', "'")}\` through ${gateway}, to be paid before ${input.expiresAt}`,
   };
 };
+
+/** Arguments of news for a workflow. Where it is lost, or was never started, it begins and has them. */
+export const newsFor = (facts: StartFacts) => ({
+  ...startOf(facts, { again: true }),
+  signal: newsSignal,
+  signalArgs: [],
+});
 
 /** For a client: a start carries the trace of what it is made for, where there is one. */
 export const tracedStarts = (traceId: () => string | undefined): WorkflowClientInterceptor => ({

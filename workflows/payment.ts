@@ -8,12 +8,19 @@ import {
   defineSignal,
   defineUpdate,
   setHandler,
+  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import { delivery, opening } from './activities.ts';
 import type { Standing } from '../contract/status.ts';
 import type { PaymentInput, SettleRequest } from './messages.ts';
-import { newsSignal, paymentNotFound, settleUpdate, webhookExhausted } from './messages.ts';
+import {
+  gatewayUnavailable,
+  newsSignal,
+  paymentNotFound,
+  settleUpdate,
+  webhookExhausted,
+} from './messages.ts';
 import { createSettling } from './settling.ts';
 
 const minuteMs = 60_000;
@@ -78,8 +85,8 @@ const open = async ({ id, expiresAt }: PaymentInput) => {
     return await opening(patienceMs).openPayment({ id, late: leftMs <= 0 });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isOf(error, paymentNotFound)) throw error;
-    // Past the deadline no gateway was asked: it is we who could not say what stands.
-    return leftMs > 0 ? 'unreachable' : 'unopened';
+    // Anything else is a failure of ours: no gateway was asked, or there was no place to ask it.
+    return isOf(error, gatewayUnavailable) ? 'unreachable' : 'unopened';
   }
 };
 
@@ -93,8 +100,11 @@ const deliver = async ({ id }: PaymentInput) => {
   }
 };
 
-const isOf = ({ cause }: ActivityFailure, type: string): boolean =>
-  cause instanceof ApplicationFailure && cause.type === type;
+/** By the last failure; where the time ran out first, that stands behind the timeout. */
+const isOf = ({ cause }: ActivityFailure, type: string): boolean => {
+  const last = cause instanceof TimeoutFailure ? cause.cause : cause;
+  return last instanceof ApplicationFailure && last.type === type;
+};
 
 /** True when `happens` came first, false when the time did. The summary is for the Temporal UI. */
 const before = (

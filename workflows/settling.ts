@@ -11,6 +11,8 @@ export const createSettling = (id: string) => {
   // The payment's own: a try that an update or a signal begins is not cancelled with these.
   const scope = CancellationScope.current();
   let ended: Status | undefined;
+  // A cancel whose answer was lost is what explains that the gateway says expired later.
+  let cancelled = false;
   let current: { answer: Promise<Standing>; told: SettleRequest } | undefined;
 
   const run = (tryOnce: () => Promise<Standing>, told: SettleRequest): Promise<Standing> => {
@@ -35,7 +37,9 @@ export const createSettling = (id: string) => {
       ended = status;
     },
 
-    async ask(request: SettleRequest): Promise<Standing> {
+    async ask(asked: SettleRequest): Promise<Standing> {
+      cancelled ||= asked.cancelled === true;
+      const request = { ...asked, cancelled };
       while (current) {
         const { answer, told } = current;
         const standing = await answer;

@@ -1,34 +1,50 @@
 import type { Client } from '@temporalio/client';
-import { describe, expect, it } from 'vitest';
+import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSettler } from '../../api/settler.ts';
+import type { StartFacts } from '../../contract/payment.ts';
 import type { Standing } from '../../contract/status.ts';
 import type { SettleRequest } from '../../workflows/messages.ts';
 import { until } from '../support/until.ts';
 
 /** A settler whose engine answers when it is told to. */
 const aSettler = () => {
-  const updates: { request: SettleRequest; answer: (standing: Standing) => void }[] = [];
+  interface Update {
+    request: SettleRequest;
+    answer: (standing: Standing) => void;
+    fail: (error: Error) => void;
+  }
+  const updates: Update[] = [];
+  const started: string[] = [];
   const executeUpdate = (_name: string, { args: [request] }: { args: [SettleRequest] }) => {
-    const { promise, resolve } = Promise.withResolvers<Standing>();
-    updates.push({ request, answer: resolve });
+    const { promise, resolve, reject } = Promise.withResolvers<Standing>();
+    updates.push({ request, answer: resolve, fail: reject });
     return promise;
   };
   const client = {
     withDeadline: (_deadline: number, work: () => Promise<unknown>) => work(),
-    workflow: { getHandle: () => ({ executeUpdate }) },
+    workflow: {
+      getHandle: () => ({ executeUpdate }),
+      start: async (_name: string, { workflowId }: { workflowId: string }) =>
+        started.push(workflowId),
+    },
   };
   // All that a settler asks of a client.
-  return { updates, settler: createSettler({ client: client as unknown as Client }) };
+  return { updates, started, settler: createSettler({ client: client as unknown as Client }) };
 };
 
-const id = 'PAY_1';
+const facts: StartFacts = {
+  ...{ id: 'PAY_1', application: 'shop', orderId: 'o-1', gateway: 'sandbox' },
+  ...{ amount: 1250, currency: 'EUR', expiresAt: new Date() },
+};
+const staying = new AbortController().signal;
 const waiting: Standing = { known: 'waiting' };
 const returned: SettleRequest = { returned: true, cancelled: false };
 
 describe('who asks of one payment at the same time', () => {
   it('returns: share one update, so that the last does not wait for the others first', async () => {
     const { updates, settler } = aSettler();
-    const answers = Array.from({ length: 5 }, () => settler.settle(id, returned));
+    const answers = Array.from({ length: 5 }, () => settler.settle(facts, returned, staying));
     updates[0]!.answer(waiting);
     expect(await Promise.all(answers)).toEqual(Array.from({ length: 5 }, () => waiting));
     expect(updates).toHaveLength(1);
@@ -36,8 +52,8 @@ describe('who asks of one payment at the same time', () => {
 
   it('the cancel link is told to the gateway by an update of its own', async () => {
     const { updates, settler } = aSettler();
-    const first = settler.settle(id, returned);
-    const cancelled = settler.settle(id, { returned: true, cancelled: true });
+    const first = settler.settle(facts, returned, staying);
+    const cancelled = settler.settle(facts, { returned: true, cancelled: true }, staying);
     updates[0]!.answer(waiting);
     expect(await first).toEqual(waiting);
     await until('the second update', () => updates.length === 2);
@@ -48,13 +64,55 @@ describe('who asks of one payment at the same time', () => {
 
   it('a return behind a slow verify request is told within 10 seconds of its own', async () => {
     const { updates, settler } = aSettler();
-    const verifying = settler.settle(id, { returned: false });
+    const verifying = settler.settle(facts, { returned: false }, staying);
     const began = performance.now();
-    const returning = settler.settle(id, returned);
+    const returning = settler.settle(facts, returned, staying);
     setTimeout(() => updates[0]!.answer(waiting), 7_000);
     await expect(returning).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(performance.now() - began).toBeLessThan(11_000);
     expect(await verifying).toEqual(waiting);
     expect(updates).toHaveLength(2);
+  });
+});
+
+describe('what becomes of an update', () => {
+  it('a lost workflow is started again, and asked then', async () => {
+    const { updates, started, settler } = aSettler();
+    const settled = settler.settle(facts, returned, staying);
+    updates[0]!.fail(new WorkflowNotFoundError('gone', facts.id, undefined));
+    await until('the second update', () => updates.length === 2);
+    expect(started).toEqual([facts.id]);
+    updates[1]!.answer({ known: 'ended', status: 'paid' });
+    expect(await settled).toEqual({ known: 'ended', status: 'paid' });
+  });
+
+  it('503: whatever the engine refuses', async () => {
+    const { updates, settler } = aSettler();
+    const settled = settler.settle(facts, returned, staying);
+    updates[0]!.fail(new ServiceError('PERMISSION_DENIED'));
+    await expect(settled).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('is remembered for 3 seconds, also where the gateway gave none', async () => {
+    const { updates, settler } = aSettler();
+    expect(settler.lastAnswer(facts.id)).toBeUndefined();
+    const settled = settler.settle(facts, returned, staying);
+    updates[0]!.answer({ known: 'unknown' });
+    await settled;
+    expect(settler.lastAnswer(facts.id)).toEqual({ known: 'unknown' });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(settler.lastAnswer(facts.id)).toBeUndefined();
+  });
+
+  it('is waited for only while the client is there, and goes on for the others', async () => {
+    const { updates, settler } = aSettler();
+    const client = new AbortController();
+    const left = settler.settle(facts, returned, client.signal);
+    const stayed = settler.settle(facts, returned, staying);
+    client.abort();
+    await expect(left).rejects.toThrow('aborted');
+    updates[0]!.answer(waiting);
+    expect(await stayed).toEqual(waiting);
   });
 });

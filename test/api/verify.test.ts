@@ -41,6 +41,14 @@ describe('POST /payments/{payment_id}/verify', () => {
     expect((await journey.get(id)).text).toBe(paid.text);
   });
 
+  it('200: paid, although the workflow of the payment is lost', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay_and_close');
+    await service.client.workflow.getHandle(id).terminate('a test');
+    expect(await journey.verify(id)).toMatchObject({ status: 200, json: { status: 'paid' } });
+  });
+
   it('404: a payment of somebody else, and one that never was', async () => {
     const id = await (await aJourney()).create();
     const other = await aJourney();
@@ -64,7 +72,7 @@ describe('POST /payments/{payment_id}/verify', () => {
     await service.worker.start();
   });
 
-  it('503: at once while Temporal is away; creates, reads and lists go on, checkout is a page', async () => {
+  it('503: while Temporal is away; creates, reads and lists go on, checkout is a page', async () => {
     const journey = await aJourney();
     const id = await journey.atGateway();
     await service.engine.stop();

@@ -4,6 +4,7 @@ import type { Money } from '../../gateways/amount.ts';
 import type { OpenedPayment } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
 import { amountProblems, driverOf } from '../../gateways/registry.ts';
+import { longestPaceSeconds } from '../../postgres/sweep.ts';
 import type { Fault, Provider } from './stand-ins/server.ts';
 import { faults } from './stand-ins/server.ts';
 import type { Subject } from './subject.ts';
@@ -128,6 +129,13 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
       await meets(() => guarded.verify({ ...aPayment(money), reference: 'x' }), 'silence');
       expect(provider.calls).toEqual([]);
     });
+  });
+
+  it(`${driver}: the sweep asks before what is not verified goes back`, () => {
+    const { verifyWindowSeconds } = driverOf(driver)!.capabilities;
+    // And a sweep may begin half a minute later, and work for another.
+    const longestSeconds = longestPaceSeconds + 60;
+    expect(verifyWindowSeconds ?? Infinity).toBeGreaterThan(longestSeconds);
   });
 
   describe(`${driver}: what a browser brings back`, () => {

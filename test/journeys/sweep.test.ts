@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventOf } from '../../contract/event.ts';
+import { createSettlements } from '../../postgres/settlements.ts';
 import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
@@ -71,6 +73,35 @@ describe('the sweep', () => {
     expect((await journey.get(id)).json['status']).toBe('paid');
   });
 
+  it('FS-05: finds a payer who paid although the workflow is gone, long before it would heal', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay_and_close');
+    await service.client.workflow.getHandle(id).terminate('a test');
+    await service.sql`
+      update payments set checkout_at = now() - interval '2 minutes 1 second' where id = ${id}`;
+    await sweepNow();
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    expect((await journey.get(id)).json['status']).toBe('paid');
+  });
+
+  it('FS-22: has the event delivered of which a waiting workflow does not know', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const id = await journey.atGateway();
+    const settlements = createSettlements(service.sql);
+    const payment = await settlements.get(id);
+    const endedAt = new Date();
+    const ended = { ...payment!, status: 'cancelled' as const, updatedAt: endedAt };
+    await settlements.end(ended, eventOf(ended, endedAt), { words: { code: null, message: null } });
+    await service.sql`
+      update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
+    await sweepNow();
+    const { headers } = await until('the webhook', () => service.receiver.of(id)[0]);
+    expect(headers['x-service-event']).toBe('payment.cancelled');
+  });
+
   it('finds a payer who paid and closed the browser', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
@@ -109,11 +140,12 @@ describe('the sweep', () => {
       update deliveries set next_attempt_at = now() - interval '6 minutes'
       where payment_id = ${undelivered}`;
     await service.sql`
-      update attempts set engine_scheduled_at = now() - interval '7 minutes'
+      update attempts set engine_scheduled_at = now() - interval '7 minutes',
+        started_at = now() - interval '7 minutes'
       where payment_id = ${undelivered}`;
     await sweepNow();
 
-    await until('the delivery goes on', () => service.receiver.of(undelivered)[1]);
+    await until('the delivery goes on', () => service.receiver.of(undelivered)[1], 20_000);
     await until('the waiting one expires', () => service.receiver.of(waiting)[0]);
     await until('the paid one is paid', () => service.receiver.of(paid)[0]);
     expect((await journey.get(waiting)).json['status']).toBe('expired');

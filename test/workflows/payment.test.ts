@@ -63,6 +63,21 @@ describe('at the deadline', () => {
     expect(roundedMinutes(gaps)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 1]);
   });
 
+  it('a failure of ours is not the gateway’s: it was never asked', async () => {
+    const script: Script = {
+      ...delivers,
+      openPayment: async () => {
+        throw new Error('Postgres is away');
+      },
+      expirePayment: async () => ended,
+    };
+    const { id, handle, callsOf } = await worker.play(script, { expiresInMs: minutes(2) });
+    await until('it tries', () => callsOf('openPayment').length > 0);
+    await skipAllTime(worker.client, id);
+    await handle.result();
+    expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
+  });
+
   it('a gateway that could never be reached is told apart, and not before the deadline', async () => {
     const script: Script = {
       ...delivers,

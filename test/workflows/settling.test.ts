@@ -44,6 +44,21 @@ it('who came back by the cancel link is not content with a try that did not know
   ]);
 });
 
+it('FS-07: a cancel of which nobody knows whether it was heard explains what is heard later', async () => {
+  let tries = 0;
+  const { handle, callsOf } = await worker.play({
+    ...opens,
+    ...delivers,
+    settlePayment: async () => ((tries += 1) === 1 ? { known: 'unknown' } : ended),
+  });
+  const request: SettleRequest = { returned: true, cancelled: true };
+  await handle.executeUpdate<Standing, [SettleRequest]>(settleUpdate, { args: [request] });
+  await handle.signal(newsSignal);
+  await handle.result();
+  const [, news] = callsOf('settlePayment');
+  expect(news?.request).toMatchObject({ returned: false, cancelled: true });
+});
+
 it('news after the deadline are a reason to ask at once, and not a minute later', async () => {
   let tries = 0;
   const { handle, callsOf } = await worker.play(
