@@ -10,7 +10,7 @@ import { PaymentError } from '../contract/errors.ts';
 import type { StartFacts } from '../contract/payment.ts';
 import type { Standing } from '../contract/status.ts';
 import type { SettleRequest } from '../workflows/messages.ts';
-import { paymentWorkflow, settleUpdate, startOf } from '../workflows/messages.ts';
+import { knowsAll, paymentWorkflow, settleUpdate, startOf } from '../workflows/messages.ts';
 
 const deadlineMs = 10_000;
 const quietMs = 3_000;
@@ -97,10 +97,6 @@ export const createSettler = ({ client }: { client: Client }) => {
   };
 };
 export type Settler = ReturnType<typeof createSettler>;
-
-/** One that knew less has done less: workflows/settling.ts goes by the same. */
-const knowsAll = (told: SettleRequest, request: SettleRequest): boolean =>
-  (told.returned || !request.returned) && (told.cancelled === true || !request.cancelled);
 
 /** Who waited for another's answer first has only what is left of the time for its own. */
 const within = async <T>(

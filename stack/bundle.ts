@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../process.ts';
 import { launch, onAbort } from './launch.ts';
@@ -31,11 +31,10 @@ export const bundleWorkflows = async (options: BundleOptions): Promise<string> =
   const path = join(folder, name);
   if (existsSync(path)) return path;
   const done = terminal.progress('Bundling the workflows: their code is new. This happens once.');
-  const temporary = `${path}.tmp`;
   const said: string[] = [];
   const bundler = await launch({
     command: process.execPath,
-    args: [join(root, options.entry), temporary],
+    args: [join(root, options.entry), path],
     env: options.env,
     ipc: true,
     onSpawn: options.onSpawn,
@@ -53,7 +52,6 @@ export const bundleWorkflows = async (options: BundleOptions): Promise<string> =
     throw new SetupError(
       `The workflows could not be bundled, the bundler ${how}${reasonOf(said)}. Its log is ${log.path}.`,
     );
-  renameSync(temporary, path);
   for (const other of readdirSync(folder)) if (other !== name) rmSync(join(folder, other));
   return path;
 };

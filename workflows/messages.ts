@@ -39,6 +39,10 @@ export interface SettleRequest {
   cancelled?: boolean;
 }
 
+/** Whether a try that was told this has done what the request asks for: one that knew less did less. */
+export const knowsAll = (told: SettleRequest, request: SettleRequest): boolean =>
+  (told.returned || !request.returned) && (told.cancelled === true || request.cancelled !== true);
+
 /** For operators; set at start and never upserted, which would cost a fifth of the throughput. */
 export const searchAttributes = {
   application: defineSearchAttributeKey('Application', SearchAttributeType.KEYWORD),

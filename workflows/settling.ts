@@ -1,7 +1,7 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { Standing, Status } from '../contract/status.ts';
 import { settling } from './activities.ts';
-import type { SettleRequest } from './messages.ts';
+import { knowsAll, type SettleRequest } from './messages.ts';
 
 /**
  * Asking the gateway, one try at a time: who comes while a try runs gets its answer, so however
@@ -43,10 +43,7 @@ export const createSettling = (id: string) => {
       while (current) {
         const { answer, told } = current;
         const standing = await answer;
-        // A try that did not know of the payer's return, or of the cancel link, has done less.
-        const knewAll =
-          (told.returned || !request.returned) && (told.cancelled || !request.cancelled);
-        if (standing.known === 'ended' || knewAll) return standing;
+        if (standing.known === 'ended' || knowsAll(told, request)) return standing;
       }
       if (ended) return { known: 'ended', status: ended };
       return run(() => settling.settlePayment({ id, ...request }), request);
