@@ -25,12 +25,16 @@ it('who came back by the cancel link is not content with a try that did not know
     handle.executeUpdate<Standing, [SettleRequest]>(settleUpdate, { args: [request] });
   const first = ask({ returned: true });
   await until('the first try', () => callsOf('settlePayment').length === 1);
-  const others = [ask({ returned: true }), ask({ returned: true, cancelled: true })];
-  await until('they are there', async () => {
-    const { events } = await handle.fetchHistory();
-    const accepted = events?.filter((one) => one.workflowExecutionUpdateAcceptedEventAttributes);
-    return accepted?.length === 3;
-  });
+  const accepted = (count: number) =>
+    until(`${count} are there`, async () => {
+      const { events } = await handle.fetchHistory();
+      const updates = events?.filter((one) => one.workflowExecutionUpdateAcceptedEventAttributes);
+      return updates?.length === count;
+    });
+  const others = [ask({ returned: true })];
+  await accepted(2);
+  others.push(ask({ returned: true, cancelled: true }));
+  await accepted(3);
   answer({ known: 'waiting' });
   expect(await Promise.all([first, ...others])).toEqual([
     { known: 'waiting' },
