@@ -8,11 +8,26 @@ export const statusBefore = (error: unknown): number | undefined =>
 
 /**
  * Keeps the status line of an answer that breaks off within its headers, of which undici tells
- * nothing: looks at what it reads, until the headers end. To be called before undici has the socket.
+ * nothing: looks at what it reads, until the headers end. Keeps 100 Continue from it, too, which undici
+ * takes for an error where it did not ask for it. To be called before undici has the socket.
  */
 export const watchStatusLine = (socket: Socket): void => {
   let head = '';
   let answered = -1;
+  let held: Buffer = nothing;
+  /** Without a 100 that stands before the answer; of what may become one nothing yet. */
+  const pass = (chunk: Buffer): Buffer | null => {
+    if (head !== '' || socket.bytesWritten === answered) return chunk;
+    let rest: Buffer = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
+    while (beginsContinue(rest)) {
+      const [whole] = continuation.exec(rest.toString('latin1', 0, maxHeld)) ?? [];
+      if (whole === undefined) break;
+      rest = rest.subarray(whole.length);
+    }
+    const mayBecome = beginsContinue(rest) && rest.length < maxHeld;
+    held = mayBecome ? rest : nothing;
+    return mayBecome ? null : rest;
+  };
   const look = (chunk: Buffer) => {
     // The headers have ended, and nothing was written since then: this is the body.
     if (socket.bytesWritten === answered) return;
@@ -25,13 +40,24 @@ export const watchStatusLine = (socket: Socket): void => {
   const read = socket.read.bind(socket);
   socket.read = (size) => {
     const chunk: unknown = read(size);
-    if (chunk instanceof Buffer) look(chunk);
-    return chunk;
+    if (!(chunk instanceof Buffer)) return chunk;
+    const passed = pass(chunk);
+    if (passed) look(passed);
+    return passed;
   };
   socket.on('error', (error) => {
     const [, status] = statusLine.exec(head) ?? [];
     if (status !== undefined) statuses.set(error, Number(status));
   });
+};
+
+const nothing = Buffer.alloc(0);
+const maxHeld = 4 * 1024;
+const continuation = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
+const continues = ['HTTP/1.1 100', 'HTTP/1.0 100'];
+const beginsContinue = (bytes: Buffer): boolean => {
+  const begun = bytes.toString('latin1', 0, 12);
+  return continues.some((line) => line.startsWith(begun));
 };
 
 const statusLine = /^HTTP\/1\.[01] (\d{3})(?: [^\r\n]*)?\r\n/;

@@ -42,6 +42,29 @@ it.each([
 });
 
 it.each([
+  ['in one piece', ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok']],
+  ['in two', ['HTTP/1.1 100\r\nx: y\r\n\r\n', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok']],
+  [
+    'byte by byte',
+    [...'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'],
+  ],
+  ['without it, byte by byte', [...'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok']],
+])('FS-29: a 2xx counts also after 100 Continue, %s', async (_, pieces) => {
+  const write = async (socket: Socket) => {
+    for (const piece of pieces) {
+      socket.write(piece);
+      await sleep(2);
+    }
+  };
+  await using server = await startRawServer((socket) => void write(socket));
+  const delivered = { errorClass: null, responseStatus: 200, responseBody: 'ok' };
+  expect(await send(server.url)).toMatchObject(delivered);
+  // On the same connection too.
+  expect(await send(server.url)).toMatchObject(delivered);
+  expect(server.requests).toHaveLength(2);
+});
+
+it.each([
   ['202 Accepted', { errorClass: null, responseStatus: 202 }],
   ['500 Oh', { errorClass: 'reset', responseStatus: null }],
 ])('FS-29: byte by byte, on a connection that was kept: %s', async (status, result) => {
