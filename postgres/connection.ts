@@ -78,10 +78,14 @@ export const connect = (url: string, { name, max }: ConnectOptions): Sql => {
 
 const connectionCodes = new Set([
   ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
-  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
+  // The name server knows no such name, does not answer at the moment, or failed.
+  ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL'],
   ...['NO_ANSWER', 'EHOSTUNREACH', 'ENETUNREACH'],
   // Shutting down, crashed, starting up, too many connections; a statement took too long.
   ...['57P01', '57P02', '57P03', '53300', '57014'],
+  // It only reads: a standby, until the name leads to the new primary.
+  '25006',
 ]);
 
 /** Postgres is away, as opposed to having refused a statement. */

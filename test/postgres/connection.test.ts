@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../postgres/connection.ts';
+import { connect, isAway } from '../../postgres/connection.ts';
 import { aDatabase } from '../support/database.ts';
 
 /** A Postgres that lets anybody in, and dies at the first thing it is asked. */
@@ -48,5 +48,40 @@ describe('connect', () => {
         expect(row).toEqual({ back: given, length: given.length, found: given.length > 0 });
       }),
     );
+  });
+});
+
+describe('isAway', () => {
+  const failed = (code: string) => Object.assign(new Error('It failed'), { code });
+
+  it.each([
+    ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
+    ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EPIPE', 'ETIMEDOUT'],
+    ...['NO_ANSWER', 'EHOSTUNREACH', 'ENETUNREACH'],
+    ...['57P01', '57P02', '57P03', '53300', '57014', '25006'],
+  ])('tells that Postgres is away by %s', (code) => {
+    expect(isAway(failed(code))).toBe(true);
+  });
+
+  it.each(['23505', '42P01', 'UNDEFINED_VALUE', 'ERR_INVALID_ARG_TYPE'])(
+    'takes %s for a fault of the statement',
+    (code) => {
+      expect(isAway(failed(code))).toBe(false);
+    },
+  );
+
+  it('takes what has no code, or is no error, for something else', () => {
+    expect(isAway(new TypeError('x is undefined'))).toBe(false);
+    expect(isAway({ code: 'ECONNREFUSED' })).toBe(false);
+  });
+
+  it('tells that a server which only reads is away, as one that was the primary until now', async () => {
+    const { sql, drop } = await aDatabase();
+    onTestFinished(drop);
+    const refusal = await sql
+      .begin('read only', (tx) => tx`delete from unstarted`)
+      .catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: '25006' });
+    expect(isAway(refusal)).toBe(true);
   });
 });
