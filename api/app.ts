@@ -11,7 +11,7 @@ import { logContext } from '../process.ts';
 import type { AddressLimiter } from './address-limiter.ts';
 import type { Authenticate } from './authentication.ts';
 import { tooMany } from './authentication.ts';
-import { readBytes, readForm, readJson } from './body.ts';
+import { isCutBody, readBytes, readForm, readJson } from './body.ts';
 import type { ClientAddress } from './client-address.ts';
 import { countedAs } from './client-address.ts';
 import { toErrorReply } from './errors.ts';
@@ -119,6 +119,13 @@ const spend = (ctx: Koa.Context, { perMinute, used, secondsLeft }: Budget) => {
   if (used > perMinute) throw tooMany(secondsLeft);
 };
 
+/** nginx's, for a client that hung up before its answer: HTTP has none, since nobody would get it. */
+const clientClosedRequest = 499;
+
+/** A wait, or the reading of a body, that ended because the client hung up. */
+const isBreakingOff = (error: unknown): boolean =>
+  (error instanceof Error && error.name === 'AbortError') || isCutBody(error);
+
 /** Every answer has a request id and fixed headers; every failure becomes an answer here. */
 const around =
   ({ logger, metrics, isStopping }: Deps): Koa.Middleware =>
@@ -136,27 +143,30 @@ const around =
       });
       if (isStopping()) ctx.set('connection', 'close');
       const routeOf = () => ctx.state['route'] as Route | undefined;
+      let isBrokenOff = false;
       try {
         if (!isReadable(ctx)) throw noSuchPath();
         await next();
       } catch (error) {
-        // What fails once the client has hung up fails because of that, and nobody is there to answer.
-        if (ctx.socket.destroyed) logger.info({ reason: String(error) }, 'The client hung up');
-        else send(ctx, await toErrorReply(error, { requestId, route: routeOf(), logger }));
+        // Whatever else fails is told and counted, also where nobody is there any more to be answered.
+        isBrokenOff = ctx.socket.destroyed && isBreakingOff(error);
+        if (!isBrokenOff)
+          send(ctx, await toErrorReply(error, { requestId, route: routeOf(), logger }));
       }
+      const status = isBrokenOff ? clientClosedRequest : ctx.status;
       const durationMs = performance.now() - began;
       logger.info(
         {
           method: ctx.method,
           route: routeOf()?.path ?? null,
-          status: ctx.status,
+          status,
           duration_ms: Math.round(durationMs),
         },
         'Request',
       );
       // What is asked beside the table has as many names as its senders like.
       const { method = 'none', path: route = 'none' } = routeOf() ?? {};
-      metrics.requests.inc({ method, route, status: ctx.status });
+      metrics.requests.inc({ method, route, status });
       metrics.requestDuration.observe({ method, route }, durationMs / 1000);
     });
   };

@@ -16,13 +16,21 @@ export const readBytes = async (req: IncomingMessage): Promise<Buffer> => {
   try {
     return await rawBody(req, { limit: maxBytes, length: req.headers['content-length'] ?? null });
   } catch (error) {
-    if (error instanceof Error && 'type' in error && error.type === 'entity.too.large')
+    if (isOfType(error, 'entity.too.large'))
       throw new PaymentError('PAYLOAD_TOO_LARGE', `The body is larger than ${maxBytes} bytes.`);
     throw new PaymentError('MALFORMED_JSON', 'The body did not arrive as announced.', {
       cause: error,
     });
   }
 };
+
+/** Whether this is what reading a body throws where its connection ended meanwhile, or before. */
+export const isCutBody = (error: unknown): boolean =>
+  error instanceof PaymentError &&
+  ['request.aborted', 'stream.not.readable'].some((type) => isOfType(error.cause, type));
+
+const isOfType = (error: unknown, type: string): boolean =>
+  error instanceof Error && 'type' in error && error.type === type;
 
 /** @throws PaymentError */
 const readText = async (req: IncomingMessage): Promise<string> => {

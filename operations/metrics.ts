@@ -63,7 +63,7 @@ export const createApiMetrics = (registry: Registry) => {
   return {
     requests: new Counter({
       name: 'payments_http_requests_total',
-      help: 'Requests answered, by the pattern of their route; "none" where there is no such route.',
+      help: 'Requests, by the pattern of their route; "none" where there is no such route. Status 499: the client hung up.',
       labelNames: ['method', 'route', 'status'],
       registers,
     }),

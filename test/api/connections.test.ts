@@ -80,7 +80,7 @@ describe('a client that hangs up', () => {
     const ended = (path: string) =>
       service.api.lines
         .slice(lines)
-        .filter((line) => line.includes(path) && line.includes('"Request"')).length;
+        .filter((line) => line.includes(path) && /"status":499.*"Request"/.test(line)).length;
     const isOver = () => ['/checkout', '/verify', '/return'].every((path) => ended(path) >= 20);
     await until('nobody is waited for', isOver, 8_000);
     await until('no statement is left', async () => {

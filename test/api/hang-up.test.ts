@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import type { AnyRequest, Reply } from '../../api/route.ts';
+import type { Handlers } from '../../api/routes/table.ts';
+import { createHttpServer } from '../../api/server.ts';
+import { PaymentError } from '../../contract/errors.ts';
+import { createApiMetrics, createRegistry } from '../../operations/metrics.ts';
+import type { Caller } from '../../postgres/tokens.ts';
+import { rawConnection } from '../support/raw-http.ts';
+import { until } from '../support/until.ts';
+
+type Handle = (request: AnyRequest) => Promise<Reply>;
+
+const caller: Caller = {
+  application: 'shop',
+  disabled: false,
+  mode: 'test',
+  callbackUrls: [],
+  webhookUrl: null,
+  defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },
+  budget: { perMinute: 120, used: 1, secondsLeft: 60 },
+};
+
+/** The HTTP application with a handler of the test's own, what it logs and what it counts. */
+const serve = async (handlers: Record<string, Handle>) => {
+  const lines: Record<string, unknown>[] = [];
+  const log = (level: string) => (fields: object, msg?: string) =>
+    void lines.push({ level, msg, ...fields });
+  const metrics = createApiMetrics(createRegistry());
+  const app = createApp({
+    handlers: handlers as unknown as Handlers, // The others are not asked for.
+    authenticate: async () => caller,
+    clientAddress: () => '192.0.2.1',
+    payerPages: { hit: () => undefined },
+    logger: { info: log('info'), error: log('error') },
+    metrics,
+    isStopping: () => false,
+  });
+  const handle = app.callback();
+  const server = createHttpServer((req, res) => void handle(req, res));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const ended = () => until('it is logged', () => lines.find(({ msg }) => msg === 'Request'));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // No pipe.
+    lines,
+    ended,
+    /** The statuses that are counted, once the request has ended. */
+    async counted() {
+      await ended();
+      const { values } = await metrics.requests.get();
+      return values.map(({ labels }) => labels.status);
+    },
+  };
+};
+
+/** Fails once its client is gone. */
+const waiting =
+  (reached: () => void, fail: () => unknown): Handle =>
+  async (request) => {
+    const signal = request.hungUp();
+    reached();
+    await once(signal, 'abort');
+    throw fail();
+  };
+
+const verify = 'POST /api/v1/payments/PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP/verify HTTP/1.1';
+const create = 'POST /api/v1/payments HTTP/1.1';
+
+/** A verify whose client hangs up while it waits, and which fails then. */
+const hungUpVerify = async (fail: () => unknown) => {
+  const reached = Promise.withResolvers<void>();
+  const service = await serve({ verifyPayment: waiting(reached.resolve, fail) });
+  const { socket } = await rawConnection(service.url);
+  socket.write(`${verify}\r\nhost: x\r\ncontent-length: 0\r\n\r\n`);
+  await reached.promise;
+  socket.resetAndDestroy();
+  return service;
+};
+
+describe('a client that hangs up before its answer', () => {
+  it('499: broke off a wait, and nothing has failed', async () => {
+    const { lines, ended, counted } = await hungUpVerify(
+      () => new DOMException('This operation was aborted', 'AbortError'),
+    );
+    expect(await ended()).toMatchObject({ level: 'info', status: 499, method: 'POST' });
+    expect(await counted()).toEqual([499]);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it.each<[string, Handle]>([
+    ['while it was read', ({ readJson }) => readJson().then(() => ({ status: 201 }))],
+    [
+      'before it was read',
+      async ({ readJson, hungUp }) => {
+        await once(hungUp(), 'abort');
+        return readJson().then(() => ({ status: 201 }));
+      },
+    ],
+  ])('499: broke off its body %s', async (_, handle) => {
+    const reached = Promise.withResolvers<void>();
+    const { url, lines, ended, counted } = await serve({
+      createPayment: (request) => {
+        const answer = handle(request);
+        reached.resolve();
+        return answer;
+      },
+    });
+    const { socket } = await rawConnection(url);
+    const type = 'content-type: application/json';
+    socket.write(`${create}\r\nhost: x\r\n${type}\r\ncontent-length: 100\r\n\r\n{"order_id"`);
+    await reached.promise;
+    socket.resetAndDestroy();
+    expect(await ended()).toMatchObject({ level: 'info', status: 499 });
+    expect(await counted()).toEqual([499]);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('500: hides no fault of ours, which is logged with its stack', async () => {
+    const fault = new TypeError('x is undefined');
+    const { lines, ended, counted } = await hungUpVerify(() => fault);
+    expect(await ended()).toMatchObject({ status: 500 });
+    expect(await counted()).toEqual([500]);
+    expect(lines).toContainEqual({ level: 'error', msg: 'Failed unexpectedly', err: fault });
+  });
+
+  it('503: hides no part that is away, which is counted as if somebody had waited for it', async () => {
+    const cause = new Error('14 UNAVAILABLE');
+    const { lines, ended, counted } = await hungUpVerify(
+      () => new PaymentError('SERVICE_UNAVAILABLE', 'Not now.', { cause }),
+    );
+    expect(await ended()).toMatchObject({ status: 503 });
+    expect(await counted()).toEqual([503]);
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'error', err: cause }));
+  });
+});
