@@ -42,12 +42,20 @@ export const createApp = (deps: Deps): Koa => {
       ctx.state['route'] = served.route;
       send(ctx, await answer(deps, served, ctx));
     });
+  app.on('error', (error: Error, ctx: Koa.Context) => whileAnswering(deps, error, ctx));
   app.use(around(deps));
   app.use(router.routes());
   app.use(async (ctx) => {
     throw nothingHere(ctx);
   });
   return app;
+};
+
+/** Koa would write a stack to stderr. An error of the operating system is that of the connection. */
+const whileAnswering = ({ logger }: Pick<Deps, 'logger'>, error: Error, ctx: Koa.Context) => {
+  const request = { request_id: ctx.response.get('x-request-id') };
+  if ('syscall' in error) logger.info({ ...request, reason: String(error) }, 'The client hung up');
+  else logger.error({ ...request, err: error }, 'Failed while answering');
 };
 
 interface Served {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import type { AnyRequest, Reply } from '../../api/route.ts';
 import type { Handlers } from '../../api/routes/table.ts';
@@ -138,5 +138,49 @@ describe('a client that hangs up before its answer', () => {
     expect(await ended()).toMatchObject({ status: 503 });
     expect(await counted()).toEqual([503]);
     expect(lines).toContainEqual(expect.objectContaining({ level: 'error', err: cause }));
+  });
+});
+
+describe('what goes wrong while an answer is sent', () => {
+  /** The standard error of this process, where Koa would write by itself. */
+  const standardError = () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => written.mockRestore());
+    return written;
+  };
+  const get = 'GET /api/v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n';
+
+  it('is a line of the log where the client resets the connection', async () => {
+    const written = standardError();
+    const body = Buffer.alloc(64 << 20, ' ');
+    const { url, lines, ended } = await serve({ getOpenApi: async () => ({ status: 200, body }) });
+    const { socket } = await rawConnection(url);
+    socket.write(get);
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    const line = await until('it is logged', () =>
+      lines.find(({ msg }) => msg === 'The client hung up'),
+    );
+    expect(line).toMatchObject({
+      level: 'info',
+      request_id: expect.stringMatching(/^req_/) as string,
+      reason: expect.stringMatching(/ECONNRESET|EPIPE/) as string,
+    });
+    expect(await ended()).toMatchObject({ status: 200 });
+    expect(written).not.toHaveBeenCalled();
+  });
+
+  it('is an error in the log where the fault is ours', async () => {
+    const written = standardError();
+    const body = 1n as unknown as string; // What no handler that compiles gives.
+    const { url, lines } = await serve({ getOpenApi: async () => ({ status: 200, body }) });
+    expect((await fetch(`${url}/api/v1/openapi.json`)).status).toBe(500);
+    expect(lines).toContainEqual({
+      level: 'error',
+      msg: 'Failed while answering',
+      request_id: expect.stringMatching(/^req_/) as string,
+      err: expect.any(TypeError) as TypeError,
+    });
+    expect(written).not.toHaveBeenCalled();
   });
 });
