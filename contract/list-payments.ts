@@ -80,6 +80,13 @@ const positionOf = (cursor: string): ListPosition | undefined => {
   return paymentIdPattern.test(id) && cursorOf(position) === cursor ? position : undefined;
 };
 
+/** A rule that is judged also where another parameter is wrong: everything is told at once. */
+const always = { when: () => true };
+
+/** Of what could be read as numbers. */
+const isTooDeep = (page: unknown, perPage: unknown): boolean =>
+  typeof page === 'number' && typeof perPage === 'number' && page * perPage > listBounds.depth;
+
 /** The query of a list, contract section 3; out of range is refused, not clamped. */
 export const ListPayments = z
   .object({
@@ -128,12 +135,16 @@ export const ListPayments = z
       .optional()
       .meta({ description: 'The `next_cursor` of the page before; instead of `page`.' }),
   })
-  .superRefine(({ page = 1, per_page, cursor }, ctx) => {
-    const problem = (path: string, rule: string, message: string) =>
-      ctx.addIssue({ code: 'custom', path: [path], message, params: { rule } });
-    if (cursor && ctx.value.page !== undefined)
-      problem('page', 'exclusive', 'must not be given together with cursor');
-    else if (page * per_page > listBounds.depth)
-      problem('page', 'depth', `times per_page must be at most ${listBounds.depth}, use cursor`);
+  .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
+    path: ['page'],
+    error: 'must not be given together with cursor',
+    params: { rule: 'exclusive' },
+    ...always,
+  })
+  .refine(({ page, per_page, cursor }) => cursor !== undefined || !isTooDeep(page, per_page), {
+    path: ['page'],
+    error: `times per_page must be at most ${listBounds.depth}, use cursor`,
+    params: { rule: 'depth' },
+    ...always,
   });
 export type ListPayments = z.output<typeof ListPayments>;

@@ -219,6 +219,12 @@ describe('GET /payments', () => {
     ['__proto__=1', ['__proto__']],
     ['status=paid&status=paid', ['status']],
     ['status=paid&status=failed&page=1', ['status']],
+    ['status=foo&page=200&per_page=100', ['page', 'status']],
+    ['page=501&nothing=1', ['nothing', 'page']],
+    ['page=200&per_page=101', ['page', 'per_page']],
+    ['per_page=20000', ['per_page']],
+    ['page=x&per_page=100', ['page']],
+    ['page=2&cursor=x', ['cursor', 'page']],
     [
       'per_page=0&page=0&status=x&from=x&to=x&order_id=&cursor=x&nothing=1&nothing=2',
       ['cursor', 'from', 'nothing', 'order_id', 'page', 'per_page', 'status', 'to'],
@@ -238,6 +244,7 @@ describe('GET /payments', () => {
     const cursor = paginationOf(await list({ per_page: 1 })).next_cursor ?? '';
     expect(await list({ cursor })).toMatchObject({ status: 200 });
     expect(fieldsOf(await list({ cursor, page: 1 }))).toEqual(['page']);
+    expect(fieldsOf(await list({ cursor, page: 2, status: 'foo' }))).toEqual(['status', 'page']);
     expect(fieldsOf(await list(`cursor=${cursor}%00`))).toEqual(['cursor']);
     expect(fieldsOf(await list(`cursor=${cursor}==`))).toEqual(['cursor']);
   });
