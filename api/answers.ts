@@ -27,7 +27,6 @@ const uncounted: ReadonlySet<ErrorCode> = new Set([
   'METHOD_NOT_ALLOWED',
 ]);
 const maybeCounted: ReadonlySet<ErrorCode> = new Set([
-  'APPLICATION_DISABLED',
   'RATE_LIMITED',
   'INTERNAL',
   'SERVICE_UNAVAILABLE',

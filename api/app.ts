@@ -97,9 +97,13 @@ const answer = async (
   if (store && paymentIdPattern.test(id)) store['payment_id'] = id;
   let caller: Caller | undefined;
   if (route.access === 'application') {
-    caller = await authenticate({ authorization: ctx.get('authorization'), address });
+    caller = await authenticate({
+      authorization: ctx.get('authorization'),
+      address,
+      tell: (budget) => ctx.set(budgetHeaders(budget)),
+    });
     if (store) store['application'] = caller.application;
-    spend(ctx, caller.budget);
+    spend(caller.budget);
   }
   if (route.access === 'payer') {
     const retryAfter = payerPages.hit(address);
@@ -118,12 +122,14 @@ const hungUp = (res: ServerResponse): AbortSignal => {
   return gone.signal;
 };
 
-/** Says what is left of the budget. @throws PaymentError RATE_LIMITED where it is nothing */
-const spend = (ctx: Koa.Context, { perMinute, used, secondsLeft }: Budget) => {
-  ctx.set({
-    'x-ratelimit-limit': String(perMinute),
-    'x-ratelimit-remaining': String(Math.max(0, perMinute - used)),
-  });
+/** What is left. */
+const budgetHeaders = ({ perMinute, used }: Budget) => ({
+  'x-ratelimit-limit': String(perMinute),
+  'x-ratelimit-remaining': String(Math.max(0, perMinute - used)),
+});
+
+/** @throws PaymentError RATE_LIMITED where nothing was left */
+const spend = ({ perMinute, used, secondsLeft }: Budget) => {
   if (used > perMinute) throw tooMany(secondsLeft);
 };
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import { PaymentError } from '../contract/errors.ts';
-import type { Caller, Tokens } from '../postgres/tokens.ts';
+import type { Budget, Caller, Tokens } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
 import type { AddressLimiter } from './address-limiter.ts';
 
@@ -15,6 +15,8 @@ export interface Credentials {
   authorization: string;
   /** Of the client. */
   address: string;
+  /** Told whose budget it is as soon as the token is known, also where the caller is refused. */
+  tell: (budget: Budget) => void;
 }
 
 const tokenPattern = /^svc_(?:live|test)_[0-9A-Za-z]{43}$/;
@@ -26,12 +28,13 @@ export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
     return retryAfter === undefined ? new PaymentError(code, message) : tooMany(retryAfter);
   };
 
-  return async ({ authorization, address }: Credentials): Promise<Caller> => {
+  return async ({ authorization, address, tell }: Credentials): Promise<Caller> => {
     const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
     // The prefix only, and only of what looks like a token of ours.
     const prefix = token === undefined ? 'none' : 'malformed';
     const isToken = token !== undefined && tokenPattern.test(token);
     const caller = isToken ? await tokens.authenticate(token) : undefined;
+    if (caller) tell(caller.budget);
     if (caller && !caller.disabled) return caller;
 
     logger.warn({ token_prefix: isToken ? token.slice(0, 13) : prefix }, 'Authentication failed');

@@ -43,7 +43,7 @@ export const shareAuthentication = ({
   };
 };
 
-const countedBefore = ({ budget }: Caller, others: number): Caller['budget'] => ({
+const countedBefore = ({ budget, disabled }: Caller, others: number): Caller['budget'] => ({
   ...budget,
-  used: Math.max(0, budget.used - others),
+  used: disabled ? budget.used : Math.max(0, budget.used - others),
 });

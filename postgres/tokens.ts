@@ -27,7 +27,7 @@ export interface Caller {
 /** Requests of the application in the current clock minute. */
 export interface Budget {
   perMinute: number;
-  /** This request included; 0 for a disabled application, which is not counted. */
+  /** This request included, unless the application is disabled: then it is not counted. */
   used: number;
   /** Until the next minute, from 1 to 60. */
   secondsLeft: number;
@@ -94,7 +94,13 @@ export const createTokens = (sql: Queries) => ({
         where t.hash = token.hash
           and (t.last_used_at is null or t.last_used_at < now() - interval '1 minute')
       )
-      select caller.*, coalesce(counted.requests, 0) as requests,
+      select caller.*,
+        -- Of a disabled application, those that it made before.
+        coalesce(counted.requests, (
+          select c.requests from request_counts c
+          where c.application = caller.slug
+            and c.minute = floor(extract(epoch from now()) / 60)
+        ), 0) as requests,
         60 - floor(extract(epoch from now()))::bigint % 60 as seconds_left
       from caller left join counted on true`;
     return row && toCaller(row);

@@ -90,11 +90,14 @@ describe('the budget of an application', () => {
 
   it('is told on every authenticated answer, errors too, and on no other', async () => {
     const answers = await withinOneMinute(async () => {
-      const { token } = await service.anApplication({ requestsPerMinute: 50 });
+      const { application, token } = await service.anApplication({ requestsPerMinute: 50 });
+      const set = (status: string) =>
+        service.sql`update applications set status = ${status} where slug = ${application}`;
       const { request } = createJourney(service, token);
       const payments = '/api/v1/payments';
-      return [
-        await request('GET', '/api/v1/me'),
+      const me = () => request('GET', '/api/v1/me');
+      const active = [
+        await me(),
         await request('POST', payments, { order_id: 'o', amount: 1, currency: 'EUR' }),
         await request('POST', payments, '{'),
         await request('POST', payments, {}),
@@ -103,9 +106,20 @@ describe('the budget of an application', () => {
         await request('GET', `${payments}?page=0`),
         await request('GET', `${payments}/PAY_01J00000000000000000000000`),
       ];
+      await set('disabled');
+      const disabled = await Promise.all([me(), me(), me()]);
+      await set('active');
+      return [...active, ...disabled, await me()];
     });
-    expect(answers.map(({ status }) => status)).toEqual([200, 201, 400, 422, 413, 415, 422, 404]);
-    expect(answers.map(remaining)).toEqual(['49', '48', '47', '46', '45', '44', '43', '42']);
+    expect(answers.map(({ status }) => status)).toEqual([
+      ...[200, 201, 400, 422, 413, 415, 422, 404],
+      ...[403, 403, 403, 200],
+    ]);
+    expect(answers.map(remaining)).toEqual([
+      ...['49', '48', '47', '46', '45', '44', '43', '42'],
+      // Told, and nothing spent.
+      ...['42', '42', '42', '41'],
+    ]);
     for (const { headers } of answers) expect(headers.get('x-ratelimit-limit')).toBe('50');
 
     const unknown = await from('203.0.113.1', `svc_test_${'0'.repeat(43)}`).me();
@@ -149,6 +163,7 @@ describe('the budget of an application', () => {
     await set('disabled');
     const disabled = await journey.request('GET', '/api/v1/me');
     expect([disabled.status, codeOf(disabled)]).toEqual([403, 'APPLICATION_DISABLED']);
+    expect(remaining(disabled)).toBe('100');
     expect(await count()).toBeUndefined();
     await set('active');
     await withinOneMinute(async () => {

@@ -64,6 +64,15 @@ describe('requests of one token at the same time', () => {
     expect(await after).toBeUndefined();
   });
 
+  it('have one number where they are not counted: those of a disabled application', async () => {
+    const { statements, authenticate } = aDatabase();
+    const all = [authenticate('a'), authenticate('a'), authenticate('a')];
+    statements[0]!.answer.resolve({ ...caller(7), disabled: true });
+    await expect.poll(() => statements.length).toBe(2);
+    statements[1]!.answer.resolve({ ...caller(7), disabled: true });
+    expect((await Promise.all(all)).map((one) => one?.budget.used)).toEqual([7, 7, 7]);
+  });
+
   it('fail together when Postgres is away, and the next one asks again', async () => {
     const { statements, authenticate } = aDatabase();
     const failing = [authenticate('a'), authenticate('a')];
