@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the contract uses. */
+/** As much of JSON Schema as is compared. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -8,16 +8,20 @@ export interface Schema {
   format?: string;
   minimum?: number;
   maximum?: number;
+  multipleOf?: number;
   minLength?: number;
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
+  minProperties?: number;
   maxProperties?: number;
+  propertyNames?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: boolean | Schema;
   items?: Schema;
   anyOf?: Schema[];
+  default?: unknown;
 }
 
 /** `input`: what callers send, which may not be narrowed. `output`: what they get, not widened. */
@@ -40,36 +44,50 @@ export const breaksOfSchema = (
   const { where, direction } = sides;
   const before = alternativesOf(sides.released, resolve.released);
   const now = alternativesOf(sides.current, resolve.current);
+  // What has no type is of any.
+  const isFor = (released: Schema, { type }: Schema) =>
+    type === released.type ||
+    released.type === undefined ||
+    (direction === 'input' && type === undefined);
   const breaksOf = (released: Schema) =>
     now
-      .filter(({ type }) => released.type === undefined || type === released.type)
+      .filter((current) => isFor(released, current))
       .map((current) => breaksOfOne({ ...sides, released, current }, resolve))
       .toSorted((one, other) => one.length - other.length)[0] ?? [
       `${where}: ${String(released.type)} is gone`,
     ];
+  const narrowed =
+    direction === 'input' && before.some(isOfAnyType) && !now.some(isOfAnyType)
+      ? [`${where}: takes ${now.map(({ type }) => String(type)).join(' or ')} alone now`]
+      : [];
   const widened =
     direction === 'output'
       ? now.filter(({ type }) => !before.some((one) => !one.type || one.type === type))
       : [];
   return [
+    ...unknownKeywords([...before, ...now]).map((name) => `${where}: ${name} cannot be compared`),
     ...before.flatMap(breaksOf),
+    ...narrowed,
     ...widened.map(({ type }) => `${where}: can be ${String(type)} now`),
   ];
 };
 
-/** A schema as a choice of schemas of one type each. */
+const isOfAnyType = ({ type }: Schema) => type === undefined;
+
+/** A schema as a choice of schemas of one type each; what stands beside the choice is of them all. */
 const alternativesOf = (schema: Schema, resolve: Resolve): Schema[] => {
-  const found = resolve(schema);
-  if (found.anyOf) return found.anyOf.flatMap((one) => alternativesOf(one, resolve));
+  const { $ref, ...beside } = schema;
+  const { anyOf, ...found } = $ref === undefined ? beside : { ...resolve(schema), ...beside };
+  if (anyOf) return anyOf.flatMap((one) => alternativesOf({ ...found, ...one }, resolve));
   return Array.isArray(found.type) ? found.type.map((type) => ({ ...found, type })) : [found];
 };
 
 const breaksOfOne = (sides: Sides, resolve: { released: Resolve; current: Resolve }): string[] => {
-  const { released, current, where, direction } = sides;
-  const items =
-    released.items && current.items
+  const { released, current, where } = sides;
+  const inner = (was: Schema | undefined, now: Schema | undefined, place: string) =>
+    was || now
       ? breaksOfSchema(
-          { released: released.items, current: current.items, where: `${where}[]`, direction },
+          { ...sides, released: was ?? {}, current: now ?? {}, where: `${where}${place}` },
           resolve,
         )
       : [];
@@ -77,12 +95,24 @@ const breaksOfOne = (sides: Sides, resolve: { released: Resolve; current: Resolv
     ...breaksOfValues(sides),
     ...breaksOfBounds(sides),
     ...breaksOfProperties(sides, resolve),
-    ...items,
+    ...inner(released.items, current.items, '[]'),
+    ...inner(released.propertyNames, current.propertyNames, ' keys'),
+    ...inner(furtherOf(released), furtherOf(current), '.*'),
   ];
 };
 
+/** What fields without a name of their own must be. */
+const furtherOf = ({ additionalProperties: further }: Schema) =>
+  typeof further === 'object' ? further : undefined;
+
 const valuesOf = ({ enum: values, const: value }: Schema) =>
   values ?? (value === undefined ? undefined : [value]);
+
+/** What is sent by who leaves it out. */
+const hasOtherDefault = ({ default: was }: Schema, { default: now }: Schema) =>
+  was !== undefined && JSON.stringify(was) !== JSON.stringify(now);
+
+const rules = ['pattern', 'format', 'multipleOf'] as const;
 
 const breaksOfValues = ({ released, current, where, direction }: Sides): string[] => {
   const before = valuesOf(released);
@@ -93,7 +123,10 @@ const breaksOfValues = ({ released, current, where, direction }: Sides): string[
   return [
     ...gone.map((value) => `${where}: ${JSON.stringify(value)} is gone`),
     ...(isClosed || isOpened ? [`${where}: its values are another set`] : []),
-    ...(['pattern', 'format'] as const)
+    ...(direction === 'input' && hasOtherDefault(released, current)
+      ? [`${where}: its default is another`]
+      : []),
+    ...rules
       .filter((rule) => released[rule] !== current[rule])
       // Fewer rules for callers, or more for ourselves, break nobody.
       .filter((rule) => (direction === 'input' ? current : released)[rule] !== undefined)
@@ -101,8 +134,19 @@ const breaksOfValues = ({ released, current, where, direction }: Sides): string[
   ];
 };
 
-const lower = ['minimum', 'minLength', 'minItems'] as const;
+const lower = ['minimum', 'minLength', 'minItems', 'minProperties'] as const;
 const upper = ['maximum', 'maxLength', 'maxItems', 'maxProperties'] as const;
+
+const compared: readonly string[] = [
+  ...['type', 'const', 'enum', 'default', ...rules, ...lower, ...upper],
+  ...['items', 'properties', 'required', 'additionalProperties', 'propertyNames'],
+  // For people.
+  ...['description', 'title', 'examples'],
+];
+
+const unknownKeywords = (schemas: Schema[]) => [
+  ...new Set(schemas.flatMap(Object.keys).filter((name) => !compared.includes(name))),
+];
 
 const breaksOfBounds = ({ released, current, where, direction }: Sides): string[] => {
   const [tight, loose] = direction === 'input' ? [current, released] : [released, current];

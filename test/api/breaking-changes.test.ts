@@ -27,6 +27,12 @@ const body = (document: Tree, ...path: string[]) =>
   at(schema(document, 'CreatePayment'), 'properties', ...path);
 const create = (document: Tree, ...path: string[]) =>
   at(document, 'paths', '/api/v1/payments', 'post', ...path);
+const parameter = (document: Tree, name: string) => {
+  const list = at(document, 'paths', '/api/v1/payments', 'get', 'parameters') as unknown;
+  const found = (list as { name: string; schema: Tree }[]).find((one) => one.name === name);
+  if (!found) throw new Error(`${name} is no parameter of the released document`);
+  return found.schema;
+};
 const required = (tree: Tree) => (at(tree, 'required') as unknown as string[]).slice();
 
 describe('what breaks an application is refused', () => {
@@ -99,6 +105,35 @@ describe('what breaks an application is refused', () => {
     ['a field of a body takes no short text', (d) => (body(d, 'order_id')['minLength'] = set(3))],
     ['a field of a body has a pattern', (d) => (body(d, 'order_id')['pattern'] = set('^[a-z]+$'))],
     ['a currency is gone', (d) => (body(d, 'currency')['enum'] = set(['EUR', 'USD']))],
+    [
+      'a field of a body takes less keys',
+      (d) => (body(d, 'metadata', 'propertyNames')['maxLength'] = set(10)),
+    ],
+    ['a field of a body wants keys', (d) => (body(d, 'metadata')['minProperties'] = set(1))],
+    [
+      'a field of a body takes texts alone',
+      (d) => (body(d, 'metadata')['additionalProperties'] = set({ type: 'string' })),
+    ],
+    ['a field of a body takes tens alone', (d) => (body(d, 'amount')['multipleOf'] = set(10))],
+    ['a field of a body has another default', (d) => (body(d, 'expires_in')['default'] = set(600))],
+    ['a parameter has another default', (d) => (parameter(d, 'per_page')['default'] = set(50))],
+    ['a parameter has lost its default', (d) => delete parameter(d, 'per_page')['default']],
+    [
+      'a parameter of several forms has a pattern',
+      (d) => (parameter(d, 'from')['pattern'] = set('^2')),
+    ],
+    [
+      'a list of an answer is of other things',
+      (d) => {
+        at(schema(d, 'PaymentList'), 'properties', 'data')['items'] = set({ type: 'string' });
+      },
+    ],
+    [
+      'a field of an answer can hold other things',
+      (d) => {
+        at(schema(d, 'Application'), 'properties', 'callback_urls')['items'] = set({});
+      },
+    ],
     ['a field of a body has another type', (d) => (body(d, 'metadata')['type'] = set('string'))],
     [
       'a header must be sent',
@@ -129,6 +164,11 @@ describe('what breaks an application is refused', () => {
   });
 });
 
+it('what cannot be compared is refused, so that nothing breaks unseen', () => {
+  const change = (d: Tree) => (body(d, 'order_id')['not'] = set({ const: 'x' }));
+  expect(planted(change)).toEqual([expect.stringMatching(/order_id: not cannot be compared$/)]);
+});
+
 describe('what v1 may add is let through', () => {
   it.each<[string, (document: Tree) => void]>([
     ['nothing', () => {}],
@@ -142,6 +182,10 @@ describe('what v1 may add is let through', () => {
         payment(d, 'status')['enum'] = set([...statuses, 'refunded']);
       },
     ],
+    ['longer keys of a body', (d) => (body(d, 'metadata', 'propertyNames')['maxLength'] = set(80))],
+    ['a default that was not told', (d) => (parameter(d, 'page')['default'] = set(1))],
+    ['a field of a body that takes anything', (d) => delete body(d, 'description')['type']],
+    ['an example', (d) => (body(d, 'order_id')['examples'] = set(['order-1']))],
     ['a wider bound of a body', (d) => (body(d, 'order_id')['maxLength'] = set(200))],
     [
       'an optional parameter',
