@@ -35,7 +35,9 @@ export const CreatePayment = z
   .strictObject({
     order_id: text({ min: 1, max: 100 }),
     amount: integer(amountBounds).meta({
-      description: `In minor units of the currency, e.g. cents; IRR in whole rials. ${plain}`,
+      description:
+        `In minor units of the currency, e.g. cents; IRR in whole rials. ${plain} The gateway may ` +
+        'take less, which is refused by the rule `gateway_bounds`, or whole multiples alone: `gateway_step`.',
     }),
     currency: z
       .string({ error: 'must be a string' })
@@ -43,7 +45,11 @@ export const CreatePayment = z
         error: 'must be an ISO 4217 currency code in capitals',
         params: { rule: 'currency' },
       })
-      .meta({ enum: [...currencyExponents.keys()] }),
+      .meta({
+        enum: [...currencyExponents.keys()],
+        description:
+          'ISO 4217 code. The gateway may take fewer; another is refused by the rule `gateway_currency`.',
+      }),
     callback_url: z.string({ error: 'must be a string' }).optional().meta({
       description:
         'Where the payer comes back to: equal to one of the registered callback URLs, the first by default.',
@@ -66,7 +72,7 @@ export const CreatePayment = z
     expires_in: integer(expiresInBounds)
       .default(expiresInBounds.default)
       .meta({
-        description: `Seconds the payer has to pay. ${plain}`,
+        description: `Seconds the payer has to pay. ${plain} The gateway may take less: \`gateway_bounds\`.`,
       }),
   })
   .meta({ id: 'CreatePayment' });

@@ -35,6 +35,9 @@ const instantOf = (text: string): number | undefined => {
   return instant + (/[1-9]/.test(fraction.slice(4)) ? 1 : 0);
 };
 
+const timeRule =
+  'From 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second.';
+
 /** For the OpenAPI document, which is not told what a text is turned into. */
 const shown = {
   time: { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
@@ -96,16 +99,20 @@ export const ListPayments = z
         params: { rule: 'nul' },
       })
       .optional()
-      .meta({ description: "The application's own order reference." }),
+      .meta({ description: "The application's own order reference; NUL is refused." }),
     status: z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional(),
-    from: bound(0).optional().meta({
-      override: shown.time,
-      description: 'Created then or later; a date is its first moment in UTC.',
-    }),
-    to: bound(dayMs).optional().meta({
-      override: shown.time,
-      description: 'Created earlier than then; a date includes its day in UTC.',
-    }),
+    from: bound(0)
+      .optional()
+      .meta({
+        override: shown.time,
+        description: `Created then or later; a date is its first moment in UTC. ${timeRule}`,
+      }),
+    to: bound(dayMs)
+      .optional()
+      .meta({
+        override: shown.time,
+        description: `Created earlier than then; a date includes its day in UTC. ${timeRule}`,
+      }),
     per_page: count(listBounds.perPage)
       .default(listBounds.perPageDefault)
       .meta({

@@ -15,6 +15,10 @@ type Responses = Record<
   { links?: Record<string, { operationId: string; parameters: Record<string, string> }> }
 >;
 
+interface Described {
+  description?: string;
+}
+
 const text = documentText();
 const released = readFileSync(releasedPath, 'utf8');
 
@@ -83,6 +87,42 @@ describe('the OpenAPI document', () => {
 
   it('is the released one; `npm run openapi` writes it', () => {
     expect(text).toBe(released);
+  });
+});
+
+describe('what the server enforces and a schema cannot say', () => {
+  const { info, paths, components } = JSON.parse(text) as {
+    info: { description: string };
+    paths: Record<string, { get: { parameters: { name: string; description: string }[] } }>;
+    components: { schemas: Record<string, { properties: Record<string, Described> }> };
+  };
+  const { properties = {} } = components.schemas['CreatePayment'] ?? {};
+  const { parameters = [] } = paths['/api/v1/payments']?.get ?? {};
+  const described = {
+    field: (name: string) => properties[name]?.description,
+    parameter: (name: string) => parameters.find((one) => one.name === name)?.description,
+  };
+
+  it.each([
+    ['field', 'amount', ['without fraction or exponent', '`gateway_bounds`', '`gateway_step`']],
+    ['field', 'currency', ['`gateway_currency`']],
+    ['field', 'expires_in', ['without fraction or exponent', '`gateway_bounds`']],
+    ['field', 'callback_url', ['equal to one of the registered']],
+    ['field', 'gateway', ['enabled', 'A test token']],
+    ['field', 'metadata', ['8192 bytes', '5 levels']],
+    ['parameter', 'order_id', ['NUL']],
+    ['parameter', 'from', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
+    ['parameter', 'to', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
+    ['parameter', 'page', ['at most 10000']],
+    ['parameter', 'cursor', ['instead of `page`']],
+  ] as const)('is in its description: %s %s', (place, name, words) => {
+    const description = described[place](name);
+    for (const word of words) expect(description).toContain(word);
+  });
+
+  it('and what an operator sets is said to be a default', () => {
+    expect(info.description).toMatch(/120 requests in a clock minute [^.]* unless an admin/);
+    expect(info.description).toMatch(/60 requests a minute for each address, unless/);
   });
 });
 

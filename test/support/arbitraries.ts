@@ -30,9 +30,16 @@ export const acceptedBy = (schema: Schema, resolve: Resolve, known: Known = {}) 
     if (found.type === 'integer')
       return fc.integer({ min: found.minimum ?? 0, max: found.maximum ?? 1_000 });
     if (found.type === 'object') return object(found);
-    if (found.format === 'date') return instant.map((date) => date.toISOString().slice(0, 10));
+    if (found.format === 'date')
+      return fc.oneof(
+        instant.map((date) => date.toISOString().slice(0, 10)),
+        fc.constantFrom('1970-01-01', '9999-12-31'),
+      );
     if (found.format === 'date-time')
-      return fc.tuple(instant, offset).map(([date, zone]) => date.toISOString().replace('Z', zone));
+      return fc.oneof(
+        fc.tuple(instant, offset).map(([date, zone]) => date.toISOString().replace('Z', zone)),
+        fc.constantFrom('1970-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999Z'),
+      );
     if (found.pattern) return fc.stringMatching(new RegExp(found.pattern));
     return fc.string({
       unit: characters,

@@ -93,11 +93,18 @@ const refusedText = (schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> =>
   const { type, maximum = 0, minLength = 0, maxLength, enum: values, anyOf } = resolve(schema);
   if (type === 'integer')
     return fc.constantFrom('0', '-1', '01', '1.0', '1e1', '', ' 1', 'x', String(maximum + 1));
-  if (anyOf) return fc.constantFrom('', 'x', '2026-02-30', '2026-11-20T10:00:00', '1763600000');
+  if (anyOf) return refusedTime;
   if (values) return fc.string().filter((text) => !values.includes(text));
   if (maxLength === undefined) return fc.constantFrom('', 'x', 'MTox');
-  return fc.constantFrom(...(minLength > 0 ? [''] : []), 'y'.repeat(maxLength + 1));
+  return fc.constantFrom(...(minLength > 0 ? [''] : []), 'y'.repeat(maxLength + 1), 'a\0b');
 };
+
+/** Also what the format allows and the description does not: other years, leap seconds, long fractions. */
+const refusedTime = fc.constantFrom(
+  ...['', 'x', '2026-02-30', '2026-11-20T10:00:00', '1763600000', '1969-12-31', '10000-01-01'],
+  ...['1970-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01', '2016-12-31T23:59:60Z'],
+  ...['2026-11-20T24:00:00Z', '2026-11-20T10:00:00.1234567890Z'],
+);
 
 /** What goes over the wire; the body is still a value. */
 export const sentAs = (path: string, { path: inPath, query, header, body }: Parts) => {
