@@ -204,7 +204,7 @@ const isReadable = (ctx: Koa.Context): boolean => {
   }
 };
 
-const noSuchPath = () => new PaymentError('NOT_FOUND', 'There is nothing at this path.');
+const noSuchPath = () => new PaymentError('NOT_FOUND');
 
 const nothingHere = (ctx: Koa.Context): PaymentError => {
   const matched = new Set((ctx['matched'] as { path: string }[]).map(({ path }) => path));

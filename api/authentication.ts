@@ -23,7 +23,7 @@ const tokenPattern = /^svc_(?:live|test)_[0-9A-Za-z]{43}$/;
 
 /** Who calls. @throws PaymentError UNAUTHENTICATED, INVALID_TOKEN, APPLICATION_DISABLED, RATE_LIMITED */
 export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
-  const failure = (code: ErrorCode, message: string, address: string) => {
+  const failure = (address: string, code: ErrorCode, message?: string) => {
     const retryAfter = failures.hit(address);
     return retryAfter === undefined ? new PaymentError(code, message) : tooMany(retryAfter);
   };
@@ -38,11 +38,10 @@ export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
     if (caller && !caller.disabled) return caller;
 
     logger.warn({ token_prefix: isToken ? token.slice(0, 13) : prefix }, 'Authentication failed');
-    if (caller)
-      throw failure('APPLICATION_DISABLED', 'The application was disabled by an admin.', address);
+    if (caller) throw failure(address, 'APPLICATION_DISABLED');
     throw token === undefined
-      ? failure('UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.', address)
-      : failure('INVALID_TOKEN', 'The token is unknown, revoked or expired.', address);
+      ? failure(address, 'UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.')
+      : failure(address, 'INVALID_TOKEN');
   };
 };
 export type Authenticate = ReturnType<typeof createAuthenticate>;

@@ -97,11 +97,7 @@ const ownerOf = (caller: Caller) => ({
 
 /** @throws PaymentError IDEMPOTENCY_KEY_REUSED */
 const replay = (request: CreateRequest, stored: Stored, fingerprint: Buffer) => {
-  if (!stored.fingerprint.equals(fingerprint))
-    throw request.refuse(
-      'IDEMPOTENCY_KEY_REUSED',
-      'The Idempotency-Key was used with another body.',
-    );
+  if (!stored.fingerprint.equals(fingerprint)) throw request.refuse('IDEMPOTENCY_KEY_REUSED');
   const { location, body } = stored;
   // Only a 201 is ever stored.
   return { status: 201 as const, body, headers: { location, 'idempotent-replayed': 'true' } };
@@ -111,10 +107,7 @@ const replay = (request: CreateRequest, stored: Stored, fingerprint: Buffer) => 
 const idempotencyKeyOf = (request: CreateRequest): string | undefined => {
   const key = request.header('idempotency-key');
   if (key !== undefined && !IdempotencyKey.safeParse(key).success)
-    throw request.refuse(
-      'INVALID_IDEMPOTENCY_KEY',
-      'The Idempotency-Key must have 1 to 255 printable ASCII characters.',
-    );
+    throw request.refuse('INVALID_IDEMPOTENCY_KEY');
   return key;
 };
 

@@ -30,7 +30,7 @@ export const createDocumentHandlers = ({
     async getDocsAsset({ params, refuse }) {
       const name = params['asset'] ?? '';
       const body = assets.get(name);
-      if (!body) throw refuse('NOT_FOUND', 'There is nothing at this path.');
+      if (!body) throw refuse('NOT_FOUND');
       const type = contentTypes[name.slice(name.lastIndexOf('.') + 1) as keyof typeof contentTypes];
       return {
         status: 200,

@@ -43,10 +43,10 @@ const toPaymentError = (
       { err: error, route: route.path },
       'A route answered with a code it does not declare',
     );
-    return new PaymentError('INTERNAL', 'Something went wrong on our side.');
+    return new PaymentError('INTERNAL');
   }
   logger.error({ err: error }, 'Failed unexpectedly');
   return isAway(error)
     ? new PaymentError('SERVICE_UNAVAILABLE', 'The service is not available at the moment.')
-    : new PaymentError('INTERNAL', 'Something went wrong on our side.');
+    : new PaymentError('INTERNAL');
 };

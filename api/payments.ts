@@ -32,7 +32,7 @@ export const createPaymentHandlers = (
     const id = params['payment_id'] ?? '';
     const owner = { application: caller.application, test: caller.mode === 'test' };
     const payment = paymentIdPattern.test(id) ? await payments.get(id, owner) : undefined;
-    if (!payment) throw refuse('PAYMENT_NOT_FOUND', 'There is no such payment.');
+    if (!payment) throw refuse('PAYMENT_NOT_FOUND');
     return payment;
   };
   const present = (payment: Payment) => ({
@@ -53,7 +53,7 @@ export const createPaymentHandlers = (
         last ?? (await settler.settle(payment, { returned: false }, request.hungUp()));
       const settled = last ? payment : await find(request);
       if (known === 'unknown' && !isTerminal(settled.status))
-        throw request.refuse('GATEWAY_UNAVAILABLE', 'The gateway did not give an answer.');
+        throw request.refuse('GATEWAY_UNAVAILABLE');
       return present(settled);
     },
   };

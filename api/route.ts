@@ -98,7 +98,8 @@ export interface Reply<Status extends number = number> {
 /** A failure of this route: only a declared code compiles. To be thrown. */
 export type Refuse<Code extends ErrorCode> = (
   code: Code,
-  message: string,
+  /** Without one, what the code means. */
+  message?: string,
   options?: ErrorOptions & { details?: ErrorDetails },
 ) => PaymentError;
 

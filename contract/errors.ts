@@ -1,94 +1,41 @@
-/**
- * Every code the API can answer with. `retryable`: the same request may succeed later. `meaning`:
- * for readers of the contract; an answer's own message may say more.
- */
+/** Every code the API can answer with. `meaning`: its message, unless an answer's own says more. */
 export const errors = {
-  MALFORMED_JSON: {
-    status: 400,
-    retryable: false,
-    meaning: 'The body is not acceptable JSON in UTF-8.',
-  },
+  MALFORMED_JSON: { status: 400, meaning: 'The body is not acceptable JSON in UTF-8.' },
   INVALID_IDEMPOTENCY_KEY: {
     status: 400,
-    retryable: false,
     meaning: 'The Idempotency-Key must have 1 to 255 printable ASCII characters.',
   },
-  UNAUTHENTICATED: {
-    status: 401,
-    retryable: false,
-    meaning: 'The Authorization header is missing.',
-  },
-  INVALID_TOKEN: {
-    status: 401,
-    retryable: false,
-    meaning: 'The token is unknown, revoked or expired.',
-  },
-  APPLICATION_DISABLED: {
-    status: 403,
-    retryable: false,
-    meaning: 'The application was disabled by an admin.',
-  },
-  GATEWAY_NOT_ALLOWED: {
-    status: 403,
-    retryable: false,
-    meaning: 'A test token may use sandbox gateways only.',
-  },
-  PAYMENT_NOT_FOUND: {
-    status: 404,
-    retryable: false,
-    meaning: 'There is no such payment.',
-  },
-  NOT_FOUND: {
-    status: 404,
-    retryable: false,
-    meaning: 'There is nothing at this path.',
-  },
-  METHOD_NOT_ALLOWED: {
-    status: 405,
-    retryable: false,
-    meaning: 'The path has other methods, see Allow.',
-  },
-  PAYLOAD_TOO_LARGE: {
-    status: 413,
-    retryable: false,
-    meaning: 'The body is larger than 64 KB.',
-  },
+  UNAUTHENTICATED: { status: 401, meaning: 'The Authorization header is missing.' },
+  INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
+  APPLICATION_DISABLED: { status: 403, meaning: 'The application was disabled by an admin.' },
+  GATEWAY_NOT_ALLOWED: { status: 403, meaning: 'A test token may use sandbox gateways only.' },
+  PAYMENT_NOT_FOUND: { status: 404, meaning: 'There is no such payment.' },
+  NOT_FOUND: { status: 404, meaning: 'There is nothing at this path.' },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path has other methods, see Allow.' },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 64 KB.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    retryable: false,
     meaning: 'The body has another content type or encoding than the operation takes.',
   },
   VALIDATION_FAILED: {
     status: 422,
-    retryable: false,
     meaning: 'Something in the request is not valid, see details.fields.',
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
-    retryable: false,
     meaning: 'The Idempotency-Key was used with another body.',
   },
-  RATE_LIMITED: {
-    status: 429,
-    retryable: true,
-    meaning: 'Too many requests.',
-  },
-  INTERNAL: {
-    status: 500,
-    retryable: true,
-    meaning: 'Something went wrong on our side.',
-  },
+  RATE_LIMITED: { status: 429, meaning: 'Too many requests.' },
+  INTERNAL: { status: 500, meaning: 'Something went wrong on our side.' },
   GATEWAY_UNAVAILABLE: {
     status: 502,
-    retryable: true,
     meaning: 'The gateway did not give an answer; the payment is unchanged.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    retryable: true,
     meaning: 'The service, or a part it needs, is not available at the moment.',
   },
-} as const satisfies Record<string, { status: number; retryable: boolean; meaning: string }>;
+} as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type ErrorCode = keyof typeof errors;
 
@@ -112,7 +59,7 @@ export class PaymentError extends Error {
 
   constructor(
     code: ErrorCode,
-    message: string,
+    message: string = errors[code].meaning,
     options?: ErrorOptions & { details?: ErrorDetails },
   ) {
     super(message, options);

@@ -23,11 +23,6 @@ describe('errors', () => {
       '503 SERVICE_UNAVAILABLE',
     ]);
   });
-
-  it('calls exactly those worth repeating that are not the fault of the request', () => {
-    for (const { status, retryable } of Object.values(errors))
-      expect(retryable).toBe(status >= 500 || status === 429);
-  });
 });
 
 describe('PaymentError', () => {
@@ -45,6 +40,11 @@ describe('PaymentError', () => {
       details: { retry_after: 7 },
       cause,
     });
+  });
+
+  it('says what its code means where it has no message of its own', () => {
+    const error = new PaymentError('NOT_FOUND', undefined, { details: { retry_after: 7 } });
+    expect(error).toMatchObject({ message: errors.NOT_FOUND.meaning, details: { retry_after: 7 } });
   });
 
   it('has no details unless they are given', () => {
