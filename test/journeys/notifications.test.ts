@@ -126,6 +126,29 @@ describe('a notification of a gateway', () => {
     expect(await eventsOf(id)).toBe(1);
   });
 
+  it('FS-16, FS-21: has money that came after the end given back, once', async () => {
+    const { id, reference } = await sent();
+    await skipAllTime(service.client, id);
+    await ended(id);
+    const entry = stripe.book.get(reference)!; // It was sent there.
+    Object.assign(entry, { state: 'complete paid succeeded', charged: 1 });
+    for (let times = 0; times < 2; times += 1) {
+      expect(await notify(reference)).toMatchObject({ status: 200 });
+      await service.client.workflow.getHandle(`LATE_${id}`).result();
+    }
+    const audit = await service.sql<{ action: string }[]>`
+      select action from audit_log where subject = ${`payment:${id}`} order by id`;
+    expect(audit.map(({ action }) => action)).toEqual([
+      'payment.late_money_found',
+      'payment.late_money_reversed',
+    ]);
+    expect(entry.reversed).toBe(1);
+    const refunds = stripe.calls.filter(({ path }) => path.endsWith('/refunds'));
+    expect(refunds.map(({ form }) => form.get('payment_intent'))).toEqual([entry.trackingCode]);
+    expect(await statusOf(id)).toBe('expired');
+    expect(await eventsOf(id)).toBe(1);
+  });
+
   it('FS-03: waits for its workflow where that was lost, and is not lost itself', async () => {
     const { id, reference } = await sent();
     await service.client.workflow.getHandle(id).terminate('a test');
