@@ -7,7 +7,7 @@ import type { ResolveName } from './names.ts';
 import { createNameResolver } from './names.ts';
 
 /** Of a connection, of a call, and of all calls of one try. */
-const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
+export const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
 const maxAnswerBytes = 256 * 1024;
 
 export interface Call {

@@ -4,7 +4,11 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:tls';
 import { expect, it } from 'vitest';
 import { GatewaySilence } from '../../gateways/gateway.ts';
-import { beginTry, createGatewayDispatcher } from '../../gateways/http.ts';
+import { beginTry, createGatewayDispatcher, gatewayLimits } from '../../gateways/http.ts';
+
+it('a connection has 3 s, a call 10 s and all calls of one try 20 s', () => {
+  expect(gatewayLimits).toEqual({ connectMs: 3_000, callMs: 10_000, tryMs: 20_000 });
+});
 
 it('asks for HTTP/1.1 alone: calls share no connection that may be dead for all of them', async () => {
   let offered: string[] = [];

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createJourney } from '../support/journey.ts';
@@ -113,6 +114,26 @@ describe('a webhook that nobody accepts', () => {
     expect(new Set(posts.map(({ headers }) => headers['x-service-event-id'])).size).toBe(1);
     // The new run completes: it does not throw.
     await service.client.workflow.getHandle(id).result();
+  });
+});
+
+describe('a webhook that is accepted shortly before its 10 s are over', () => {
+  it('FS-23: is sent once: nothing else runs out of time before it', async () => {
+    const { token } = await service.anApplication();
+    service.receiver.behave(() => sleep(9_500, 204));
+    const journey = createJourney(service, token);
+    const id = await journey.finish('pay');
+    await service.client.workflow.getHandle(id).result();
+
+    expect(service.receiver.of(id)).toHaveLength(1);
+    const attempts = await service.sql<AttemptRow[]>`
+      select number, response_status, duration_ms from attempts where payment_id = ${id}`;
+    expect(attempts).toEqual([
+      { number: 1, response_status: 204, duration_ms: expect.any(Number) },
+    ]);
+    expect(attempts[0]?.duration_ms).toBeGreaterThanOrEqual(9_400);
+    const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
+    expect(delivery?.['status']).toBe('delivered');
   });
 });
 
