@@ -33,7 +33,7 @@ export const skipAllTime = async (client: Client, workflowId: string): Promise<v
 export const skipTime = async (
   client: Client,
   workflowId: string,
-  duration: '14h',
+  duration: '2m' | '14h',
 ): Promise<void> => {
   const id = randomUUID();
   await skip(client, workflowId, {
