@@ -49,3 +49,25 @@ export const fill = async (
     await connection.unsafe(statement);
   connection.release();
 };
+
+/** What few payments have, and what is kept for admins alone, for those that are there. */
+export const fillForAdmins = async (sql: Sql) => {
+  const connection = await sql.reserve();
+  for (const statement of [
+    'set statement_timeout = 0',
+    `insert into gateway_exchanges (payment_id, at, operation, result, duration_ms)
+    select id, created_at, 'open', 'opened', 5 from payments`,
+    `insert into late_money (payment_id, found_at, result, settled_at)
+    select id, created_at, 'returns', created_at from payments
+    where status in ('failed', 'cancelled', 'expired')`,
+    `insert into audit_log (actor, action, subject)
+    select 'service', 'payment.late_money_returns', 'payment:' || payment_id from late_money`,
+    `update deliveries set status = 'exhausted', next_attempt_at = null
+    where payment_id like '%000'`,
+    `update attempts set response_body = 'Thank you'`,
+    'vacuum analyze',
+    'reset statement_timeout',
+  ])
+    await connection.unsafe(statement);
+  connection.release();
+};
