@@ -94,20 +94,23 @@ describe.each(['away', 'frozen'])('while Postgres is %s', (how) => {
         journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf('cs_test_x')),
     };
     const giveBack = await takeAway();
-    for (let round = 1; round <= 3; round += 1)
-      await Promise.all(
-        Object.entries(requests).map(async ([name, send]) => {
-          const began = performance.now();
-          const answer = await send();
-          expect(performance.now() - began, name).toBeLessThan(2_000);
-          expect(answer.status, `${name}: ${answer.text}`).toBe(503);
-          expect(answer.headers.get('retry-after'), name).toMatch(/^[1-9]\d*$/);
-          if (['checkout', 'return', 'postedReturn', 'sandbox', 'choose'].includes(name))
-            expect(answer.text).toMatch(/^<!doctype html>/);
-          else expect(answer.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-        }),
-      );
-    await giveBack();
+    try {
+      for (let round = 1; round <= 3; round += 1)
+        await Promise.all(
+          Object.entries(requests).map(async ([name, send]) => {
+            const began = performance.now();
+            const answer = await send();
+            expect(performance.now() - began, name).toBeLessThan(2_000);
+            expect(answer.status, `${name}: ${answer.text}`).toBe(503);
+            expect(answer.headers.get('retry-after'), name).toMatch(/^[1-9]\d*$/);
+            if (['checkout', 'return', 'postedReturn', 'sandbox', 'choose'].includes(name))
+              expect(answer.text).toMatch(/^<!doctype html>/);
+            else expect(answer.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+          }),
+        );
+    } finally {
+      await giveBack();
+    }
     for (const [name, send] of Object.entries(requests))
       await until(`${name} works again`, async () => (await send()).status < 400);
   });

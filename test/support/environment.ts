@@ -30,7 +30,10 @@ const findProgram = async () => {
 
 /** Made once for the whole run: one Postgres, the Temporal program and the workflow bundle. */
 export default async ({ provide }: TestProject) => {
+  // What has begun ends again where the rest does not begin.
+  await using begun = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'payments-tests-'));
+  begun.defer(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o711);
   const program = await findProgram();
   const postgres = await startPostgres({
@@ -38,9 +41,13 @@ export default async ({ provide }: TestProject) => {
     port: await freePort(),
     settings: { fsync: 'off', max_connections: '300' },
   });
+  begun.defer(() => postgres.stop());
   const sql = connect(postgres.url, { name: 'tests', max: 1 });
-  await migrate(sql);
-  await sql.end();
+  try {
+    await migrate(sql);
+  } finally {
+    await sql.end();
+  }
 
   const bundle = join(folder, 'workflows.js');
   const bundling = await launch({
@@ -55,8 +62,6 @@ export default async ({ provide }: TestProject) => {
   provide('temporalProgram', program.path);
   provide('workflowBundle', bundle);
   provide('answersFile', join(folder, 'answers'));
-  return async () => {
-    await postgres.stop();
-    rmSync(folder, { recursive: true, force: true });
-  };
+  const running = begun.move();
+  return () => running.disposeAsync();
 };

@@ -29,7 +29,15 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
   };
   const { url } = await start();
   const sql = connect(url, { name: 'tests', max: 5 });
-  await migrate(sql);
+  const drop = async () => {
+    await sql.end({ timeout: 1 });
+    await running?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  await migrate(sql).catch(async (error: unknown) => {
+    await drop();
+    throw error;
+  });
   return {
     sql,
     url,
@@ -52,10 +60,6 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
       signal('SIGSTOP');
       return () => void signal('SIGCONT');
     },
-    async drop() {
-      await sql.end({ timeout: 1 });
-      await running?.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    drop,
   };
 };

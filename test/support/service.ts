@@ -22,7 +22,10 @@ import { timeSkipping } from './skip-time.ts';
  * The whole service of one test file: its own database, engine, API and worker processes.
  */
 export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
+  // What has begun ends again where the rest does not begin.
+  await using begun = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'payments-service-'));
+  begun.defer(() => rmSync(folder, { recursive: true, force: true }));
   const ports = await choosePorts({
     api: 0,
     temporal: 0,
@@ -31,6 +34,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     ui: 0,
   });
   const database = given.database ?? (await aDatabase());
+  begun.defer(() => database.drop());
   const secretsKey = randomBytes(32);
 
   let temporal: RunningTemporal | undefined;
@@ -51,6 +55,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     forget: () => rmSync(join(folder, 'temporal.db'), { force: true }),
   };
   await engine.start();
+  begun.defer(() => engine.stop());
 
   const publicBaseUrl = `http://127.0.0.1:${ports.api}`;
   const env = {
@@ -83,14 +88,22 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     WORKFLOW_BUNDLE: inject('workflowBundle'),
     OPERATIONS_PORT: String(ports.workerOperations),
   });
-  await Promise.all([api.start(), worker.start()]);
-
   const connection = Connection.lazy({ address: env.TEMPORAL_ADDRESS });
+  begun.defer(() => connection.close());
   const receiver = await startReceiver();
+  begun.defer(() => receiver.stop());
+  begun.defer(async () => {
+    await Promise.all([api, worker, ...furtherApis].map((process) => process.stop()));
+  });
+  // Not all(): where one fails, the other is still to be stopped once it is up.
+  const starts = await Promise.allSettled([api.start(), worker.start()]);
+  for (const start of starts) if (start.status === 'rejected') throw start.reason;
+
   const keyRing = { currentId: 'test', keys: new Map([['test', secretsKey]]) };
   const { sql } = database;
   await createGateways(sql).insert(sandboxAccount);
 
+  const running = begun.move();
   return {
     sql,
     url: publicBaseUrl,
@@ -135,14 +148,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
       return { application, token, secret };
     },
 
-    async stop() {
-      await Promise.all([api, worker, ...furtherApis].map((process) => process.stop()));
-      await receiver.stop();
-      await connection.close();
-      await engine.stop();
-      await database.drop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop: () => running.disposeAsync(),
   };
 };
 export type Service = Awaited<ReturnType<typeof startService>>;
