@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startService();
   secondUrl = (await service.anotherApi()).url;
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const somewhere = '/api/v1/payments/PAY_01J00000000000000000000000';
 

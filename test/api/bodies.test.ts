@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startService();
   authorization = `Bearer ${(await service.anApplication()).token}`;
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 const text = JSON.stringify(order);

@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startService();
   ({ token } = await service.anApplication());
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const openFiles = () => readdirSync(`/proc/${service.api.pid()}/fd`).length;
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
     credentials: null,
   });
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 const aCaller = async (mode: 'live' | 'test' = 'test') => {

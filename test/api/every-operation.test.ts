@@ -9,7 +9,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const operations = Object.entries<Route>(routes)
   .filter(([, { access }]) => access === 'application')

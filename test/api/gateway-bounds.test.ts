@@ -23,7 +23,7 @@ beforeAll(async () => {
     return { status: answer.status, text: answer.text, fields: error?.details?.fields };
   };
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const rials = (gateway: string, amount: number) => ({ gateway, amount, currency: 'IRR' });
 

@@ -9,7 +9,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   for (const table of tables)
     await service.sql.unsafe(`alter table ${table} rename to ${table}_of_tomorrow`);
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const body = { order_id: 'o', amount: 1, currency: 'EUR' };
 const forApplications: Record<string, () => Promise<Answer>> = {

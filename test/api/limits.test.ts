@@ -14,7 +14,7 @@ beforeAll(async () => {
   });
   secondUrl = (await service.anotherApi()).url;
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const codeOf = ({ json }: Answer) => (json['error'] as { code?: string } | undefined)?.code;
 const remaining = ({ headers }: Answer) => headers.get('x-ratelimit-remaining');

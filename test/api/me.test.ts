@@ -8,7 +8,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 describe('GET /me', () => {
   it('200: the listed facts in order, and nothing else', async () => {

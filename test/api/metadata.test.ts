@@ -8,7 +8,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 describe('metadata', () => {
   it.each([

@@ -15,7 +15,7 @@ beforeAll(async () => {
   service = await startService();
   journey = createJourney(service, (await service.anApplication()).token);
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const contents = (html: string, tag: string) =>

@@ -14,7 +14,7 @@ beforeAll(async () => {
   ({ token } = await service.anApplication());
   id = await createJourney(service, token).create();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const requestId = /^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const errorOf = ({ json }: Answer) => json['error'] as Record<string, unknown>;

@@ -16,8 +16,8 @@ beforeAll(async () => {
   proxy = await startTcpProxy([service.url, second.url]);
 });
 afterAll(async () => {
-  await proxy.stop();
-  await service.stop();
+  await proxy?.stop();
+  await service?.stop();
 });
 
 const perSecond = 200;

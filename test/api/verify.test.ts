@@ -9,7 +9,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const aJourney = async () => createJourney(service, (await service.anApplication()).token);
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;

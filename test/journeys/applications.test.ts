@@ -14,7 +14,7 @@ beforeAll(async () => {
   service = await startService();
   operations = operationsOn(service.sql, { keyRing: service.keyRing });
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
 const deliveryOf = async (id: string) => {

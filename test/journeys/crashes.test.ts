@@ -10,7 +10,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
 const byWorker = { by: 'payments-worker' };

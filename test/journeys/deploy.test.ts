@@ -34,7 +34,7 @@ beforeAll(async () => {
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(async () => {
-  await service.stop();
+  await service?.stop();
   rmSync(folder, { recursive: true });
 });
 

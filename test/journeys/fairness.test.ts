@@ -14,8 +14,8 @@ beforeAll(async () => {
   slow = await startReceiver();
 });
 afterAll(async () => {
-  await slow.stop();
-  await service.stop();
+  await slow?.stop();
+  await service?.stop();
 });
 
 const places = deliverySlots / 4;

@@ -19,8 +19,8 @@ beforeAll(async () => {
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(async () => {
-  await service.stop();
-  await providers.stop();
+  await service?.stop();
+  await providers?.stop();
 });
 
 const providerOf = (driver: ProviderName) => providers.of(driver);

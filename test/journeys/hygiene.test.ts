@@ -43,8 +43,8 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await service.stop();
-  await providers.stop();
+  await service?.stop();
+  await providers?.stop();
 });
 
 /** Keeps what a caller was answered. */

@@ -17,8 +17,8 @@ beforeAll(async () => {
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(async () => {
-  await service.stop();
-  await providers.stop();
+  await service?.stop();
+  await providers?.stop();
 });
 
 /** The payer was sent off and the payment expired. */

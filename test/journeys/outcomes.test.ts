@@ -9,7 +9,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const webhookOf = (id: string) => until('the webhook arrives', () => service.receiver.of(id)[0]);
 

@@ -9,7 +9,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 describe('return, verify and the deadline at the same moment', () => {
   it('FS-10: make one verification, one event and one answer for everybody, 50 times', async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { token } = await service.anApplication();
   journey = createJourney(service, token);
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const operations = () =>
   operationsOn(service.sql, { engine: async () => createEngine(service.client) });

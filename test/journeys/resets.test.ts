@@ -9,7 +9,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 it('a run may begin at any stage: a reset to any point makes no second event and no second POST', async () => {
   const { token } = await service.anApplication();

@@ -27,8 +27,8 @@ beforeAll(async () => {
   operations = operationsOn(sql, { keyRing, resets: async () => createResets(client) });
 });
 afterAll(async () => {
-  await elsewhere.stop();
-  await service.stop();
+  await elsewhere?.stop();
+  await service?.stop();
 });
 beforeEach(() => service.receiver.behave(() => 500));
 

@@ -11,7 +11,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const documentedDelaysSeconds = [60, 300, 1_800, 7_200, 43_200];
 

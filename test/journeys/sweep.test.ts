@@ -10,7 +10,7 @@ let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 /** What would take 20 minutes: the record says that its deadline is long past. */
 const letItBeOverdue = (id: string) => service.sql`

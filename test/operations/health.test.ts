@@ -14,7 +14,7 @@ beforeAll(async () => {
   postgres = await startOwnPostgres();
   service = await startService({ database: postgres });
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 
 const ask = async (part: 'api' | 'worker', path: string) => {
   const answer = await fetch(`${service.operations[part]}${path}`);

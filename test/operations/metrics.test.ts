@@ -17,7 +17,7 @@ beforeAll(async () => {
   watch = createWatch(service.operations);
   journey = createJourney(service, (await service.anApplication()).token);
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
 /** The first attempt at its webhook failed, the second is due in a minute. */

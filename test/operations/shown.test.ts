@@ -17,7 +17,7 @@ beforeAll(async () => {
   watch = createWatch(service.operations);
   journey = createJourney(service, (await service.anApplication()).token);
 });
-afterAll(() => service.stop());
+afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
 /** Some exist from when they first count: a call that failed is one. */
