@@ -60,7 +60,7 @@ describe('a payment', () => {
     expect(webhook.json['failure_reason']).toEqual(failureCode && expect.any(String));
   });
 
-  it('that nobody pays expires at its deadline, to the second', async () => {
+  it('that nobody pays is expired', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const id = await journey.atGateway({ expires_in: 7200 });

@@ -9,6 +9,7 @@ import { operationsOn } from '../support/operations.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { skipAllTime } from '../support/skip-time.ts';
 import { until } from '../support/until.ts';
 
 let service: Service;
@@ -89,6 +90,16 @@ describe('reconcile', () => {
     expect(await kindsOf(id)).toEqual(['delivery_without_workflow']);
     expect(await kindsOf(id, { mend: true })).toEqual(['delivery_without_workflow, mended']);
     expect(await kindsOf(id)).toEqual([]);
+    await skipAllTime(service.client, id);
+    await service.client.workflow.getHandle(id).result();
+    const posts = service.receiver.of(id);
+    expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(['1', '2']);
+    const { payment } = await operations().payments.get(id);
+    expect(payment.delivery).toBe('delivered');
+    expect(payment.attempts).toMatchObject([
+      { number: 1, responseStatus: 500 },
+      { number: 2, responseStatus: 204 },
+    ]);
   });
 
   it('reports what is overdue by more than 2 minutes though its workflow runs', async () => {
