@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { launchChromium, launchLimitMs } from '../demo/chromium.ts';
 import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
@@ -85,14 +85,16 @@ const hideMachine = async (route: Route) => {
   await route.fulfill({ response, body });
 };
 
-/** The guide's picture of what is on the page; one that is missing is taken. @returns its name */
+/** The guide's picture of what is on the page; `vitest -u` takes it anew. @returns its name */
 const picture = async (name: string): Promise<string> => {
   const file = `images/${name}.png`;
   const path = new URL(file, folder);
-  if (existsSync(path)) return file;
-  // The page loads on for ever; what matters is there, and stands still a moment later.
-  await page.waitForTimeout(1_000);
-  await page.screenshot({ path: path.pathname });
+  if (inject('updates')) {
+    // The page loads on for ever; what matters is there, and stands still a moment later.
+    await page.waitForTimeout(1_000);
+    await page.screenshot({ path: path.pathname });
+  }
+  expect(existsSync(path), `${file} is there`).toBe(true);
   return file;
 };
 

@@ -19,6 +19,8 @@ declare module 'vitest' {
     workflowBundle: string;
     /** A line for each declared answer that a test has seen; see every-answer.ts. */
     answersFile: string;
+    /** By `vitest -u`: what tests hold against the checkout is to be made anew. */
+    updates: boolean;
   }
 }
 
@@ -29,7 +31,7 @@ const findProgram = async () => {
 };
 
 /** Made once for the whole run: one Postgres, the Temporal program and the workflow bundle. */
-export default async ({ provide }: TestProject) => {
+export default async ({ config, provide }: TestProject) => {
   // What has begun ends again where the rest does not begin.
   await using begun = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'payments-tests-'));
@@ -62,6 +64,7 @@ export default async ({ provide }: TestProject) => {
   provide('temporalProgram', program.path);
   provide('workflowBundle', bundle);
   provide('answersFile', join(folder, 'answers'));
+  provide('updates', config.snapshotOptions.updateSnapshot === 'all');
   const running = begun.move();
   return () => running.disposeAsync();
 };
