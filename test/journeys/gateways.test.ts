@@ -3,6 +3,7 @@ import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import type { Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
+import { operationsOn } from '../support/operations.ts';
 import type { ProviderName, Providers } from '../support/providers.ts';
 import { providerNames as drivers, providerSecrets, startProviders } from '../support/providers.ts';
 import type { Service } from '../support/service.ts';
@@ -92,6 +93,29 @@ describe('a payment through a real gateway’s protocol', () => {
   it('keeps credentials out of every log', () => {
     const logs = [...service.api.lines, ...service.worker.lines].join('\n');
     for (const secret of providerSecrets) expect(logs).not.toContain(secret);
+  });
+});
+
+describe('an account whose credentials change', () => {
+  it('is asked with the new ones from the next call on, also about payments on their way', async () => {
+    const { book, calls, pay, url: baseUrl } = providerOf('stripe');
+    const operations = operationsOn(service.sql, { keyRing: service.keyRing });
+    const credentials = (secretKey: string) => JSON.stringify({ secretKey, baseUrl });
+    const [older, newer] = ['sk_test_the_older_key', 'sk_test_the_newer_key'];
+    const account = { slug: 'renewed', driver: 'stripe', kind: 'sandbox' } as const;
+    await operations.gateways.add({ ...account, credentials: credentials(older) }, null);
+    const id = await journey.atGateway({ gateway: 'renewed' });
+    const [reference = ''] = [...book].find(([, { paymentId }]) => paymentId === id) ?? [];
+    await pay(reference);
+    const keys = () =>
+      calls
+        .filter(({ path, text }) => path.includes(reference) || text.includes(id))
+        .map(({ headers }) => headers.authorization);
+    expect(keys()).toEqual([`Bearer ${older}`]);
+
+    await operations.gateways.setCredentials('renewed', credentials(newer), null);
+    expect((await journey.verify(id)).json).toMatchObject({ status: 'paid' });
+    expect(keys()).toEqual([`Bearer ${older}`, `Bearer ${newer}`]);
   });
 });
 
