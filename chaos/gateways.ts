@@ -1,3 +1,4 @@
+import type { FailureCode } from '../contract/failure.ts';
 import type { Entry, Provider } from '../test/gateways/stand-ins/server.ts';
 import { entryIn } from '../test/gateways/stand-ins/server.ts';
 import { startPayping } from '../test/gateways/stand-ins/payping.ts';
@@ -13,6 +14,8 @@ interface Account {
   start: () => Promise<Provider>;
   credentials: object;
   currency: string;
+  /** The currency in the provider's own words. */
+  wireCurrency: string;
   /** Least amount, and what every amount is a multiple of. In minor units. */
   amounts: { min: number; step: number };
   wireOf: (amount: number) => number;
@@ -22,13 +25,17 @@ interface Account {
   states: { open: string; refused: string; cancelled: string | undefined };
   /** How the service must say that the payer cancelled. */
   cancelIs: readonly string[];
+  /** The failure codes of what the service must call `failed`. */
+  failureOf: { refused: FailureCode; cancelled?: FailureCode };
+  /** Gives the first six and the last four digits of the card. */
+  tellsCard: boolean;
   /** Whoever comes back undecided has come by its cancel link. */
   backIsCancel: boolean;
 }
 
 const rials = {
   ...{ currency: 'IRR', amounts: { min: 20_000, step: 10 } },
-  ...{ oneStep: false, backIsCancel: false },
+  ...{ wireCurrency: 'IRR', tellsCard: true, oneStep: false, backIsCancel: false },
 } as const;
 
 const accounts: Record<string, Account> = {
@@ -39,6 +46,7 @@ const accounts: Record<string, Account> = {
     wireOf: (amount) => amount,
     states: { open: 'IN_BANK', refused: 'FAILED', cancelled: 'FAILED' },
     cancelIs: ['failed'],
+    failureOf: { refused: 'payment_not_completed', cancelled: 'payment_not_completed' },
   },
   zibal: {
     ...rials,
@@ -47,14 +55,17 @@ const accounts: Record<string, Account> = {
     wireOf: (amount) => amount,
     states: { open: '-1', refused: '5', cancelled: '3' },
     cancelIs: ['cancelled'],
+    failureOf: { refused: 'insufficient_funds' },
   },
   payping: {
     ...rials,
     start: startPayping,
     credentials: { testToken: 'test-token-0123456789' },
     wireOf: (amount) => amount / 10,
+    wireCurrency: 'IRT',
     states: { open: '0', refused: '4', cancelled: '3' },
     cancelIs: ['cancelled'],
+    failureOf: { refused: 'gateway_error' },
   },
   stripe: {
     start: startStripe,
@@ -62,6 +73,8 @@ const accounts: Record<string, Account> = {
     currency: 'EUR',
     amounts: { min: 50, step: 1 },
     wireOf: (amount) => amount,
+    wireCurrency: 'eur',
+    tellsCard: false,
     oneStep: true,
     backIsCancel: true,
     states: {
@@ -71,6 +84,7 @@ const accounts: Record<string, Account> = {
     },
     // By its cancel link, where the payer gets through to us with it.
     cancelIs: ['cancelled', 'expired'],
+    failureOf: { refused: 'payment_not_completed' },
   },
 };
 
@@ -81,7 +95,10 @@ export interface Decision {
 }
 
 /** A stand-in provider at the end of a wire that can be cut, with the payer before its page. */
-export interface Gateway extends Pick<Account, 'wireOf' | 'oneStep' | 'cancelIs' | 'backIsCancel'> {
+export interface Gateway extends Omit<
+  Account,
+  'start' | 'credentials' | 'currency' | 'amounts' | 'states'
+> {
   slug: string;
   link: Link;
   provider: Provider;
@@ -99,13 +116,13 @@ export const startGateways = (): Promise<Gateway[]> =>
   Promise.all(Object.entries(accounts).map(([slug, account]) => startGateway(slug, account)));
 
 const startGateway = async (slug: string, account: Account): Promise<Gateway> => {
-  const { wireOf, oneStep, cancelIs, backIsCancel, amounts, currency, states } = account;
-  const provider = await account.start();
+  const { start, credentials, currency, amounts, states, ...terms } = account;
+  const provider = await start();
   const link = await startLink(provider.url);
   const decisions = new Map<string, Decision>();
   return {
-    ...{ slug, wireOf, oneStep, cancelIs, backIsCancel, provider, link },
-    credentials: { ...account.credentials, baseUrl: link.url },
+    ...{ ...terms, slug, provider, link },
+    credentials: { ...credentials, baseUrl: link.url },
     anAmount: (random) => ({
       amount: amounts.min + amounts.step * Math.floor(random.between(0, 10_000)),
       currency,
