@@ -32,7 +32,7 @@ export const createApplication = ({ client, journal, apiUrl, token }: Deps) => {
     const answer = await client(
       { method: 'POST', url: `${payments}/${id}/verify`, headers: authorization },
       // Once: the outcome comes by webhook anyway.
-      { what: 'verify', order, until: 0, takes: (status) => status === 200 },
+      { what: 'verify', order, until: 0, takes: (status) => status === 200, asksGateway: true },
     );
     const status = answer && StatusBody.parse(JSON.parse(answer.text)).status;
     if (status) journal.show(order, status, 'verify');

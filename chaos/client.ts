@@ -23,14 +23,19 @@ export interface Patience {
   until: number;
   /** The answers that end the waiting. */
   takes: (status: number) => boolean;
+  /** Asks the gateway, which may be silent. */
+  asksGateway?: boolean;
 }
 
 const callMs = 25_000;
 const pauseMs = 500;
+const away = 503;
+const gatewaySilent = 502;
 
 /**
- * A caller who tries again until it works, as people and programs do. No answer and a 5xx are what
- * a kill looks like; a 4xx is never right, as nothing that is asked here is wrong.
+ * A caller who tries again until it works, as people and programs do. No answer and a 503 are what
+ * a kill looks like. A 500 is a fault of ours, also while a part is away, and a 4xx is never right, as
+ * nothing that is asked here is wrong.
  */
 export const createClient = (journal: Journal) => {
   const once = async ({ method, url, headers, body }: Request): Promise<Answer> => {
@@ -44,7 +49,7 @@ export const createClient = (journal: Journal) => {
   };
   /** Undefined when it did not work in time. */
   return async (request: Request, patience: Patience): Promise<Answer | undefined> => {
-    const { what, order, until, takes } = patience;
+    const { what, order, until, takes, asksGateway = false } = patience;
     do {
       try {
         const answer = await once(request);
@@ -52,7 +57,8 @@ export const createClient = (journal: Journal) => {
         journal.count(`${what} ${status}`);
         journal.note(order, `${what}: ${status} ${location}`);
         if (takes(status)) return answer;
-        if (status < 500) journal.problem(order, `${what} was answered ${status}: ${text}`);
+        const isPassing = status === away || (status === gatewaySilent && asksGateway);
+        if (!isPassing) journal.problem(order, `${what} was answered ${status}: ${text}`);
       } catch (error) {
         const cause = error instanceof Error ? (error.cause ?? error) : error;
         journal.count(`${what} without an answer`);
