@@ -1,11 +1,11 @@
 import { bookProblems } from './books.ts';
-import type { Outage } from './deliveries.ts';
 import { deliveryProblems } from './deliveries.ts';
 import type { Journal } from './journal.ts';
 import type { Created } from './wishes.ts';
 import { isTerminal } from './wishes.ts';
 import type { Post } from './receiver.ts';
 import type { Records, Shown } from './records.ts';
+import type { Absences } from './recovery.ts';
 
 export interface Violation {
   order: string;
@@ -18,7 +18,7 @@ export interface Evidence {
   payments: readonly Created[];
   records: Records;
   posts: readonly Post[];
-  outages: readonly Outage[];
+  absences: Absences;
   journal: Journal;
 }
 
@@ -51,7 +51,7 @@ export const checkAll = (evidence: Evidence): Violation[] => {
 const checkOne = (
   payment: Created,
   posts: readonly Post[],
-  { records, outages, journal }: Evidence,
+  { records, absences, journal }: Evidence,
 ): string[] => {
   const shown = records.shown.get(payment.id);
   if (!shown) return ['the API does not know it any more'];
@@ -63,7 +63,7 @@ const checkOne = (
     ...bookProblems(payment, shown),
     ...eventProblems(payment, posts, { records, shown }),
     ...(delivery === 'delivered' ? [] : [`its delivery is ${delivery ?? 'missing'}`]),
-    ...deliveryProblems({ posts, outages, ledger: records.ledger.get(payment.id) ?? [] }),
+    ...deliveryProblems({ posts, absences, ledger: records.ledger.get(payment.id) ?? [] }),
     ...journal
       .shownOf(payment.order)
       .filter(({ status: told }) => isTerminal(told) && told !== status)

@@ -1,25 +1,21 @@
 import type { Post } from './receiver.ts';
 import type { LedgerRow } from './records.ts';
-
-/** From the moment something died until it was up again. */
-export interface Outage {
-  from: number;
-  to: number;
-}
+import type { Absences } from './recovery.ts';
 
 export interface Sent {
   posts: readonly Post[];
   ledger: readonly LedgerRow[];
-  /** Of what an attempt needs: workers and Postgres. */
-  outages: readonly Outage[];
+  absences: Absences;
 }
 
-/** How long after an answer its record may still be on the way, and before a POST its sender alive. */
-const slackMs = { before: 1_000, after: 4_000 } as const;
+/** How long after its answer a POST may not be in the ledger yet. */
+const recordMs = 1_000;
+/** How much later than it happened a death, or what the dead had sent, may be seen. */
+const lagMs = 1_000;
 const deadlineMs = 10_000;
 
 /** Where the POSTs that arrived and the ledger do not say the same, or say it too often. */
-export const deliveryProblems = ({ posts, ledger, outages }: Sent): string[] => {
+export const deliveryProblems = ({ posts, ledger, absences }: Sent): string[] => {
   const byNumber = Map.groupBy(posts, ({ number }) => number);
   const numbers = ledger.map(({ number }) => number);
   const problems: string[] = [];
@@ -30,7 +26,7 @@ export const deliveryProblems = ({ posts, ledger, outages }: Sent): string[] => 
     if (!numbers.includes(number)) problems.push(`attempt ${number} is not in the ledger`);
   for (const row of ledger) problems.push(...rowProblems(row, byNumber.get(row.number) ?? []));
   for (const [number, same] of byNumber) {
-    const again = same.slice(0, -1).filter((post) => !wasCut(post, outages));
+    const again = same.slice(0, -1).filter((post) => !wasCut(post, absences));
     if (again.length > 0)
       problems.push(`attempt ${number} was sent ${same.length} times, and ${again.length} not cut`);
   }
@@ -51,5 +47,17 @@ const rowProblems = (row: LedgerRow, same: readonly Post[]): string[] => {
 };
 
 /** Its sender, or the ledger, was gone before what came of it could be recorded. */
-const wasCut = ({ at, endedAt = at + deadlineMs }: Post, outages: readonly Outage[]): boolean =>
-  outages.some(({ from, to }) => from < endedAt + slackMs.after && to > at - slackMs.before);
+const wasCut = (
+  { at, endedAt = at + deadlineMs, sender }: Post,
+  { workers, postgres }: Absences,
+): boolean => {
+  const recordedAt = endedAt + recordMs;
+  // Nobody was at the other end any more when it arrived: whoever it was had just died.
+  const diedBy = sender === undefined ? at + lagMs : recordedAt;
+  return (
+    postgres.some(({ from, to }) => from < recordedAt && to > at) ||
+    workers.some(
+      (death) => (sender ?? death.pid) === death.pid && death.at > at - lagMs && death.at < diedBy,
+    )
+  );
+};

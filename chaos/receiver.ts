@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { verifySignature } from '../demo/signature.ts';
+import { peerOf } from './peer.ts';
 import type { Random } from './random.ts';
 
 /** A POST as it arrived, and what became of it. */
@@ -18,6 +19,8 @@ export interface Post {
   isSigned: boolean;
   body: Buffer;
   paymentId: string;
+  /** The process that sent it; undefined where that was gone when it connected. */
+  sender?: number;
 }
 
 type Behaviour = 'accept' | 'refuse' | 'break' | 'hang';
@@ -32,6 +35,8 @@ export interface ReceiverOptions {
 export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
   const posts: Post[] = [];
   const secrets: string[] = [];
+  const senders = new WeakMap<Socket, number>();
+  let candidates: () => readonly number[] = () => [];
   /** Decided once for an event: its first attempt fails however often it is repeated. */
   const behaviours = new Map<string, Behaviour>();
   const behaviourOf = ({ eventId, number }: Post): Behaviour => {
@@ -59,6 +64,8 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
                 .valid,
           ),
         };
+        const sender = senders.get(req.socket);
+        if (sender !== undefined) post.sender = sender;
         posts.push(post);
         res.once('close', () => (post.endedAt ??= Date.now()));
         const behaviour = behaviourOf(post);
@@ -70,12 +77,18 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
       })
       .catch(() => {}); // The sender died in the middle of its request.
   });
+  server.on('connection', (socket) => {
+    const sender = peerOf(socket, candidates());
+    if (sender !== undefined) senders.set(socket, sender);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`, // It listens on TCP.
     /** Whose signatures are right. */
     trust: (secret: string) => void secrets.push(secret),
+    /** Who may send: processes that live now. */
+    expect: (pids: () => readonly number[]) => void (candidates = pids),
     posts: (): readonly Post[] => posts,
     async stop() {
       server.close();

@@ -1,12 +1,40 @@
 import type { Life, Member, Part } from '../test/production/member.ts';
-import type { Outage } from './deliveries.ts';
 import type { Kill } from './faults.ts';
 import type { Post } from './receiver.ts';
 
-/** When each of these was gone; what did not come back is gone until now. */
-export const outagesOf = (members: readonly Member[], parts: readonly Part[]): Outage[] =>
+/** From the moment something died until it was up again. */
+export interface Outage {
+  from: number;
+  to: number;
+}
+
+/** A process and when it was seen to be gone. */
+export interface Death {
+  pid: number;
+  at: number;
+}
+
+/** What explains that something was done twice, or not at all. */
+export interface Absences {
+  workers: readonly Death[];
+  postgres: readonly Outage[];
+}
+
+export const absencesOf = (members: readonly Member[]): Absences => ({
+  workers: members
+    .filter(({ part }) => part === 'worker')
+    .flatMap(({ lives }) =>
+      lives.flatMap(({ pid, endedAt }) =>
+        pid === undefined || endedAt === undefined ? [] : [{ pid, at: endedAt }],
+      ),
+    ),
+  postgres: outagesOf(members, 'postgres'),
+});
+
+/** What did not come back is gone until now. */
+const outagesOf = (members: readonly Member[], part: Part): Outage[] =>
   members
-    .filter(({ part }) => parts.includes(part))
+    .filter((member) => member.part === part)
     .flatMap(({ lives }) =>
       lives.flatMap(({ endedAt }, index) => {
         if (endedAt === undefined) return [];

@@ -10,7 +10,7 @@ import type { Random } from './random.ts';
 import { createRandom } from './random.ts';
 import { drain, readRecords } from './records.ts';
 import type { Recovery } from './recovery.ts';
-import { endedByThemselves, outagesOf, recoveries } from './recovery.ts';
+import { absencesOf, endedByThemselves, recoveries } from './recovery.ts';
 import type { People } from './stories.ts';
 import { live } from './stories.ts';
 import { timelineOf } from './timeline.ts';
@@ -89,10 +89,10 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const drainedMs = Date.now() - calmAt;
   const records = await readRecords(payments, { sql, client, token, apiUrl: production.url });
   const posts = receiver.posts();
-  const outages = outagesOf(production.members, ['worker', 'postgres']);
+  const absences = absencesOf(production.members);
   const ids = new Set(payments.map(({ order }) => order));
   const violations: Violation[] = [
-    ...checkAll({ payments, records, posts, outages, journal }),
+    ...checkAll({ payments, records, posts, absences, journal }),
     ...(await engineProblems(payments, production.temporal)),
     ...wishes.filter(({ order }) => !ids.has(order)).map(({ order }) => notCreated(order)),
     ...endedByThemselves(production.members, kills).map((name) => ({

@@ -1,3 +1,4 @@
+import type { Member } from '../test/production/member.ts';
 import type { ProductionOptions } from '../test/production/stack.ts';
 import { startProduction } from '../test/production/stack.ts';
 import { createApplication } from './application.ts';
@@ -34,6 +35,7 @@ export const startWorld = async ({ cleanup, random, failing, ...options }: World
     giveUp: (reason) => gaveUp.push(`it does not recover by itself: ${reason}`),
   });
   cleanup.defer(production.stop);
+  receiver.expect(() => workersIn(production.members));
   const token = await setUp(production, { gateways, receiver });
   const client = createClient(journal);
   const apiUrl = production.url;
@@ -44,3 +46,9 @@ export const startWorld = async ({ cleanup, random, failing, ...options }: World
   };
   return { production, gateways, receiver, journal, people, notices, client, token, gaveUp };
 };
+
+const workersIn = (members: readonly Member[]): number[] =>
+  members.flatMap(({ part, lives }) => {
+    const { pid, endedAt } = lives.at(-1) ?? {};
+    return part === 'worker' && pid !== undefined && endedAt === undefined ? [pid] : [];
+  });

@@ -7,6 +7,8 @@ export type Part = 'api' | 'worker' | 'temporal' | 'postgres';
 /** From one spawn to its end, in milliseconds since 1970. */
 export interface Life {
   spawnedAt: number;
+  /** Undefined where it could not be spawned. */
+  pid?: number;
   /** Undefined where it ended before it was up. */
   readyAt?: number;
   endedAt?: number;
@@ -66,7 +68,7 @@ export const createMember = (name: string, part: Part): Member => {
         alive = undefined;
       };
       try {
-        const running = await start((pid) => (alive = pid));
+        const running = await start((pid) => (life.pid = alive = pid));
         life.readyAt = Date.now();
         void running.exited.then(end);
         return running;

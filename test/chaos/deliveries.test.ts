@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { deliveryProblems } from '../../chaos/deliveries.ts';
+import type { Post } from '../../chaos/receiver.ts';
+import type { Absences } from '../../chaos/recovery.ts';
+
+const sender = 101;
+const other = 102;
+const answeredAt = 50;
+
+/** Answered after 50 ms. */
+const aPost = (at: number, fields: Partial<Post> = {}): Post => ({
+  ...{ at, endedAt: at + answeredAt, status: 204, number: 1, sender, isSigned: true },
+  ...{ eventId: 'event', kind: 'payment.paid', body: Buffer.from('{}'), paymentId: 'PAY_1' },
+  ...fields,
+});
+
+const ledger = [{ number: 1, completed: true, status: 204 }];
+
+/** Sent at 0 and again 20 s later; what then is not explained. */
+const sentAgain = (absences: Partial<Absences>, first = aPost(0)) =>
+  deliveryProblems({
+    posts: [first, aPost(20_000)],
+    ledger,
+    absences: { workers: [], postgres: [], ...absences },
+  });
+
+const notCut = ['attempt 1 was sent 2 times, and 1 not cut'];
+
+describe('FS-22: an attempt is sent again only where it was cut', () => {
+  it('finds one that was answered and sent again, whatever another worker suffered', () => {
+    expect(sentAgain({})).toEqual(notCut);
+    expect(sentAgain({ workers: [{ pid: other, at: answeredAt + 3_900 }] })).toEqual(notCut);
+    expect(sentAgain({ workers: [{ pid: other, at: answeredAt }] })).toEqual(notCut);
+  });
+
+  it('is explained by the death of its sender before it can have been recorded', () => {
+    expect(sentAgain({ workers: [{ pid: sender, at: answeredAt + 900 }] })).toEqual([]);
+    expect(sentAgain({ workers: [{ pid: sender, at: answeredAt + 1_100 }] })).toEqual(notCut);
+    const hanging = aPost(0, { endedAt: 10_000 });
+    expect(sentAgain({ workers: [{ pid: sender, at: 9_000 }] }, hanging)).toEqual([]);
+  });
+
+  it('is explained by Postgres where that was away until it can have been recorded', () => {
+    expect(sentAgain({ postgres: [{ from: answeredAt + 900, to: 3_000 }] })).toEqual([]);
+    expect(sentAgain({ postgres: [{ from: -2_000, to: 10 }] })).toEqual([]);
+    expect(sentAgain({ postgres: [{ from: -2_000, to: -10 }] })).toEqual(notCut);
+    expect(sentAgain({ postgres: [{ from: answeredAt + 1_100, to: 3_000 }] })).toEqual(notCut);
+  });
+
+  it('of a sender who is unknown, only by a death just then', () => {
+    const { sender: _, ...gone } = aPost(0);
+    expect(sentAgain({ workers: [{ pid: other, at: 20 }] }, gone)).toEqual([]);
+    expect(sentAgain({ workers: [{ pid: other, at: 1_100 }] }, gone)).toEqual(notCut);
+  });
+});
+
+it('what was sent once is explained by nothing', () => {
+  const absences = { workers: [], postgres: [] };
+  expect(deliveryProblems({ posts: [aPost(0)], ledger, absences })).toEqual([]);
+});

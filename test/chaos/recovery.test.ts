@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { absencesOf } from '../../chaos/recovery.ts';
+import { createMember } from '../production/member.ts';
+
+it('a worker is absent by its death, Postgres until it is up again', async () => {
+  const worker = createMember('worker-1', 'worker');
+  const postgres = createMember('postgres', 'postgres');
+  const api = createMember('api-1', 'api');
+  let pid = 100;
+  for (const member of [worker, postgres, api]) {
+    const ended = Promise.withResolvers<string>();
+    const begin = (exited: Promise<string>) =>
+      member.begin(async (onSpawn) => {
+        onSpawn((pid += 1));
+        return { pid, exited, stop: async () => {} };
+      });
+    await begin(ended.promise);
+    ended.resolve('killed');
+    await ended.promise;
+    await begin(new Promise(() => {}));
+  }
+  const [at, from] = [worker, postgres].map(({ lives }) => lives[0]?.endedAt);
+  const to = postgres.lives[1]?.readyAt;
+  expect([at, from, to]).not.toContain(undefined);
+  expect(absencesOf([worker, postgres, api])).toEqual({
+    workers: [{ pid: 101, at }],
+    postgres: [{ from, to }],
+  });
+});
