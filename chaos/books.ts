@@ -59,10 +59,7 @@ const read = (payment: Created, { status, failure_code: failureCode }: Ended) =>
   const { gateway, id, reference: sentTo } = payment;
   const entries = gateway.entriesOf(id);
   const charged = entries.flatMap(([, entry]) => (entry.charged > 0 ? [entry] : []));
-  const [decided] = entries.flatMap(([reference, entry]): Decided[] => {
-    const decision = gateway.decisionOn(reference);
-    return decision ? [{ entry, decision }] : [];
-  });
+  const decided = decidedOn(payment);
   const verdict =
     failureCode === 'gateway_error' && sentTo === undefined
       ? unopened
@@ -70,6 +67,15 @@ const read = (payment: Created, { status, failure_code: failureCode }: Ended) =>
   const { money } = verdict;
   const mustBe = money === 'by status' ? (status === 'paid' ? 'ours' : 'back') : money;
   return { charged, decided, verdict, mustBe };
+};
+
+/** What the payer decided at the gateway, and what became of it there. */
+export const decidedOn = ({ gateway, id }: Created): Decided | undefined => {
+  const [decided] = gateway.entriesOf(id).flatMap(([reference, entry]): Decided[] => {
+    const decision = gateway.decisionOn(reference);
+    return decision ? [{ entry, decision }] : [];
+  });
+  return decided;
 };
 
 /** Nobody could be sent to it before the deadline. */

@@ -1,6 +1,7 @@
 import { bookProblems } from './books.ts';
 import { deliveryProblems } from './deliveries.ts';
 import type { Journal } from './journal.ts';
+import { lateProblems } from './late.ts';
 import type { Created } from './wishes.ts';
 import { isTerminal } from './wishes.ts';
 import type { Post } from './receiver.ts';
@@ -61,6 +62,11 @@ const checkOne = (
   return [
     ...wishProblems(payment, shown),
     ...bookProblems(payment, shown),
+    ...lateProblems(payment, shown, {
+      absences,
+      shown: journal.shownOf(payment.order),
+      written: records.late.get(payment.id) ?? [],
+    }),
     ...eventProblems(payment, posts, { records, shown }),
     ...(delivery === 'delivered' ? [] : [`its delivery is ${delivery ?? 'missing'}`]),
     ...deliveryProblems({ posts, absences, ledger: records.ledger.get(payment.id) ?? [] }),

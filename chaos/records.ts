@@ -28,6 +28,8 @@ export interface Records {
   events: Map<string, { id: string; kind: string; body: Buffer }[]>;
   ledger: Map<string, LedgerRow[]>;
   deliveries: Map<string, string>;
+  /** What the audit log says of money that came late, in order: `found`, and where it went. */
+  late: Map<string, string[]>;
   /** How many payments each order has. */
   orders: Map<string, number>;
 }
@@ -73,11 +75,16 @@ export const readRecords = async (
     select payment_id, status from deliveries`;
   const orders = await sql<{ order_id: string; payments: number }[]>`
     select order_id, count(*)::int as payments from payments group by order_id`;
+  const late = await sql<{ payment_id: string; entries: string[] }[]>`
+    select replace(subject, 'payment:', '') as payment_id,
+      array_agg(replace(action, 'payment.late_money_', '') order by id) as entries
+    from audit_log where starts_with(action, 'payment.late_money_') group by subject`;
   return {
     shown,
     events: Map.groupBy(events, ({ payment_id }) => payment_id),
     ledger: Map.groupBy(ledger, ({ payment_id }) => payment_id),
     deliveries: new Map(deliveries.map(({ payment_id, status }) => [payment_id, status])),
+    late: new Map(late.map(({ payment_id, entries }) => [payment_id, entries])),
     orders: new Map(orders.map((row) => [row.order_id, row.payments])),
   };
 };

@@ -18,7 +18,11 @@ export interface Death {
 export interface Absences {
   workers: readonly Death[];
   postgres: readonly Outage[];
+  temporal: readonly Outage[];
 }
+
+/** Nothing is explained. */
+export const noAbsences: Absences = { workers: [], postgres: [], temporal: [] };
 
 export const absencesOf = (members: readonly Member[]): Absences => ({
   workers: members
@@ -29,6 +33,7 @@ export const absencesOf = (members: readonly Member[]): Absences => ({
       ),
     ),
   postgres: outagesOf(members, 'postgres'),
+  temporal: outagesOf(members, 'temporal'),
 });
 
 /** What did not come back is gone until now. */

@@ -86,6 +86,8 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const sql = connect(production.databaseUrl, { name: 'payments-chaos', max: 4 });
   cleanup.defer(() => sql.end({ timeout: 1 }));
   await drain(sql, payments, plan.drainMs);
+  const leftMs = calmAt + plan.drainMs - Date.now();
+  const unfinished = await engineProblems(payments, production.temporal, leftMs);
   const drainedMs = Date.now() - calmAt;
   const records = await readRecords(payments, { sql, client, token, apiUrl: production.url });
   const posts = receiver.posts();
@@ -93,7 +95,7 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const ids = new Set(payments.map(({ order }) => order));
   const violations: Violation[] = [
     ...checkAll({ payments, records, posts, absences, journal }),
-    ...(await engineProblems(payments, production.temporal)),
+    ...unfinished,
     ...wishes.filter(({ order }) => !ids.has(order)).map(({ order }) => notCreated(order)),
     ...endedByThemselves(production.members, kills).map((name) => ({
       order: '',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deliveryProblems } from '../../chaos/deliveries.ts';
 import type { Post } from '../../chaos/receiver.ts';
 import type { Absences } from '../../chaos/recovery.ts';
+import { noAbsences } from '../../chaos/recovery.ts';
 
 const sender = 101;
 const other = 102;
@@ -21,7 +22,7 @@ const sentAgain = (absences: Partial<Absences>, first = aPost(0)) =>
   deliveryProblems({
     posts: [first, aPost(20_000)],
     ledger,
-    absences: { workers: [], postgres: [], ...absences },
+    absences: { ...noAbsences, ...absences },
   });
 
 const notCut = ['attempt 1 was sent 2 times, and 1 not cut'];
@@ -55,6 +56,6 @@ describe('FS-22: an attempt is sent again only where it was cut', () => {
 });
 
 it('what was sent once is explained by nothing', () => {
-  const absences = { workers: [], postgres: [] };
-  expect(deliveryProblems({ posts: [aPost(0)], ledger, absences })).toEqual([]);
+  const posts = [aPost(0)];
+  expect(deliveryProblems({ posts, ledger, absences: noAbsences })).toEqual([]);
 });

@@ -25,5 +25,6 @@ it('a worker is absent by its death, Postgres until it is up again', async () =>
   expect(absencesOf([worker, postgres, api])).toEqual({
     workers: [{ pid: 101, at }],
     postgres: [{ from, to }],
+    temporal: [],
   });
 });
