@@ -55,7 +55,7 @@ const wasCut = (
   // Nobody was at the other end any more when it arrived: whoever it was had just died.
   const diedBy = sender === undefined ? at + lagMs : recordedAt;
   return (
-    postgres.some(({ from, to }) => from < recordedAt && to > at) ||
+    postgres.some(({ from, to }) => from < recordedAt && to > endedAt - lagMs) ||
     workers.some(
       (death) => (sender ?? death.pid) === death.pid && death.at > at - lagMs && death.at < diedBy,
     )

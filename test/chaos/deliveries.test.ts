@@ -41,11 +41,14 @@ describe('FS-22: an attempt is sent again only where it was cut', () => {
     expect(sentAgain({ workers: [{ pid: sender, at: 9_000 }] }, hanging)).toEqual([]);
   });
 
-  it('is explained by Postgres where that was away until it can have been recorded', () => {
+  it('is explained by Postgres where that was away when it was to be recorded', () => {
     expect(sentAgain({ postgres: [{ from: answeredAt + 900, to: 3_000 }] })).toEqual([]);
     expect(sentAgain({ postgres: [{ from: -2_000, to: 10 }] })).toEqual([]);
-    expect(sentAgain({ postgres: [{ from: -2_000, to: -10 }] })).toEqual(notCut);
+    expect(sentAgain({ postgres: [{ from: -2_000, to: -1_100 }] })).toEqual(notCut);
     expect(sentAgain({ postgres: [{ from: answeredAt + 1_100, to: 3_000 }] })).toEqual(notCut);
+    const hanging = aPost(0, { endedAt: 10_000 });
+    expect(sentAgain({ postgres: [{ from: 1_000, to: 3_000 }] }, hanging)).toEqual(notCut);
+    expect(sentAgain({ postgres: [{ from: 8_000, to: 9_500 }] }, hanging)).toEqual([]);
   });
 
   it('of a sender who is unknown, only by a death just then', () => {
