@@ -40,7 +40,7 @@ export interface Difference {
 
 export interface Reconciliation {
   differences: Difference[];
-  /** False where a limit was met: there may be more. */
+  /** False where `limit` or `look` was met: there may be more. */
   complete: boolean;
 }
 
@@ -49,30 +49,31 @@ export interface ReconcileOptions {
   since: Date | null;
   /** Differences at most. */
   limit: number;
+  /** Payments, deliveries and workflows looked at, of each at most. */
+  look: number;
   mend: boolean;
   reason: string | null;
 }
 
 const pageSize = 200;
 const newestPage = 5_000;
-/** Of each kind: what is behind that is found by the next one, once the first are mended. */
-const mostLooked = 100_000;
-const mostKeysLooked = 10_000_000;
+/** Of the newest payments only keys are read: a run looks at far more of them. */
+const keysPerLook = 100;
 
 /** Compares what Postgres shows with what Temporal does. Nothing of Temporal's is ever ended. */
 export const createReconciliation =
   ({ sql, change, engine }: Deps) =>
-  async ({ since, limit, mend, reason }: ReconcileOptions): Promise<Reconciliation> => {
+  async ({ since, limit, look, mend, reason }: ReconcileOptions): Promise<Reconciliation> => {
     const temporal = await engine();
     const queries = createReconciliationQueries(sql);
     const differences: Difference[] = [];
-    let complete = true;
+    let isFull = false;
 
     /** @returns false once there is no place for another one */
     const add = (difference: Difference): boolean => {
-      if (differences.length >= limit) complete = false;
+      if (differences.length >= limit) isFull = true;
       else differences.push(difference);
-      return complete;
+      return !isFull;
     };
 
     const heal = async (waiting: Waiting): Promise<void> => {
@@ -101,31 +102,33 @@ export const createReconciliation =
       }
     };
 
-    const compareAll = async (list: (page: Page) => Promise<Waiting[]>): Promise<void> => {
+    /** @returns false where there may be more: what is behind that is of this list alone */
+    const compareAll = async (list: (page: Page) => Promise<Waiting[]>): Promise<boolean> => {
       let after: Waiting | undefined;
-      for (let looked = 0; complete; looked += pageSize) {
-        if (looked >= mostLooked) complete = false;
-        const page = await list({ after, limit: pageSize });
+      for (let left = look; left > 0 && !isFull; left -= pageSize) {
+        const size = Math.min(pageSize, left);
+        const page = await list({ after, limit: size });
         await compare(page);
+        if (page.length < size) return true;
         after = page.at(-1);
-        if (page.length < pageSize) return;
       }
+      return false;
     };
 
-    const findUnfinished = async (): Promise<void> => {
+    const findUnfinished = async (): Promise<boolean> => {
       let before: string | null = null;
-      // Only keys are read: of these a run looks at far more.
-      for (let looked = 0; complete; looked += newestPage) {
-        if (looked >= mostKeysLooked) complete = false;
-        const page = await queries.listUnfinished(before, newestPage);
+      for (let left = look * keysPerLook; left > 0 && !isFull; left -= newestPage) {
+        const size = Math.min(newestPage, left);
+        const page = await queries.listUnfinished(before, size);
         for (const { id, ...facts } of page.unfinished)
           add({ kind: 'end_without_delivery', paymentId: id, ...facts, at: null, mended: false });
-        if (page.looked < newestPage) return;
+        if (page.looked < size) return true;
         before = page.last;
       }
+      return false;
     };
 
-    const findUnrecorded = async (): Promise<void> => {
+    const findUnrecorded = async (): Promise<boolean> => {
       const told = new Set<string>();
       let batch: WorkflowLine[] = [];
       const lookUp = async () => {
@@ -142,17 +145,19 @@ export const createReconciliation =
       let looked = 0;
       for await (const line of temporal.list(since)) {
         looked += 1;
+        if (looked > look || isFull) break;
         batch.push(line);
-        if (looked >= mostLooked) complete = false;
         if (batch.length === pageSize) await lookUp();
-        if (!complete) break;
       }
       await lookUp();
+      return looked <= look;
     };
 
-    await compareAll(queries.listOpen);
-    await compareAll(queries.listUndelivered);
-    await findUnfinished();
-    await findUnrecorded();
-    return { differences, complete };
+    const seen = [
+      await compareAll(queries.listOpen),
+      await compareAll(queries.listUndelivered),
+      await findUnfinished(),
+      await findUnrecorded(),
+    ];
+    return { differences, complete: !isFull && seen.every(Boolean) };
   };

@@ -37,6 +37,9 @@ export const reconcileCommand = (around: Surroundings): Command =>
           'also closed workflows without a record that began since then',
         ).argParser(time),
         option('--limit <count>', 'differences at most').argParser(count(100_000)).default(1_000),
+        option('--look <count>', 'payments, deliveries and workflows looked at, of each at most')
+          .argParser(count(100_000_000))
+          .default(100_000),
         reason(),
       ],
       irreversible: (_, { mend }) =>
@@ -47,6 +50,7 @@ export const reconcileCommand = (around: Surroundings): Command =>
       const found = await operations.reconcile({
         since: since === null ? null : new Date(since),
         limit: Number(options['limit']),
+        look: Number(options['look']),
         mend: options['mend'] === true,
         reason: textOf(options['reason']),
       });
@@ -55,7 +59,7 @@ export const reconcileCommand = (around: Surroundings): Command =>
         one.mended,
       ]);
       const headings = ['difference', 'payment', 'application', 'order', 'status', 'due', 'mended'];
-      const more = found.complete ? '' : '\nThere may be more: a limit was met.';
+      const more = found.complete ? '' : '\nThere may be more: --limit or --look was met.';
       return {
         text: table(headings, rows, 'The database and Temporal agree.') + more,
         json: found,

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAdmin } from '../../admin/cli/program.ts';
 import { createEngine } from '../../admin/engine.ts';
+import type { ReconcileOptions } from '../../admin/reconciliation.ts';
 import { newPaymentId } from '../../contract/ids.ts';
-import { paymentWorkflow, startOf } from '../../workflows/messages.ts';
+import { paymentsQueue, paymentWorkflow, startOf } from '../../workflows/messages.ts';
 import type { Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
 import { operationsOn } from '../support/operations.ts';
@@ -26,8 +27,9 @@ afterAll(() => service?.stop());
 const operations = () =>
   operationsOn(service.sql, { engine: async () => createEngine(service.client) });
 
-const reconcile = (options: { mend?: boolean; since?: Date | null; limit?: number } = {}) =>
-  operations().reconcile({ since: null, limit: 1_000, mend: false, reason: null, ...options });
+const usual = { since: null, limit: 1_000, look: 100_000, mend: false, reason: null };
+const reconcile = (options: Partial<ReconcileOptions> = {}) =>
+  operations().reconcile({ ...usual, ...options });
 
 const kindsOf = async (id: string, options = {}) =>
   (await reconcile(options)).differences
@@ -52,6 +54,16 @@ const undelivered = async () => {
     return row !== undefined;
   });
   service.receiver.behave(() => 204);
+  return id;
+};
+
+/** A workflow without a record; it fails as soon as a worker takes it. */
+const unrecorded = async (taskQueue = paymentsQueue) => {
+  const id = newPaymentId();
+  const facts = { amount: 1250, currency: 'EUR', gateway: 'sandbox', orderId: 'order-lost' };
+  const expiresAt = new Date(Date.now() + 60_000);
+  const start = startOf({ id, application: 'shop', ...facts, expiresAt });
+  await service.client.workflow.start(paymentWorkflow, { ...start, taskQueue });
   return id;
 };
 
@@ -120,14 +132,8 @@ describe('reconcile', () => {
   });
 
   it('reports a workflow without a record and never ends it', async () => {
-    const id = newPaymentId();
-    const facts = { amount: 1250, currency: 'EUR', gateway: 'sandbox', orderId: 'order-lost' };
-    const expiresAt = new Date(Date.now() + 60_000);
     await service.worker.stop();
-    await service.client.workflow.start(
-      paymentWorkflow,
-      startOf({ id, application: 'shop', ...facts, expiresAt }),
-    );
+    const id = await unrecorded();
     await until('the engine lists it', async () => (await kindsOf(id)).length > 0);
     const { differences } = await reconcile({ mend: true });
     expect(differences).toContainEqual({
@@ -147,6 +153,29 @@ describe('reconcile', () => {
     expect(await kindsOf(id, { since: new Date(Date.now() - 60_000) })).toEqual([
       'workflow_without_payment',
     ]);
+  });
+
+  it('looks at every kind, however many open payments there are, and says that it has not seen all', async () => {
+    const lost = await undelivered();
+    await service.client.workflow.getHandle(lost).terminate('a test');
+    const [row] = await service.sql<{ count: number }[]>`
+      select count(*) from deliveries where status = 'pending'`;
+    const look = row?.count ?? 0;
+    for (let open = 0; open <= look; open += 1) await letItBeOld(await journey.atGateway());
+    const unknown = await unrecorded('a queue without workers');
+    await until('the engine lists it', async () => (await kindsOf(unknown)).length > 0);
+
+    const { differences, complete } = await reconcile({ look });
+    expect(differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
+      ['delivery_without_workflow', lost],
+      ['workflow_without_payment', unknown],
+    ]);
+    expect(complete).toBe(false);
+
+    await service.client.workflow.getHandle(unknown).terminate('a test');
+    await until('it is not listed', async () => (await kindsOf(unknown)).length === 0);
+    expect(await kindsOf(lost, { mend: true })).toEqual(['delivery_without_workflow, mended']);
+    expect(await reconcile()).toEqual({ differences: [], complete: true });
   });
 
   it('stops at its limit and says so', async () => {

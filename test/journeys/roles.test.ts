@@ -195,7 +195,7 @@ describe('under its own role', () => {
     expect((await admin.payments.get(id)).payment.status).toBe('pending');
     await service.client.workflow.getHandle(id).terminate('a test');
     await service.sql`update payments set created_at = now() - interval '2 minutes' where id = ${id}`;
-    const how = { since: null, limit: 100, mend: true, reason: null };
+    const how = { since: null, limit: 100, look: 1_000, mend: true, reason: null };
     expect((await admin.reconcile(how)).differences).toMatchObject([
       { paymentId: id, mended: true },
     ]);
