@@ -23,10 +23,12 @@ export interface WorkflowLine {
 export interface Engine {
   /** Workflows of payments that run, and those closed ones that began since then; the newest first. */
   list(since: Date | null): AsyncIterable<WorkflowLine>;
-  /** Of these payments, those whose workflow runs. */
-  running(paymentIds: readonly string[]): Promise<Set<string>>;
-  /** Starts a workflow where none runs; one that runs is left alone. */
+  /** Of these workflows, those that run. */
+  running(workflowIds: readonly string[]): Promise<Set<string>>;
+  /** Starts a payment's workflow where none runs; one that runs is left alone. */
   start(facts: StartFacts): Promise<void>;
+  /** Has somebody look for money that came after the payment's end. Harmless when that runs. */
+  startLate(paymentId: string): Promise<void>;
 }
 
 const deadlineMs = 5_000;
@@ -66,14 +68,14 @@ export const createEngine = (client: Client): Engine => {
     },
 
     /** The list is cheap and lags behind; whoever is not in it is asked about by itself. */
-    async running(paymentIds) {
+    async running(workflowIds) {
       const running = new Set<string>();
-      if (paymentIds.length === 0) return running;
-      const names = paymentIds.map((id) => `'${id}'`).join(', ');
+      if (workflowIds.length === 0) return running;
+      const names = workflowIds.map((id) => `'${id}'`).join(', ');
       const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${names})`;
       for await (const { workflowId } of client.workflow.list({ query, pageSize }))
         running.add(workflowId);
-      const unlisted = paymentIds.filter((id) => !running.has(id)).values();
+      const unlisted = workflowIds.filter((id) => !running.has(id)).values();
       const lane = async () => {
         for (const id of unlisted) if (await isRunning(id)) running.add(id);
       };
@@ -83,6 +85,10 @@ export const createEngine = (client: Client): Engine => {
 
     async start(facts) {
       await within(() => client.workflow.start(paymentWorkflow, startOf(facts, { again: true })));
+    },
+
+    async startLate(paymentId) {
+      await within(() => client.workflow.start(lateWorkflow, lateStartOf(paymentId)));
     },
   };
 };

@@ -1,6 +1,7 @@
 import type { Sql } from '../postgres/connection.ts';
 import type { Page, Waiting } from '../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../postgres/reconciliation.ts';
+import { lateStartOf } from '../workflows/messages.ts';
 import type { MakeChange } from './change.ts';
 import type { Engine, WorkflowLine } from './engine.ts';
 
@@ -14,6 +15,7 @@ export interface Deps {
 /**
  * `payment_without_workflow`: open, and nobody works on it.
  * `delivery_without_workflow`: ended, neither delivered nor exhausted, and nobody works on it.
+ * `late_money_without_workflow`: money was found after the end, and nobody has it given back.
  * `delivery_overdue`: more than 2 minutes late, though its workflow runs: its workers are behind.
  * `end_without_delivery`: ended without an event or a delivery, which no statement of ours can write.
  * `workflow_without_payment`: in the engine alone.
@@ -21,6 +23,7 @@ export interface Deps {
 export type DifferenceKind =
   | 'payment_without_workflow'
   | 'delivery_without_workflow'
+  | 'late_money_without_workflow'
   | 'delivery_overdue'
   | 'end_without_delivery'
   | 'workflow_without_payment';
@@ -32,7 +35,10 @@ export interface Difference {
   orderId: string | null;
   /** Of the payment; of a workflow without one `running` or `closed`. */
   status: string;
-  /** When the next thing was or is due; of a workflow without a payment when it began. */
+  /**
+   * When the next thing was or is due; of late money when it was found, of a workflow without a
+   * payment when it began.
+   */
   at: Date | null;
   /** Its workflow was started: the one right answer. False where there is none. */
   mended: boolean;
@@ -60,6 +66,19 @@ const newestPage = 5_000;
 /** Of the newest payments only keys are read: a run looks at far more of them. */
 const keysPerLook = 100;
 
+/** What a workflow is to work on. */
+interface Watched {
+  list: (page: Page) => Promise<Waiting[]>;
+  /** Of these payments, those for which that is still so. */
+  stillWaiting: (paymentIds: readonly string[]) => Promise<Set<string>>;
+  workflowId: (paymentId: string) => string;
+  /** What it is where that workflow does not run. */
+  lost: DifferenceKind;
+  /** For the audit log. */
+  action: string;
+  start: (waiting: Waiting) => Promise<void>;
+}
+
 /** Compares what Postgres shows with what Temporal does. Nothing of Temporal's is ever ended. */
 export const createReconciliation =
   ({ sql, change, engine }: Deps) =>
@@ -76,39 +95,39 @@ export const createReconciliation =
       return !isFull;
     };
 
-    const heal = async (waiting: Waiting): Promise<void> => {
+    const heal = async (waiting: Waiting, { action, start }: Watched): Promise<void> => {
       const subject = `payment:${waiting.id}`;
-      await change({ action: 'payment.heal', subject, reason }, async () => {
-        await temporal.start(waiting);
+      await change({ action, subject, reason }, async () => {
+        await start(waiting);
         return { result: undefined, before: { workflow: null }, after: { workflow: 'running' } };
       });
     };
 
     /** The record is read before and after the engine: what ended meanwhile is no difference. */
-    const compare = async (page: readonly Waiting[]): Promise<void> => {
-      const running = await temporal.running(page.map(({ id }) => id));
-      const alone = page.filter(({ id }) => !running.has(id));
-      const waiting = await queries.stillWaiting(alone.map(({ id }) => id));
+    const compare = async (page: readonly Waiting[], watched: Watched): Promise<void> => {
+      const running = await temporal.running(page.map(({ id }) => watched.workflowId(id)));
+      const isRunning = ({ id }: Waiting) => running.has(watched.workflowId(id));
+      const alone = page.filter((one) => !isRunning(one));
+      const waiting = await watched.stillWaiting(alone.map(({ id }) => id));
       for (const one of page) {
-        const isAlone = !running.has(one.id) && waiting.has(one.id);
-        const isLate = running.has(one.id) && one.overdue;
+        const isAlone = !isRunning(one) && waiting.has(one.id);
+        const isLate = isRunning(one) && one.overdue;
         if (!isAlone && !isLate) continue;
         const { id: paymentId, application, orderId, status, dueAt: at } = one;
-        const lost = one.delivery ? 'delivery_without_workflow' : 'payment_without_workflow';
-        const kind = isAlone ? lost : 'delivery_overdue';
+        const kind = isAlone ? watched.lost : 'delivery_overdue';
         const mended = mend && isAlone;
         if (!add({ kind, paymentId, application, orderId, status, at, mended })) return;
-        if (mended) await heal(one);
+        if (mended) await heal(one, watched);
       }
     };
 
     /** @returns false where there may be more: what is behind that is of this list alone */
-    const compareAll = async (list: (page: Page) => Promise<Waiting[]>): Promise<boolean> => {
+    const compareAll = async (watched: Watched): Promise<boolean> => {
       let after: Waiting | undefined;
       for (let left = look; left > 0 && !isFull; left -= pageSize) {
         const size = Math.min(pageSize, left);
-        const page = await list({ after, limit: size });
-        await compare(page);
+        const page = await watched.list({ after, limit: size });
+        await compare(page, watched);
         if (page.length < size) return true;
         after = page.at(-1);
       }
@@ -153,9 +172,31 @@ export const createReconciliation =
       return looked <= look;
     };
 
+    const ofPayments = {
+      stillWaiting: queries.stillWaiting,
+      workflowId: (id: string) => id,
+      action: 'payment.heal',
+      start: temporal.start,
+    };
     const seen = [
-      await compareAll(queries.listOpen),
-      await compareAll(queries.listUndelivered),
+      await compareAll({
+        ...ofPayments,
+        list: queries.listOpen,
+        lost: 'payment_without_workflow',
+      }),
+      await compareAll({
+        ...ofPayments,
+        list: queries.listUndelivered,
+        lost: 'delivery_without_workflow',
+      }),
+      await compareAll({
+        list: queries.listLate,
+        lost: 'late_money_without_workflow',
+        stillWaiting: queries.stillLate,
+        workflowId: (id) => lateStartOf(id).workflowId,
+        action: 'payment.heal_late_money',
+        start: ({ id }) => temporal.startLate(id),
+      }),
       await findUnfinished(),
       await findUnrecorded(),
     ];

@@ -1,13 +1,12 @@
 import type { StartFacts } from '../contract/payment.ts';
-import type { DeliveryStatus, Status } from '../contract/status.ts';
+import type { Status } from '../contract/status.ts';
 import type { Sql } from './connection.ts';
 import { startFactsColumns } from './payments.ts';
 
-/** A payment that somebody has to be working on. */
+/** A payment that a workflow has to be working on. */
 export interface Waiting extends StartFacts {
   status: Status;
-  delivery: DeliveryStatus | null;
-  /** Of an open payment when it expires, of a delivery when its next attempt is due. */
+  /** Of an open payment when it expires, of a delivery its next attempt, of late money when it was found. */
   dueAt: Date;
   /** The delivery is more than 2 minutes late. */
   overdue: boolean;
@@ -41,7 +40,7 @@ export const createReconciliationQueries = (sql: Sql) => {
     /** Open payments older than a minute: before that, their start may be on its way. */
     async listOpen(page: Page): Promise<Waiting[]> {
       return sql<Waiting[]>`
-        select ${facts}, p.status, null as delivery, p.expires_at as "dueAt", false as overdue,
+        select ${facts}, p.status, p.expires_at as "dueAt", false as overdue,
           p.expires_at::text as position
         from payments p
         where p.status in ('pending', 'processing') and p.created_at < now() - interval '1 minute'
@@ -52,12 +51,22 @@ export const createReconciliationQueries = (sql: Sql) => {
     /** Ended payments whose event is still to be delivered. */
     async listUndelivered(page: Page): Promise<Waiting[]> {
       return sql<Waiting[]>`
-        select ${facts}, p.status, d.status as delivery, d.next_attempt_at as "dueAt",
+        select ${facts}, p.status, d.next_attempt_at as "dueAt",
           d.next_attempt_at < now() - interval '2 minutes' as overdue,
           d.next_attempt_at::text as position
         from deliveries d join payments p on p.id = d.payment_id
         where d.status = 'pending' ${from(sql`d.next_attempt_at`, page)}
         order by d.next_attempt_at, p.id limit ${page.limit}`;
+    },
+
+    /** Money that was found after the end and of which it is not said what became. These are few. */
+    async listLate(page: Page): Promise<Waiting[]> {
+      return sql<Waiting[]>`
+        select ${facts}, p.status, l.found_at as "dueAt", false as overdue,
+          l.found_at::text as position
+        from late_money l join payments p on p.id = l.payment_id
+        where l.result is null ${from(sql`l.found_at`, page)}
+        order by l.found_at, p.id limit ${page.limit}`;
     },
 
     /** Of these, the payments that somebody still has to work on. */
@@ -66,6 +75,14 @@ export const createReconciliationQueries = (sql: Sql) => {
         select p.id from payments p left join deliveries d on d.payment_id = p.id
         where p.id = any(${[...ids]}::text[])
           and (p.status in ('pending', 'processing') or d.status = 'pending')`;
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    /** Of these, the payments of whose late money it is still not said what became. */
+    async stillLate(ids: readonly string[]): Promise<Set<string>> {
+      const rows = await sql<{ id: string }[]>`
+        select payment_id as id from late_money
+        where payment_id = any(${[...ids]}::text[]) and result is null`;
       return new Set(rows.map(({ id }) => id));
     },
 

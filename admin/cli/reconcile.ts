@@ -8,6 +8,7 @@ import { table } from './output.ts';
 const words: Record<DifferenceKind, string> = {
   payment_without_workflow: 'open, and no workflow runs',
   delivery_without_workflow: 'ended, not delivered, and no workflow runs',
+  late_money_without_workflow: 'late money, and no workflow runs',
   delivery_overdue: 'delivery overdue, though its workflow runs',
   end_without_delivery: 'ended without an event or a delivery',
   workflow_without_payment: 'a workflow without a record',
@@ -31,7 +32,7 @@ export const reconcileCommand = (around: Surroundings): Command =>
         'reconcile --since 2026-11-20T10:41:37Z --json',
       ],
       options: [
-        option('--mend', 'start the workflows of payments that have none; nothing is ever ended'),
+        option('--mend', 'start the workflows that are gone; nothing is ever ended'),
         option(
           '--since <time>',
           'also closed workflows without a record that began since then',
@@ -43,7 +44,7 @@ export const reconcileCommand = (around: Surroundings): Command =>
         reason(),
       ],
       irreversible: (_, { mend }) =>
-        mend ? 'The workflow of every open payment that has none is started.' : null,
+        mend ? 'The workflow of every payment that needs one and has none is started.' : null,
     },
     async ({ options, operations }) => {
       const since = textOf(options['since']);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEngine } from '../../admin/engine.ts';
 import type { Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
+import { operationsOn } from '../support/operations.ts';
 import type { ProviderName, Providers } from '../support/providers.ts';
 import { providerNames, startProviders } from '../support/providers.ts';
 import type { Service } from '../support/service.ts';
@@ -104,6 +106,48 @@ describe('FS-16: a payer who pays after the end and comes back', () => {
     await providers.of('zarinpal').pay(reference);
     await providers.comeBack(journey, 'zarinpal', reference);
     expect(await afterSearch(id, 1)).toMatchObject({ audit: ['returns'], alerts: 1 });
+  });
+});
+
+describe('a search for late money that the engine has lost', () => {
+  it('is reported once money was found, and mended: what was found goes back', async () => {
+    const { id, reference } = await expired('zarinpal');
+    await providers.of('zarinpal').pay(reference);
+    providers.of('zarinpal').move(reference, 'VERIFIED');
+    providers.of('zarinpal').fail('cut', /reverse/);
+    await providers.comeBack(journey, 'zarinpal', reference);
+    const search = service.client.workflow.getHandle(`LATE_${id}`);
+    await until('it waits to ask again', async () => {
+      const { events } = await search.fetchHistory();
+      return events?.some(({ timerStartedEventAttributes: timer }) => timer);
+    });
+    const operations = operationsOn(service.sql, {
+      engine: async () => createEngine(service.client),
+    });
+    const how = { since: null, limit: 100, look: 100, reason: null };
+    expect((await operations.reconcile({ ...how, mend: false })).differences).toEqual([]);
+
+    await search.terminate('a test');
+    // Its gateway may be told again.
+    await service.sql`
+      update late_money set reversal_at = now() - interval '1 minute' where payment_id = ${id}`;
+    const found = { kind: 'late_money_without_workflow', paymentId: id, status: 'expired' };
+    expect((await operations.reconcile({ ...how, mend: false })).differences).toMatchObject([
+      { ...found, mended: false },
+    ]);
+    expect((await operations.reconcile({ ...how, mend: true })).differences).toMatchObject([
+      { ...found, mended: true },
+    ]);
+    expect(await afterSearch(id, 1)).toEqual({
+      audit: ['found', 'payment.heal_late_money', 'reversed'],
+      alerts: 1,
+      ...asItEnded('expired'),
+    });
+    expect(providers.entry('zarinpal', reference)).toMatchObject({ verified: 0, reversed: 1 });
+    expect(await operations.reconcile({ ...how, mend: false })).toEqual({
+      differences: [],
+      complete: true,
+    });
   });
 });
 
