@@ -17,6 +17,8 @@ export interface Deps {
  * `delivery_without_workflow`: ended, neither delivered nor exhausted, and nobody works on it.
  * `late_money_without_workflow`: money was found after the end, and nobody has it given back.
  * `delivery_overdue`: more than 2 minutes late, though its workflow runs: its workers are behind.
+ * `payment_overdue`: should have ended 20 minutes ago, its workflow runs and asks no gateway: after a
+ * restore it may be past the end that Postgres has lost. A reset to its first task takes it up.
  * `end_without_delivery`: ended without an event or a delivery, which no statement of ours can write.
  * `workflow_without_payment`: in the engine alone.
  */
@@ -25,6 +27,7 @@ export type DifferenceKind =
   | 'delivery_without_workflow'
   | 'late_money_without_workflow'
   | 'delivery_overdue'
+  | 'payment_overdue'
   | 'end_without_delivery'
   | 'workflow_without_payment';
 
@@ -74,6 +77,8 @@ interface Watched {
   workflowId: (paymentId: string) => string;
   /** What it is where that workflow does not run. */
   lost: DifferenceKind;
+  /** What it is where it runs, and is overdue nevertheless. */
+  late: DifferenceKind | null;
   /** For the audit log. */
   action: string;
   start: (waiting: Waiting) => Promise<void>;
@@ -107,14 +112,13 @@ export const createReconciliation =
     const compare = async (page: readonly Waiting[], watched: Watched): Promise<void> => {
       const running = await temporal.running(page.map(({ id }) => watched.workflowId(id)));
       const isRunning = ({ id }: Waiting) => running.has(watched.workflowId(id));
-      const alone = page.filter((one) => !isRunning(one));
-      const waiting = await watched.stillWaiting(alone.map(({ id }) => id));
-      for (const one of page) {
-        const isAlone = !isRunning(one) && waiting.has(one.id);
-        const isLate = isRunning(one) && one.overdue;
-        if (!isAlone && !isLate) continue;
+      const suspect = page.filter((one) => !isRunning(one) || one.overdue);
+      const waiting = await watched.stillWaiting(suspect.map(({ id }) => id));
+      for (const one of suspect) {
+        const isAlone = !isRunning(one);
+        const kind = isAlone ? watched.lost : watched.late;
+        if (!kind || !waiting.has(one.id)) continue;
         const { id: paymentId, application, orderId, status, dueAt: at } = one;
-        const kind = isAlone ? watched.lost : 'delivery_overdue';
         const mended = mend && isAlone;
         if (!add({ kind, paymentId, application, orderId, status, at, mended })) return;
         if (mended) await heal(one, watched);
@@ -183,15 +187,18 @@ export const createReconciliation =
         ...ofPayments,
         list: queries.listOpen,
         lost: 'payment_without_workflow',
+        late: 'payment_overdue',
       }),
       await compareAll({
         ...ofPayments,
         list: queries.listUndelivered,
         lost: 'delivery_without_workflow',
+        late: 'delivery_overdue',
       }),
       await compareAll({
         list: queries.listLate,
         lost: 'late_money_without_workflow',
+        late: null,
         stillWaiting: queries.stillLate,
         workflowId: (id) => lateStartOf(id).workflowId,
         action: 'payment.heal_late_money',

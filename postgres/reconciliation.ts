@@ -8,7 +8,10 @@ export interface Waiting extends StartFacts {
   status: Status;
   /** Of an open payment when it expires, of a delivery its next attempt, of late money when it was found. */
   dueAt: Date;
-  /** The delivery is more than 2 minutes late. */
+  /**
+   * The delivery is more than 2 minutes late; the payment should have ended 20 minutes ago, and its
+   * gateway was not asked since: one that stays silent is asked every hour at least.
+   */
   overdue: boolean;
   /** Where the next page begins. */
   position: string;
@@ -40,7 +43,9 @@ export const createReconciliationQueries = (sql: Sql) => {
     /** Open payments older than a minute: before that, their start may be on its way. */
     async listOpen(page: Page): Promise<Waiting[]> {
       return sql<Waiting[]>`
-        select ${facts}, p.status, p.expires_at as "dueAt", false as overdue,
+        select ${facts}, p.status, p.expires_at as "dueAt",
+          p.expires_at < now() - interval '20 minutes' and (p.asked_at is null
+            or p.asked_at < greatest(p.expires_at, now() - interval '70 minutes')) as overdue,
           p.expires_at::text as position
         from payments p
         where p.status in ('pending', 'processing') and p.created_at < now() - interval '1 minute'

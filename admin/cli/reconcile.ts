@@ -10,6 +10,7 @@ const words: Record<DifferenceKind, string> = {
   delivery_without_workflow: 'ended, not delivered, and no workflow runs',
   late_money_without_workflow: 'late money, and no workflow runs',
   delivery_overdue: 'delivery overdue, though its workflow runs',
+  payment_overdue: 'overdue, and its workflow asks no gateway',
   end_without_delivery: 'ended without an event or a delivery',
   workflow_without_payment: 'a workflow without a record',
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAdmin } from '../../admin/cli/program.ts';
 import { createEngine } from '../../admin/engine.ts';
@@ -248,5 +249,49 @@ describe('a restore of Postgres from an older backup', () => {
     expect(after.json['event_id']).toBe(before.json['event_id']);
     expect(await state(waiting)).toBe('RUNNING');
     expect((await reconcile()).differences).toEqual([]);
+  });
+
+  it('finds what waits for its next webhook and is open again, and a reset ends it', async () => {
+    const id = await undelivered();
+    const before = service.receiver.of(id)[0];
+    for (const table of ['attempts', 'deliveries', 'events'])
+      await service.sql`delete from ${service.sql(table)} where payment_id = ${id}`;
+    await service.sql`
+      update payments set status = 'pending', paid_at = null, tracking_code = null,
+        expires_at = now() - interval '19 minutes', asked_at = null
+      where id = ${id}`;
+    await letItBeOld(id);
+    expect(await kindsOf(id)).toEqual([]);
+    await service.sql`
+      update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
+    expect(await kindsOf(id, { mend: true })).toEqual(['payment_overdue']);
+    expect(await state(id)).toBe('RUNNING');
+
+    const handle = service.client.workflow.getHandle(id);
+    const { runId } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const first = events?.find(({ workflowTaskCompletedEventAttributes: task }) => task);
+    await service.client.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: id, runId },
+      workflowTaskFinishEventId: first!.eventId!,
+      requestId: randomUUID(),
+      reason: 'a test',
+    });
+    const after = await until('the webhook again', () => service.receiver.of(id)[1]);
+    expect(after.json).toMatchObject({ event: 'payment.paid', event_id: before?.json['event_id'] });
+    expect(await kindsOf(id)).toEqual([]);
+  });
+
+  it('leaves alone what a silent gateway is asked about', async () => {
+    const id = await journey.atGateway();
+    await letItBeOld(id);
+    const asked = (ago: string) => service.sql`
+      update payments set expires_at = now() - interval '3 hours', asked_at = now() - ${ago}::interval
+      where id = ${id}`;
+    await asked('69 minutes');
+    expect(await kindsOf(id)).toEqual([]);
+    await asked('71 minutes');
+    expect(await kindsOf(id)).toEqual(['payment_overdue']);
   });
 });
