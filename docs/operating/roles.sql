@@ -40,7 +40,7 @@ grant select on applications, gateways, webhook_secrets, payments, unstarted, id
 grant update (status, gateway_reference, gateway_redirect, asked_at, unanswered, tracking_code,
   card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
   on payments to payments_worker;
-grant insert on events, deliveries, attempts, late_money, sandbox_payments, gateway_exchanges, audit_log
+grant insert on events, deliveries, attempts, late_money, sandbox_payments, gateway_exchanges
   to payments_worker;
 grant update (status, round, next_attempt_at, exhausted_by_run, healed_at) on deliveries to payments_worker;
 grant update (engine_scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
@@ -53,7 +53,7 @@ grant delete on unstarted, idempotency_keys, gateway_exchanges to payments_worke
 -- Admins change who may do what, and begin a delivery again. Payments they only read.
 grant select on applications, gateways, tokens, webhook_secrets, payments, unstarted, events, deliveries,
   attempts, late_money, gateway_exchanges, audit_log to payments_admin;
-grant insert on applications, gateways, tokens, webhook_secrets, audit_log to payments_admin;
+grant insert on applications, gateways, tokens, webhook_secrets to payments_admin;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
   on applications to payments_admin;
 grant update (enabled, credentials) on gateways to payments_admin;
@@ -65,6 +65,9 @@ grant update (status, round, next_attempt_at, exhausted_by_run) on deliveries to
 grant select, delete on payments, unstarted, events, deliveries, attempts, late_money, sandbox_payments
   to payments_retention;
 grant update (response_body) on attempts to payments_retention;
-grant insert on audit_log to payments_retention;
+
+-- When something was written into the audit log, and after what, the table alone says.
+grant insert (actor, action, subject, before, after, reason) on audit_log
+  to payments_worker, payments_admin, payments_retention;
 
 commit;

@@ -24,6 +24,8 @@ const ofTheLog = [
   'truncate audit_log',
   'alter table audit_log disable trigger all',
   'drop trigger audit_log__append_only on audit_log',
+  'insert into audit_log (actor, action, subject, at) values ($$a$$, $$b$$, $$c$$, $$2020-01-01$$)',
+  'insert into audit_log (actor, action, subject, id) overriding system value values ($$a$$, $$b$$, $$c$$, 0)',
 ];
 
 const ofRole: Record<DatabaseRole, readonly string[]> = {
