@@ -1,5 +1,6 @@
 -- Least privilege: one role for each kind of process. Run it after every migration, as the owner of the
--- tables: psql "$OWNER_URL" --set ON_ERROR_STOP=1 --file docs/operating/roles.sql
+-- tables, whose password is in PGPASSFILE: everybody on the machine sees a program's arguments.
+--   psql postgres://OWNER@HOST/DATABASE --set ON_ERROR_STOP=1 --file docs/operating/roles.sql
 -- It can be repeated. Where the owner may not create roles (managed Postgres), whoever may creates the
 -- four first: create role payments_api nologin; … The processes' logins are members of one each:
 --   create role api_1 login password '…' in role payments_api;
