@@ -3,9 +3,10 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { SetupError } from './process.ts';
 
 /** Everything wrong with the environment at once, a line for each variable. */
-export class ConfigError extends Error {}
+export class ConfigError extends SetupError {}
 
 const port = z.coerce.number().int().min(0).max(65_535);
 /** What one client address may ask of the payers' pages. */

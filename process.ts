@@ -91,9 +91,5 @@ export const runOnce = async (work: () => Promise<void>, failed = 1): Promise<vo
 };
 
 const showFailure = (error: unknown) => {
-  console.error(isExpected(error) ? error.message : error);
+  console.error(error instanceof SetupError ? error.message : error);
 };
-
-const isExpected = (error: unknown): error is Error =>
-  error instanceof SetupError ||
-  (error instanceof Error && error.constructor.name === 'ConfigError');

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, readStackConfig } from '../config.ts';
+import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 import { runBench } from './bench.ts';
 import type { Figure } from './figure.ts';
@@ -42,8 +42,7 @@ try {
 } catch (error) {
   // What was interrupted fails for that reason alone, and is being cleaned up already.
   if (!interrupted.signal.aborted) {
-    const expected = error instanceof SetupError || error instanceof ConfigError;
-    console.error(expected ? error.message : error);
+    console.error(error instanceof SetupError ? error.message : error);
     await leave(1);
   }
 }

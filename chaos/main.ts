@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ConfigError, readStackConfig } from '../config.ts';
+import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 import { findTemporalServer } from '../stack/temporal/program.ts';
 import { createTerminal } from '../stack/terminal.ts';
@@ -78,7 +78,6 @@ try {
   console.log(closingLineOf(report));
   process.exit(report.violations.length > 0 ? 1 : 0);
 } catch (error) {
-  const expected = error instanceof SetupError || error instanceof ConfigError;
-  console.error(expected ? error.message : error);
+  console.error(error instanceof SetupError ? error.message : error);
   await leave(1);
 }

@@ -1,4 +1,4 @@
-import { ConfigError, readStackConfig } from '../config.ts';
+import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 import type { ConnectionFacts } from './connection-file.ts';
 import type { Entries } from './services.ts';
@@ -89,7 +89,7 @@ const listenToSignals = (life: Life, say: (line: string) => void) => {
 };
 
 const sentenceOf = (error: unknown): string => {
-  if (error instanceof SetupError || error instanceof ConfigError) return error.message;
+  if (error instanceof SetupError) return error.message;
   if (error instanceof Error && 'syscall' in error && 'path' in error)
     return `${error.message}: make that place writable, or set DATA_DIR and CACHE_DIR to ones that are.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -13,7 +13,7 @@ const house =
  */
 const rules: Record<string, { value?: string; type?: string }> = {
   contract: {},
-  'config.ts': {},
+  'config.ts': { value: 'process.ts#SetupError' },
   'process.ts': {},
   postgres: { value: 'contract' },
   'postgres/main.ts': { value: 'config.ts process.ts' },
@@ -38,7 +38,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   // A sample webhook is sent and signed as a real one is.
   admin: {
     value:
-      'contract postgres workflows/messages.ts activities/webhook-connector.ts activities/webhook-request.ts activities/webhook-resolver.ts activities/webhook-signature.ts',
+      'contract postgres workflows/messages.ts activities/webhook-connector.ts activities/webhook-request.ts activities/webhook-resolver.ts activities/webhook-signature.ts process.ts#SetupError',
     type: 'process.ts',
   },
   'admin/main.ts': { value: 'config.ts process.ts gateways/registry.ts' },

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { isAway } from '../../postgres/connection.ts';
+import { SetupError } from '../../process.ts';
 import { Refusal } from '../change.ts';
 import { secretCommands, tokenCommands } from './access.ts';
 import { applicationCommands } from './applications.ts';
@@ -72,12 +73,8 @@ const settle = (made: Command, around: Surroundings) => {
 
 const cleanLines = (text: string): string => text.split('\n').map(clean).join('\n');
 
-const isExpected = (error: unknown): error is Error =>
-  error instanceof Refusal ||
-  (error instanceof Error && ['ConfigError', 'SetupError'].includes(error.constructor.name));
-
 const sentenceOf = (error: unknown): string => {
-  if (isExpected(error)) return cleanLines(error.message);
+  if (error instanceof Refusal || error instanceof SetupError) return cleanLines(error.message);
   if (isAway(error))
     return 'The database cannot be reached: start it, or correct DATABASE_URL (npm start brings up its own).';
   return clean(`It failed: ${error instanceof Error ? error.message : String(error)}`);
