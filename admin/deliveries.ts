@@ -5,6 +5,7 @@ import { createPaymentRecords, type PaymentLine } from '../postgres/payment-reco
 import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
+import type { Engine } from './engine.ts';
 import { type Reset, ResetFailed, type Resets } from './resets.ts';
 
 export interface Deps {
@@ -12,6 +13,8 @@ export interface Deps {
   change: MakeChange;
   /** @throws where Temporal cannot be reached */
   resets: () => Promise<Resets>;
+  /** @throws where Temporal cannot be reached */
+  engine: () => Promise<Pick<Engine, 'start'>>;
   now: () => Date;
 }
 
@@ -37,7 +40,7 @@ const batch = 100;
 /** So many in a row that Temporal did not reset mean that it will not reset the next one either. */
 const failedInARow = 10;
 
-export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => {
+export const createDeliveryOperations = ({ sql, change, resets, engine, now }: Deps) => {
   const records = createPaymentRecords(sql);
 
   /**
@@ -47,13 +50,25 @@ export const createDeliveryOperations = ({ sql, change, resets, now }: Deps) => 
   const retrigger = async (id: string, reason: string | null): Promise<Reset> => {
     const temporal = await resets();
     const subject = `payment:${id}`;
-    return change({ action: 'delivery.retrigger', subject, reason }, async (tx) => {
+    const done = await change({ action: 'delivery.retrigger', subject, reason }, async (tx) => {
       if (!(await createDeliveries(tx).beginRound(id, now()))) throw await refusalFor(tx, id);
       // Within the transaction: where the reset fails, the delivery stays exhausted.
       const result = await temporal.toDelivery(id, reason ?? 'Re-triggered by an admin');
       const after = { delivery: 'pending', workflow: result };
       return { result, before: { delivery: 'exhausted' }, after };
     });
+    if (done === 'left') await startAnew(id);
+    return done;
+  };
+
+  /** Where there is no history to reset: the sweep would start it too, once it is overdue. */
+  const startAnew = async (id: string): Promise<void> => {
+    const payment = await records.get(id);
+    try {
+      if (payment) await (await engine()).start(payment);
+    } catch {
+      // Nothing is lost, and the admin has what was asked for.
+    }
   };
 
   const retriggerEach = async (

@@ -61,9 +61,11 @@ export const createOrders = () => {
     /** Newest first. */
     list: (): Order[] => [...byPaymentId.values()].toReversed(),
 
-    /** The newest with this number: order numbers of other programs may repeat. */
-    find: (orderId: string): Order | undefined =>
-      [...byPaymentId.values()].findLast((order) => order.orderId === orderId),
+    /** The newest with this number, which may have been tried more than once; what is paid stays so. */
+    find(orderId: string): Order | undefined {
+      const all = [...byPaymentId.values()].filter((order) => order.orderId === orderId);
+      return all.find(({ status }) => status === 'paid') ?? all.at(-1);
+    },
 
     ofPayment: (paymentId: string): Order | undefined => byPaymentId.get(paymentId),
 
