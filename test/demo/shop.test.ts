@@ -168,6 +168,19 @@ describe('POST /webhook', () => {
     });
   });
 
+  it('FS-18: an older payment that expires leaves an order paid that a newer one has paid', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    shop.orders.add(aPayment({ payment_id: 'PAY_2' }));
+    await shop.webhook(anEvent({ payment_id: 'PAY_2', event_id: 'e-2' }));
+    const expired = { event: 'payment.expired', status: 'expired' };
+    expect((await shop.webhook(anEvent(expired))).status).toBe(204);
+    expect(shop.orders.ofPayment('PAY_1')?.status).toBe('expired');
+    expect(shop.orders.find('C-1')).toMatchObject({ paymentId: 'PAY_2', status: 'paid' });
+    const answer = await fetch(`${shop.url}/orders/C-1.json`);
+    expect(await answer.json()).toMatchObject({ payment_id: 'PAY_2', status: 'paid' });
+  });
+
   it('does not take an order for paid when another amount was paid', async () => {
     const shop = await aShop();
     shop.orders.add(aPayment({ amount: 4250 }));

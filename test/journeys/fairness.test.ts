@@ -37,7 +37,7 @@ const many = async <T>(count: number, make: () => Promise<T>): Promise<T[]> => {
 };
 
 describe('an application whose receiver hangs', () => {
-  it('FS-47, FS-48: takes its quarter of the places and no more, and delays nobody else', async () => {
+  it('FS-35, FS-47, FS-48: takes its quarter of the places and no more, and delays nobody else', async () => {
     const a = await service.anApplication({ webhookUrl: slow.url });
     const b = await service.anApplication();
     const [ofA, ofB] = [createJourney(service, a.token), createJourney(service, b.token)];

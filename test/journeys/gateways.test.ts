@@ -64,6 +64,25 @@ describe('a payment through a real gateway’s protocol', () => {
     },
   );
 
+  it('FS-06: that is stuck does not stand in the way of another one of its order', async () => {
+    const zarinpal = providerOf('zarinpal');
+    const ofOrder = () => providers.sent(journey, 'zarinpal', { order_id: 'order-stuck' });
+    const endOf = async ({ id, reference }: Awaited<ReturnType<typeof ofOrder>>) => {
+      await comeBack('zarinpal', reference);
+      return (await journey.get(id)).json['status'];
+    };
+    const stuck = await ofOrder();
+    await zarinpal.pay(stuck.reference);
+    zarinpal.fail('error');
+    expect(await journey.verify(stuck.id)).toMatchObject({ status: 502 });
+
+    const another = await ofOrder();
+    await zarinpal.pay(another.reference);
+    expect(await endOf(another)).toBe('paid');
+    expect((await journey.get(stuck.id)).json['status']).toBe('pending');
+    expect(await endOf(stuck)).toBe('paid');
+  });
+
   it('FS-05, FS-16: zarinpal: one list shows the sweep who paid, in time and late', async () => {
     const late = await sent('zarinpal');
     await skipAllTime(service.client, late.id);

@@ -25,7 +25,7 @@ interface AttemptRow {
 }
 
 describe('a webhook that nobody accepts', () => {
-  it('is sent six times with the documented delays, then its workflow fails as WebhookExhausted', async () => {
+  it('FS-31: is sent six times with the documented delays, then its workflow fails as WebhookExhausted', async () => {
     const { token, secret } = await service.anApplication();
     service.receiver.behave(() => 500);
     const journey = createJourney(service, token);
