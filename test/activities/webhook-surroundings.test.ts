@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
@@ -12,6 +10,7 @@ import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import { attemptDeadlineMs } from '../../activities/webhook-request.ts';
 import { attempt } from '../support/attempt.ts';
 import { startRawServer } from '../support/raw-server.ts';
+import { selfSigned } from '../support/self-signed.ts';
 
 const run = promisify(execFile);
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
@@ -23,16 +22,8 @@ const answering = (text: string) => (socket: Socket) => void socket.write(text);
 
 describe('a receiver with TLS', () => {
   const aSelfSignedServer = async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'payments-certificate-'));
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    await run('openssl', [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-keyout', key, '-out', cert, '-days', '1', '-subj', '/CN=localhost'],
-      ...['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
-    ]);
     const requests: string[] = [];
-    const certificate = { key: readFileSync(key), cert: readFileSync(cert) };
-    const server = createTlsServer(certificate, (socket) => {
+    const server = createTlsServer(selfSigned, (socket) => {
       socket.on('error', () => {});
       socket.on('data', (chunk) => {
         requests.push(chunk.toString());
@@ -44,9 +35,8 @@ describe('a receiver with TLS', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo; // It listens on a TCP port.
     return {
-      ...{ port, cert, requests },
+      ...{ port, requests },
       async [Symbol.asyncDispose]() {
-        rmSync(folder, { recursive: true });
         server.close();
         await once(server, 'close');
       },
@@ -70,7 +60,7 @@ describe('a receiver with TLS', () => {
     const { stdout } = await run(
       process.execPath,
       [join(import.meta.dirname, 'stand-ins/post-once.ts'), `https://localhost:${server.port}/`],
-      { env: { NODE_EXTRA_CA_CERTS: server.cert } },
+      { env: { NODE_EXTRA_CA_CERTS: selfSigned.certFile } },
     );
     expect(JSON.parse(stdout)).toMatchObject({ responseStatus: 204, errorClass: null });
     expect(server.requests[0]).toMatch(/^POST \/ HTTP\/1\.1\r\n/);
