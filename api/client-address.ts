@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { ipv6Groups } from '../contract/ipv6.ts';
 
 /** An address or a network, e.g. 10.0.0.0/8. */
 export interface Network {
@@ -44,12 +45,6 @@ const plain = (text: string): string | undefined => {
 
 /** Whom to count an address as: a household of IPv6 has a whole /64. */
 export const countedAs = (address: string): string => {
-  if (isIP(address) !== 6) return address;
-  // The long form has eight groups, of which `::` leaves out those that are zero.
-  const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
-  const [before = '', after] = canonical.split('::');
-  const head = before === '' ? [] : before.split(':');
-  const tail = after === undefined || after === '' ? [] : after.split(':');
-  const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
-  return `${groups.slice(0, 4).join(':')}::/64`;
+  const groups = isIP(address) === 6 ? ipv6Groups(address) : undefined;
+  return groups ? `${groups.slice(0, 4).join(':')}::/64` : address;
 };

@@ -1,3 +1,5 @@
+import { ipv6Groups } from './ipv6.ts';
+
 /**
  * Where a webhook may go. Asked when a URL is saved and again at every connection, of the addresses
  * its name has then. Tables: IANA's special-purpose registries, RFC 9637, 9602, 9780 and 8215.
@@ -84,15 +86,8 @@ const parseIpv4 = (text: string): Address | undefined => {
 };
 
 const parseIpv6 = (text: string): Address | undefined => {
-  // URL refuses zones and writes every form, also with an embedded IPv4, as groups of hex.
-  const canonical = URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
-  if (canonical === undefined) return undefined;
-  const [head = '', tail] = canonical.split('::');
-  const groupsOf = (part = '') => (part === '' ? [] : part.split(':'));
-  const before = groupsOf(head);
-  const after = groupsOf(tail);
-  const zeros = Array<string>(8 - before.length - after.length).fill('0');
-  const groups = [...before, ...zeros, ...after];
+  const groups = ipv6Groups(text);
+  if (!groups) return undefined;
   return {
     bits: 128,
     value: groups.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n),
