@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { requestIdPattern } from '../contract/ids.ts';
 
 /** Every header of an answer that is part of the contract, by its lower-case name. */
 export const headers = {
   'x-request-id': {
     description: 'Names this request in our log; quote it when something went wrong.',
-    schema: z.string().regex(/^req_[0-9A-HJKMNP-TV-Z]{26}$/),
+    schema: z.string().regex(requestIdPattern),
   },
   'x-ratelimit-limit': {
     description: 'Requests the application may make in a clock minute.',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CreatePayment } from './create-payment.ts';
 import type { ErrorCode } from './errors.ts';
 import { errors } from './errors.ts';
-import { paymentIdPattern } from './ids.ts';
+import { paymentIdPattern, requestIdPattern } from './ids.ts';
 import { listBounds } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import { statuses } from './status.ts';
@@ -139,7 +139,7 @@ const errorAnswer = (code: ErrorCode) =>
         code: z.literal(code),
         message: z.string().min(1),
         ...(code in details && { details: details[code as keyof typeof details] }),
-        request_id: z.string().regex(/^req_[0-9A-HJKMNP-TV-Z]{26}$/),
+        request_id: z.string().regex(requestIdPattern),
       }),
     })
     .meta({ id: `Error_${code}` });

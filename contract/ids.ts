@@ -32,6 +32,8 @@ export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
 
 export const newRequestId = (): string => `req_${ulid(undefined, random)}`;
 
+export const requestIdPattern = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
+
 const eventNamespace = 'd4c1b1f0-6f0e-4f5c-9d57-3a2c3f6a6b1e';
 
 /** Derived from the payment, so that a replay or a reset can never make a second event. */

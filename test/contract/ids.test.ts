@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { eventIdOf, newPaymentId, newRequestId, paymentIdPattern } from '../../contract/ids.ts';
+import {
+  eventIdOf,
+  newPaymentId,
+  newRequestId,
+  paymentIdPattern,
+  requestIdPattern,
+} from '../../contract/ids.ts';
 
 describe('newPaymentId', () => {
   it('matches its own pattern and never repeats', () => {
@@ -42,6 +48,7 @@ describe('paymentIdPattern', () => {
 describe('newRequestId', () => {
   it('is req_ and a ULID', () => {
     expect(newRequestId()).toMatch(/^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+    expect(newRequestId()).toMatch(requestIdPattern);
   });
 });
 
