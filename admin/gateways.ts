@@ -1,3 +1,4 @@
+import { credentialsOwner } from '../contract/ids.ts';
 import type { Sql } from '../postgres/connection.ts';
 import type { Gateway, GatewayKind } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
@@ -28,16 +29,13 @@ export interface NewGateway {
   credentials: string | null;
 }
 
-/** To which owner credentials are bound: an application's secret does not open as a gateway's. */
-export const gatewayOwner = (slug: string): string => `gateway:${slug}`;
-
 export const createGatewayOperations = ({ sql, change, secretBox, problemWithAccount }: Deps) => ({
   async add({ slug, driver, kind, credentials }: NewGateway, reason: string | null): Promise<void> {
     checkSlug(slug);
     const parsed = credentials === null ? {} : parseCredentials(credentials);
     const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
     if (problem !== undefined) throw new Refusal(`${problem}.`);
-    const sealed = credentials && secretBox().seal(credentials, gatewayOwner(slug));
+    const sealed = credentials && secretBox().seal(credentials, credentialsOwner(slug));
     await change({ action: 'gateway.add', subject: `gateway:${slug}`, reason }, async (tx) => {
       const added = await createGateways(tx).insert({ slug, driver, kind, credentials: sealed });
       if (!added) throw new Refusal(`There is a gateway "${slug}" already.`);
@@ -49,7 +47,7 @@ export const createGatewayOperations = ({ sql, change, secretBox, problemWithAcc
   /** Other credentials for the same account; they hold from the next call on, for every payment. */
   async setCredentials(slug: string, credentials: string, reason: string | null): Promise<void> {
     const parsed = parseCredentials(credentials);
-    const sealed = secretBox().seal(credentials, gatewayOwner(slug));
+    const sealed = secretBox().seal(credentials, credentialsOwner(slug));
     const subject = `gateway:${slug}`;
     await change({ action: 'gateway.credentials', subject, reason }, async (tx) => {
       const gateways = createGateways(tx);

@@ -1,3 +1,4 @@
+import { credentialsOwner } from '../contract/ids.ts';
 import type { Queries, Sql } from '../postgres/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
@@ -5,7 +6,6 @@ import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-se
 import { findApplication, lockApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-import { gatewayOwner } from './gateways.ts';
 
 export interface Deps {
   sql: Sql;
@@ -108,7 +108,7 @@ const resealSome = async (tx: Queries, box: SecretBox): Promise<number> => {
   const limit = resealBatch - batch.length;
   const accounts = await gateways.listSealedByOthers(box.currentKeyId, limit);
   for (const { slug, credentials } of accounts) {
-    const owner = gatewayOwner(slug);
+    const owner = credentialsOwner(slug);
     await gateways.reseal(slug, box.seal(box.open(credentials, owner), owner));
   }
   return batch.length + accounts.length;

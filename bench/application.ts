@@ -1,3 +1,4 @@
+import { credentialsOwner } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
 import { connect, type Sql } from '../postgres/connection.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
@@ -32,7 +33,7 @@ export const createSetup = (
       if (credentials !== undefined)
         await createGateways(sql).insert({
           ...{ slug, driver: 'stripe', kind: 'sandbox' },
-          credentials: box.seal(credentials, `gateway:${slug}`),
+          credentials: box.seal(credentials, credentialsOwner(slug)),
         });
       await createApplications(sql).insert({
         slug,

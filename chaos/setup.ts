@@ -1,3 +1,4 @@
+import { credentialsOwner } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
 import { connect } from '../postgres/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
@@ -19,7 +20,7 @@ export const setUp = async (
     for (const { slug, credentials } of gateways)
       await createGateways(sql).insert({
         ...{ slug, driver: slug, kind: 'sandbox' },
-        credentials: box.seal(JSON.stringify(credentials), `gateway:${slug}`),
+        credentials: box.seal(JSON.stringify(credentials), credentialsOwner(slug)),
       });
     const application = 'chaos';
     await createApplications(sql).insert({

@@ -30,6 +30,9 @@ export const paymentIdPattern = /^PAY_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 /** Names of applications and gateways, as admins give them. */
 export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
 
+/** To which owner a gateway's credentials are bound: an application's secret does not open as theirs. */
+export const credentialsOwner = (gateway: string): string => `gateway:${gateway}`;
+
 export const newRequestId = (): string => `req_${ulid(undefined, random)}`;
 
 export const requestIdPattern = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;

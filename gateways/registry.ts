@@ -1,4 +1,5 @@
 import type { FieldError } from '../contract/errors.ts';
+import { credentialsOwner } from '../contract/ids.ts';
 import type { Money } from './amount.ts';
 import { problemsWith } from './amount.ts';
 import type { Account, Driver, GatewayAdapter, Message, Notification } from './gateway.ts';
@@ -83,7 +84,7 @@ const credentialsOf = (
 ): unknown => {
   if (credentials === null) return {};
   try {
-    return JSON.parse(secretBox.open(credentials, `gateway:${gateway}`));
+    return JSON.parse(secretBox.open(credentials, credentialsOwner(gateway)));
   } catch {
     throw new AccountProblem('The credentials cannot be read');
   }
