@@ -58,7 +58,7 @@ it('docs/operating/restoring.md: Temporal comes back empty, and all that is open
   await service.engine.start();
   await service.sql`update payments set created_at = now() - interval '2 minutes'`;
 
-  await expect(reconcile()).rejects.toThrow('amespace');
+  await expect(reconcile()).rejects.toThrow(/namespace/i);
   await makeNamespace();
   await worker.stop();
   await worker.start();
