@@ -9,13 +9,13 @@ import { buildBundle } from './workflow-bundle.ts';
 const mostTried = 100_000;
 const mostShown = 20;
 const connectTimeoutMs = 5_000;
-/** 0: all replay; 1: at least one does not; 2: it could not be found out. */
-const exitCodes = { different: 1, unknown: 2 } as const;
+/** 0: all replay; 1: at least one does not; 2: it could not be found out, or not of all. */
+const exitCodes = { same: 0, different: 1, unknown: 2 } as const;
 
 const readArguments = (): { limit: number; query: string | undefined } => {
   try {
     const { values } = parseArgs({
-      options: { limit: { type: 'string', default: '1000' }, query: { type: 'string' } },
+      options: { limit: { type: 'string', default: String(mostTried) }, query: { type: 'string' } },
     });
     const limit = Number(values.limit);
     if (Number.isInteger(limit) && limit >= 1 && limit <= mostTried)
@@ -24,22 +24,44 @@ const readArguments = (): { limit: number; query: string | undefined } => {
     // Said below.
   }
   throw new SetupError(
-    `Usage: npm run replay-open -- [--limit 1000] [--query "StartTime < '2026-01-01T00:00:00Z'"]`,
+    `Usage: npm run replay-open -- [--limit ${mostTried}] [--query "StartTime < '2026-01-01T00:00:00Z'"]`,
   );
 };
 
-const first = async function* <T>(limit: number, all: AsyncIterable<T>): AsyncGenerator<T> {
-  let taken = 0;
-  for await (const each of all) {
-    yield each;
-    taken += 1;
-    if (taken === limit) return;
+/** `cut` says afterwards whether there were more. */
+const first = <T>(limit: number, all: AsyncIterable<T>) => {
+  const taken = { cut: false, all: take() };
+  async function* take(): AsyncGenerator<T> {
+    let count = 0;
+    for await (const each of all) {
+      taken.cut = count === limit;
+      if (taken.cut) return;
+      yield each;
+      count += 1;
+    }
   }
+  return taken;
 };
 
 /** The SDK wraps its own sentence in several others. */
 const reasonOf = ({ message }: Error): string =>
   /\[TMPRL\d+\] [^"\\]+/.exec(message)?.[0] ?? message.split('\n', 1)[0] ?? '';
+
+/** Those that ended meanwhile need not be tried, so how many were open before does not count. */
+const verdictOf = (seen: { tried: number; different: number; cut: boolean }) => {
+  if (seen.different > 0) {
+    const cure = 'put the change behind patched(), see docs/operating/deploying.md.';
+    return { said: `${seen.different} do not replay: ${cure}`, code: exitCodes.different };
+  }
+  if (seen.tried === 0)
+    return { said: 'None was there to be tried: is it that namespace?', code: exitCodes.unknown };
+  if (seen.cut)
+    return {
+      said: 'These replay, but there are more: raise --limit, or try older ones by --query.',
+      code: exitCodes.unknown,
+    };
+  return { said: 'All of them replay.', code: exitCodes.same };
+};
 
 /**
  * Before a deploy: replays the open workflows of a running server against the workflows of this
@@ -70,7 +92,7 @@ await runOnce(async () => {
     let different = 0;
     for await (const { workflowId, error } of Worker.runReplayHistories(
       { workflowBundle },
-      histories,
+      histories.all,
     )) {
       tried += 1;
       if (!error) continue;
@@ -78,12 +100,9 @@ await runOnce(async () => {
       if (different <= mostShown) console.log(`${workflowId} does not replay: ${reasonOf(error)}`);
     }
     console.log(`Tried ${tried} of ${count} open workflows, the newest first.`);
-    console.log(
-      different === 0
-        ? 'All of them replay.'
-        : `${different} do not replay: put the change behind patched(), see docs/operating/deploying.md.`,
-    );
-    if (different > 0) process.exitCode = exitCodes.different;
+    const { said, code } = verdictOf({ tried, different, cut: histories.cut });
+    console.log(said);
+    process.exitCode = code;
   } finally {
     await connection.close();
   }

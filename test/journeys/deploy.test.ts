@@ -86,9 +86,24 @@ describe('a deploy that changes the workflow of payments', () => {
       code: 0,
       lines: ['Tried 2 of 2 open workflows, the newest first.', 'All of them replay.'],
     });
+    expect(await replayOpen(bundles.careful, '--query', open, '--limit', '2')).toMatchObject({
+      code: 0,
+    });
+    expect(await replayOpen(bundles.careful, '--query', open, '--limit', '1')).toEqual({
+      code: 2,
+      lines: [
+        'Tried 1 of 2 open workflows, the newest first.',
+        'These replay, but there are more: raise --limit, or try older ones by --query.',
+      ],
+    });
     expect((await replayOpen(inject('workflowBundle'), '--limit', '1')).lines[0]).toMatch(
       /^Tried 1 of \d+ open/,
     );
+    const nothing = await replayOpen(bundles.careful, '--query', "WorkflowId = 'nobody'");
+    expect([nothing.code, nothing.lines.at(-1)]).toEqual([
+      2,
+      'None was there to be tried: is it that namespace?',
+    ]);
   });
 
   it('says by its exit code that it could not find out', async () => {
