@@ -202,6 +202,28 @@ describe('under its own role', () => {
     expect(await admin.auditLog({ subject: null, limit: 100 })).not.toEqual([]);
   });
 
+  it('the purge drops what receivers answered, then payments with all that was said of them', async () => {
+    const id = await journey.finish('pay');
+    await delivered(id);
+    await becomes(id, 'delivered');
+    await service.sql`update attempts set response_body = 'thanks' where payment_id = ${id}`;
+    const purge = (paymentDays: number | null) =>
+      operationsOn(as.retention, {
+        retention: { attemptBodyDays: 90, paymentDays },
+        now: () => new Date(Date.now() + 401 * 24 * 3_600_000),
+      }).purge(1_000, null);
+    const left = (table: string) => service.sql`
+      select * from ${service.sql(table)} where payment_id = ${id}`;
+    expect(await left('gateway_exchanges')).not.toEqual([]);
+
+    expect(await purge(null)).toEqual({ attemptBodies: 1, payments: 0 });
+    expect(await left('attempts')).toMatchObject([{ response_body: null }]);
+    expect((await purge(400)).payments).toBeGreaterThan(0);
+    for (const table of ['gateway_exchanges', 'attempts', 'deliveries', 'events'])
+      expect(await left(table), table).toEqual([]);
+    expect((await journey.get(id)).status).toBe(404);
+  });
+
   it('nothing of all that was refused', () => {
     const lines = [...service.api.lines, ...worker.lines];
     expect(lines.filter((line) => line.includes('permission denied'))).toEqual([]);
