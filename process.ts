@@ -11,6 +11,10 @@ export const logContext = new AsyncLocalStorage<Record<string, string>>();
 /** The trace that the current piece of work belongs to. */
 export const currentTrace = (): string | undefined => logContext.getStore()?.['trace_id'];
 
+/** Work of that trace; without one, of the trace that it is begun in. */
+export const withinTrace = <T>(traceId: string | null | undefined, work: () => T): T =>
+  traceId ? logContext.run({ ...logContext.getStore(), trace_id: traceId }, work) : work();
+
 const flushEveryMs = 200;
 
 /** A JSON line for each event on stdout, some at a time: a write for each would cost a tenth of the CPU. */

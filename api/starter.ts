@@ -2,8 +2,9 @@ import { AsyncResource } from 'node:async_hooks';
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { StartFacts } from '../contract/payment.ts';
-import type { Unstarted } from '../postgres/unstarted.ts';
+import type { Unstarted, UnstartedPayment } from '../postgres/unstarted.ts';
 import type { Logger } from '../process.ts';
+import { withinTrace } from '../process.ts';
 import { paymentWorkflow, startOf } from '../workflows/messages.ts';
 import type { payment } from '../workflows/payment.ts';
 
@@ -72,11 +73,14 @@ export const createStarter = ({ client, unstarted, logger }: Deps) => {
       else if (waiting.length < waitingMax) waiting.push(inContext(facts));
     },
 
-    /** For a payer who waits at the door: resolves when the start has succeeded or failed. */
-    async startNow(facts: StartFacts): Promise<void> {
+    /**
+     * For a payer who waits at the door: resolves when the start has succeeded or failed. The workflow
+     * belongs to the trace of the create, not to the payer's.
+     */
+    async startNow(facts: UnstartedPayment): Promise<void> {
       // A second start would change nothing, and cost the engine as much as the first.
       if (started.has(facts.id) || (await inFlight.get(facts.id))) return;
-      await run(facts);
+      await withinTrace(facts.traceId, () => run(facts));
     },
 
     /** Waits for the starts in flight, so that a graceful stop leaves little to the sweep. */

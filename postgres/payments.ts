@@ -31,6 +31,8 @@ export interface PayerView extends SentPayment {
   /** Null until the payment is opened at its gateway. */
   redirect: Redirect | null;
   unstarted: boolean;
+  /** That of the create, while it is unstarted and where its caller sent one. */
+  traceId: string | null;
 }
 
 export interface PaymentRow {
@@ -222,15 +224,17 @@ export const createPayments = (sql: Sql) => ({
   /** For a payer's page: whoever knows the unguessable id may ask. */
   async getForPayer(id: string): Promise<PayerView | undefined> {
     const [row] = await sql<
-      (PaymentRow & Pick<PayerView, 'driver' | 'redirect' | 'sent' | 'unstarted'>)[]
+      (PaymentRow & Pick<PayerView, 'driver' | 'redirect' | 'sent' | 'unstarted' | 'traceId'>)[]
     >`
       select ${paymentColumns(sql)}, g.driver, p.gateway_redirect as redirect,
         p.checkout_at is not null as sent,
-        exists (select from unstarted u where u.payment_id = p.id) as unstarted
-      from payments p join gateways g on g.slug = p.gateway where p.id = ${id}`;
+        u.payment_id is not null as unstarted, u.trace_id as "traceId"
+      from payments p join gateways g on g.slug = p.gateway
+      left join unstarted u on u.payment_id = p.id
+      where p.id = ${id}`;
     if (!row) return undefined;
-    const { driver, redirect, sent, unstarted } = row;
-    return { ...toPayment(row), driver, redirect, sent, unstarted };
+    const { driver, redirect, sent, unstarted, traceId } = row;
+    return { ...toPayment(row), driver, redirect, sent, unstarted, traceId };
   },
 
   /** The payment that a gateway has under its own name for it. */

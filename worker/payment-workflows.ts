@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { PaymentWorkflows } from '../activities/payment-workflows.ts';
-import { logContext } from '../process.ts';
+import { withinTrace } from '../process.ts';
 import {
   lateStartOf,
   lateWorkflow,
@@ -21,7 +21,7 @@ export const createPaymentWorkflows = (client: Client): PaymentWorkflows => ({
       );
     try {
       // From there the client's interceptor has it.
-      await (traceId ? logContext.run({ trace_id: traceId }, start) : start());
+      await withinTrace(traceId, start);
     } catch (error) {
       // It ran and ended: nothing is lost.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -128,29 +128,53 @@ describe('a trace that the caller sends', () => {
       );
   });
 
-  it('is kept while the engine is away, for the sweep to start the workflow with', async () => {
-    const { token } = await service.anApplication();
+  /** Created while the engine is away, and given up by the API. */
+  const unstarted = async () => {
+    const journey = createJourney(service, (await service.anApplication()).token);
     const traceId = randomBytes(16).toString('hex');
     const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
     await service.engine.stop();
     const fields = { order_id: 'order-1', amount: 1250, currency: 'EUR' };
-    const { json } = await createJourney(service, token).request(
+    const { json } = await journey.request(
       ...(['POST', '/api/v1/payments', fields, { traceparent }] as const),
     );
     const id = String(json['payment_id']);
     await until('the API gives it up', () =>
       linesOf('api', (line) => line['payment_id'] === id).some(({ err }) => err !== undefined),
     );
-    await service.engine.start();
+    return { id, traceId, journey };
+  };
+
+  /** What the workflow was started with. */
+  const headerOf = async (id: string) => {
     const started = () =>
       service.client.workflow
         .getHandle(id)
         .fetchHistory()
         .catch(() => undefined);
-    const { events } = await until('the sweep starts it', started);
-    const { header } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+    const { events } = await until('somebody starts it', started);
+    return events?.[0]?.workflowExecutionStartedEventAttributes?.header;
+  };
+
+  it('is kept while the engine is away, for the sweep to start the workflow with', async () => {
+    const { id, traceId } = await unstarted();
+    await service.engine.start();
+    const header = await headerOf(id);
     expect(Object.keys(header?.fields ?? {})).toEqual(['trace_id']);
     expect(textOf(header)).toContain(traceId);
+  });
+
+  it('and for the payer who comes before the sweep', async () => {
+    const { id, traceId, journey } = await unstarted();
+    await service.worker.stop();
+    await service.engine.start();
+    const isSent = async () => (await journey.checkout(id)).status === 302;
+    const sent = until('the payer is sent to the gateway', isSent);
+    const header = await headerOf(id);
+    expect(Object.keys(header?.fields ?? {})).toEqual(['trace_id']);
+    expect(textOf(header)).toContain(traceId);
+    await service.worker.start();
+    await sent;
   });
 
   it('leaves nothing where it is not valid, and the payment lives as ever', async () => {
