@@ -28,8 +28,6 @@ export type NamedPayment = StartFacts & Pick<Payment, 'status'>;
 /** A payment as its payer meets it. */
 export interface PayerView extends SentPayment {
   driver: string;
-  /** Null until the payment is opened at its gateway. */
-  redirect: Redirect | null;
   unstarted: boolean;
   /** That of the create, while it is unstarted and where its caller sent one. */
   traceId: string | null;
@@ -224,17 +222,16 @@ export const createPayments = (sql: Sql) => ({
   /** For a payer's page: whoever knows the unguessable id may ask. */
   async getForPayer(id: string): Promise<PayerView | undefined> {
     const [row] = await sql<
-      (PaymentRow & Pick<PayerView, 'driver' | 'redirect' | 'sent' | 'unstarted' | 'traceId'>)[]
+      (PaymentRow & Pick<PayerView, 'driver' | 'sent' | 'unstarted' | 'traceId'>)[]
     >`
-      select ${paymentColumns(sql)}, g.driver, p.gateway_redirect as redirect,
-        p.checkout_at is not null as sent,
+      select ${paymentColumns(sql)}, g.driver, p.checkout_at is not null as sent,
         u.payment_id is not null as unstarted, u.trace_id as "traceId"
       from payments p join gateways g on g.slug = p.gateway
       left join unstarted u on u.payment_id = p.id
       where p.id = ${id}`;
     if (!row) return undefined;
-    const { driver, redirect, sent, unstarted, traceId } = row;
-    return { ...toPayment(row), driver, redirect, sent, unstarted, traceId };
+    const { driver, sent, unstarted, traceId } = row;
+    return { ...toPayment(row), driver, sent, unstarted, traceId };
   },
 
   /** The payment that a gateway has under its own name for it. */

@@ -33,7 +33,7 @@ describe('openPayment', () => {
       status: 'pending',
       reference: 'A-1',
     });
-    expect(await records.payments.getForPayer(id)).toMatchObject({ redirect });
+    expect(await records.payments.sendToGateway(id, new Date())).toEqual(redirect);
   });
 
   it.each([true, false])('does not open again what is open (late: %s)', async (late) => {
