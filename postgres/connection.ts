@@ -76,6 +76,7 @@ export const connect = (url: string, { name, max }: ConnectOptions): Sql => {
   });
 };
 
+const tooSlow = '57014';
 const connectionCodes = new Set([
   ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
@@ -83,7 +84,7 @@ const connectionCodes = new Set([
   ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL'],
   ...['NO_ANSWER', 'EHOSTUNREACH', 'ENETUNREACH'],
   // Shutting down, crashed, starting up, too many connections; a statement took too long.
-  ...['57P01', '57P02', '57P03', '53300', '57014'],
+  ...['57P01', '57P02', '57P03', '53300', tooSlow],
   // It only reads: a standby, until the name leads to the new primary.
   '25006',
 ]);
@@ -91,3 +92,7 @@ const connectionCodes = new Set([
 /** Postgres is away, as opposed to having refused a statement. */
 export const isAway = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && connectionCodes.has(String(error.code));
+
+/** A statement was cut off, for want of time or by somebody's hand. */
+export const isTooSlow = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === tooSlow;

@@ -90,7 +90,10 @@ export const createPaymentRecords = (sql: Queries) => {
     from attempts where payment_id = ${id} order by number`;
 
   return {
-    /** The newest first: ids are ordered by time, and every combination of filters has their index. */
+    /**
+     * The newest first: ids are ordered by time. An order has an index behind its application, which
+     * Postgres skips through since 18 where none is given; a status alone is looked for from the newest on.
+     */
     async find(filter: PaymentFilter, limit: number): Promise<PaymentLine[]> {
       const { id, orderId, application, status, delivery } = filter;
       return sql<PaymentLine[]>`

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { isAway } from '../../postgres/connection.ts';
+import { isAway, isTooSlow } from '../../postgres/connection.ts';
 import { SetupError } from '../../process.ts';
 import { Refusal } from '../change.ts';
 import { secretCommands, tokenCommands } from './access.ts';
@@ -75,6 +75,8 @@ const cleanLines = (text: string): string => text.split('\n').map(clean).join('\
 
 const sentenceOf = (error: unknown): string => {
   if (error instanceof Refusal || error instanceof SetupError) return cleanLines(error.message);
+  if (isTooSlow(error))
+    return 'A statement took longer than the database is given: ask for less, or see in pg_stat_activity what holds it up.';
   if (isAway(error))
     return 'The database cannot be reached: start it, or correct DATABASE_URL (npm start brings up its own).';
   return clean(`It failed: ${error instanceof Error ? error.message : String(error)}`);

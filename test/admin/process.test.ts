@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aKeyRing } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
+import { until } from '../support/until.ts';
 
 const keyRing = aKeyRing();
 let records: Records;
@@ -65,6 +66,23 @@ describe('the admin process', () => {
     const [shop] = await records.sql`
       select requests_per_minute as "perMinute" from applications where slug = 'shop'`;
     expect(shop).toEqual({ perMinute: 77 });
+  });
+
+  it('says that a statement was cut off, and not that there is no database', async () => {
+    await records.sql.begin(async (tx) => {
+      await tx`lock table applications in access exclusive mode`;
+      const line = [entry, 'applications', 'list'];
+      const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
+      // As its timeout would, after 10 seconds.
+      await until('it waits, and is cut off', async () => {
+        const [row] = await records.sql`
+          select pg_cancel_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
+        return row !== undefined;
+      });
+      const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      expect([said, code]).toEqual([expect.stringMatching(/^A statement took longer/), 1]);
+    });
   });
 
   it.each([
