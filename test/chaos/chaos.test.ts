@@ -34,7 +34,9 @@ describe('npm run chaos', () => {
         { folder, programs, root: checkout, cleanup, say: () => {} },
       );
 
-      expect(report.violations, textOf(report, seed)).toEqual([]);
+      // The text says all; of payments and their gateways' books a difference would be endless.
+      const violations = report.violations.map(({ order, text }) => `${order}: ${text}`);
+      expect(violations, textOf(report, seed)).toEqual([]);
       expect(report.created).toBe(50);
       expect(report.kills.length).toBeGreaterThanOrEqual(5);
       expect(report.statuses.get('paid')).toBeGreaterThan(20);
