@@ -24,12 +24,14 @@ const rules: Record<string, { value?: string; type?: string }> = {
   activities: { value: 'contract postgres gateways', type: 'process.ts' },
   workflows: { value: 'contract', type: 'activities' },
   api: {
-    value: 'contract postgres gateways workflows/messages.ts process.ts#logContext,currentTrace',
+    value:
+      'contract postgres gateways workflows/messages.ts process.ts#logContext,currentTrace,withinTrace',
     type: 'workflows process.ts operations/metrics.ts',
   },
   'api/main.ts': { value: 'config.ts process.ts operations' },
   worker: {
-    value: 'contract postgres gateways activities workflows/messages.ts process.ts#logContext',
+    value:
+      'contract postgres gateways activities workflows/messages.ts process.ts#logContext,withinTrace',
     type: 'process.ts operations/metrics.ts',
   },
   'worker/main.ts': { value: 'config.ts process.ts operations' },
