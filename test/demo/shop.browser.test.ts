@@ -114,6 +114,37 @@ describe('the demo shop in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('fits the narrowest phone, from the shop to the gateway and where there is a problem', async () => {
+    const { context } = await aPayer({ viewport: { width: 320, height: 568 } });
+    const page = await buy(context, 'Stoneware mug');
+    expect(await fitsItsWidth(page)).toBe(true);
+    await choose(page, 'Pay and close the browser');
+    await page.getByRole('heading', { name: 'The browser is closed' }).waitFor();
+    expect(await fitsItsWidth(page)).toBe(true);
+    const nobodys = `PAY_${'0'.repeat(26)}`;
+    await page.goto(`${stack.facts.api_base_url}/api/v1/payments/${nobodys}/checkout`);
+    expect(await fitsItsWidth(page)).toBe(true);
+    await page.goto(`${stack.facts.shop_url}/orders`);
+    expect(await fitsItsWidth(page)).toBe(true);
+  });
+
+  it('takes the focus away from nobody when an order changes', async () => {
+    const { context } = await aPayer();
+    await buy(context, 'Stoneware mug');
+    const orders = await openOrders(context);
+    const live = orders.locator('[data-live]');
+    const link = orders.locator('.orders li a').first();
+    await link.focus();
+    const [href, before] = [await link.getAttribute('href'), await live.getAttribute('data-live')];
+    const payment = await buy(context, 'Morning beans');
+    await orders.bringToFront();
+    await orders.locator(`.orders li:nth-child(2) a[href="${href}"]`).waitFor();
+    expect(await live.getAttribute('data-live')).not.toBe(before);
+    const focused = 'document.activeElement.getAttribute("href")';
+    expect(await orders.evaluate(focused)).toBe(href);
+    await payment.close();
+  });
+
   it('sells without JavaScript, and the order changes all the same', async () => {
     const { context, complaints } = await aPayer({ javaScriptEnabled: false });
     const payment = await buy(context, 'Pour-over set');
