@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { createPayerHandlers, type Deps } from '../../api/payer.ts';
+import type { AnyRequest } from '../../api/route.ts';
+import { newPaymentId } from '../../contract/ids.ts';
+import type { PayerView } from '../../postgres/payments.ts';
+
+const aPayment = (): PayerView => ({
+  ...{ id: newPaymentId(), application: 'shop', test: true, orderId: 'o-1', status: 'pending' },
+  ...{ amount: 1250, currency: 'EUR', gateway: 'sandbox', driver: 'sandbox', description: null },
+  ...{ callbackUrl: 'https://shop.example/return', metadata: '{}', trackingCode: null },
+  ...{
+    cardPanMasked: null,
+    paidAt: null,
+    failureCode: null,
+    expiresAt: new Date(Date.now() + 9e5),
+  },
+  ...{ createdAt: new Date(), updatedAt: new Date(), sent: true, unstarted: false, traceId: null },
+});
+
+const refuse = () => Promise.reject(new Error('away'));
+
+/** A payer comes back, and the record can be read as often as this says. */
+const comeBack = (payment: PayerView, { reads, settle }: { reads: number } & Deps['settler']) => {
+  let left = reads;
+  const { returnFromGateway } = createPayerHandlers({
+    payments: {
+      getForPayer: async () => ((left -= 1) >= 0 ? payment : refuse()),
+      isOpened: refuse,
+      sendToGateway: refuse,
+    },
+    settler: { settle },
+    starter: { startNow: refuse },
+    startLate: refuse,
+    now: () => new Date(),
+    logger: { info() {}, warn() {} },
+  });
+  const request: Pick<AnyRequest, 'params' | 'search' | 'hungUp'> = {
+    params: { payment_id: payment.id },
+    search: () => new URLSearchParams(),
+    hungUp: () => new AbortController().signal,
+  };
+  return returnFromGateway(request as AnyRequest); // All that a return looks at.
+};
+
+it.each([
+  { what: 'is away', reads: 1, status: 'processing' },
+  { what: 'says so', reads: 2, status: 'paid' },
+])('goes on to the shop when nothing could be settled: the record $what', async (given) => {
+  const payment = aPayment();
+  const settle = async () => {
+    if (given.status === 'paid') payment.status = 'paid';
+    return refuse();
+  };
+  const { status, headers } = await comeBack(payment, { reads: given.reads, settle });
+  expect(status).toBe(303);
+  const callback = new URL(headers?.['location'] ?? '');
+  expect(callback.origin + callback.pathname).toBe(payment.callbackUrl);
+  expect(callback.searchParams.get('status')).toBe(given.status);
+});
