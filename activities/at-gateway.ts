@@ -3,7 +3,7 @@ import type { Exchange } from '../contract/exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { OpenedPayment } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
-import type { Places } from './places.ts';
+import { type Places, shortestWaitMs } from './places.ts';
 
 /**
  * Work at a payment's gateway, so much at once at each: a slow one holds its own places, not all of
@@ -17,7 +17,10 @@ export const atGateway = async <T>(
   { longestWaitMs = Infinity } = {},
 ): Promise<T> => {
   const place = places.take(gateway, id);
-  if (!place.entered) throw busy(gateway, Math.min(place.comeBackInMs, longestWaitMs));
+  if (!place.entered) {
+    const waitMs = Math.min(place.comeBackInMs, longestWaitMs);
+    throw busy(gateway, Math.max(waitMs, shortestWaitMs));
+  }
   try {
     return await work();
   } finally {

@@ -77,9 +77,8 @@ export const createPaymentActivities = (deps: Deps) => {
       const payment = await find(id);
       if (isTerminal(payment.status)) return openedAfterEnd(payment);
       if (payment.reference !== null) return 'open';
-      if (late) return 'unopened';
-      // Whoever is sent away for longer than the payment has left is not called again.
-      const longestWaitMs = (payment.expiresAt.getTime() - now().getTime()) / 2;
+      const leftMs = payment.expiresAt.getTime() - now().getTime();
+      if (late || leftMs <= 0) return 'unopened';
       const opening = await tryAtGateway(
         payment,
         (gateway) =>
@@ -87,7 +86,8 @@ export const createPaymentActivities = (deps: Deps) => {
             () => gateway.open(toGateway(payment, publicBaseUrl)),
             () => gatewayExchanges.insert(id, payment.exchanges),
           ),
-        { longestWaitMs },
+        // Whoever is sent away for longer than the payment has left is not called again.
+        { longestWaitMs: leftMs / 2 },
       );
       if (opening.result === 'refused') {
         const { code, message } = opening;

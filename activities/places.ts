@@ -19,7 +19,7 @@ interface Owner {
   heldMs: number;
 }
 
-const shortestWaitMs = 250;
+export const shortestWaitMs = 250;
 const longestWaitMs = 5 * 60_000;
 /** Who is this late went to another worker. */
 const forgetAfterMs = 1_000;

@@ -49,25 +49,21 @@ export const createSweepActivities = (deps: Deps) => {
     healed(facts);
   };
 
-  const ask = async (one: OnTheirWay, said: ExchangeOf[], tell: Tell): Promise<void> => {
+  const ask = async (one: OnTheirWay, said: ExchangeOf[]): Promise<void> => {
     const payment = await settlements.get(one.id);
     if (!payment) return;
     const gateway = gatewayOf(payment, (exchange) => said.push({ ...exchange, paymentId: one.id }));
     const opened = toOpened(payment, one.reference, deps.publicBaseUrl);
     const answer = await orSilent(one, () => gateway.inquire(opened));
-    if (answer && hasNews(answer)) await tell(one);
+    if (answer && hasNews(answer)) await workflows.tell(one);
   };
 
-  /** Asks about each, and keeps for admins what was said about all of them at once. @returns the rest */
-  const askAbout = async (
-    payments: readonly OnTheirWay[],
-    until: number,
-    tell: Tell,
-  ): Promise<OnTheirWay[]> => {
+  /** Asks about each, and keeps for admins what was said about all of them at once. */
+  const askAbout = async (payments: readonly OnTheirWay[], until: number) => {
     const said: ExchangeOf[] = [];
-    const bounds = { atOnce: asksAtOnce, until, logger };
     try {
-      return await eachOf(payments, bounds, (one) => ask(one, said, tell));
+      const bounds = { atOnce: asksAtOnce, until, logger };
+      return await eachOf(payments, bounds, (one) => ask(one, said));
     } finally {
       if (said.length > 0) await deps.gatewayExchanges.insertRepeated(said);
     }
@@ -98,7 +94,7 @@ export const createSweepActivities = (deps: Deps) => {
   const startLate = async (gateway: string, { paid }: Listed, until: number): Promise<void> => {
     const ended = await sweepQueries.listEndedUnpaid(gateway, [...paid]);
     const start = ({ id }: { id: string }) => workflows.startLate(id);
-    await eachOf(ended, { atOnce: startsAtOnce, until, logger }, start);
+    await anyOf(ended, { atOnce: startsAtOnce, until, logger }, start);
   };
 
   return {
@@ -109,7 +105,7 @@ export const createSweepActivities = (deps: Deps) => {
       while (Date.now() < until) {
         const batch = await unstarted.list({ limit: 500, age: '5 seconds' });
         const done: string[] = [];
-        await eachOf(batch, { atOnce: startsAtOnce, until, logger }, async (facts) => {
+        await anyOf(batch, { atOnce: startsAtOnce, until, logger }, async (facts) => {
           await workflows.start(facts, { again: false, traceId: facts.traceId });
           done.push(facts.id);
         });
@@ -133,15 +129,7 @@ export const createSweepActivities = (deps: Deps) => {
       const isPaid = ({ reference }: OnTheirWay) => listed?.paid.has(reference) === true;
       const isUnclear = (one: OnTheirWay) =>
         !isPaid(one) && (one.uncertain || listed?.complete !== true);
-      const untold: OnTheirWay[] = [];
-      const tell = async (one: OnTheirWay) => {
-        try {
-          await workflows.tell(one);
-        } catch (error) {
-          untold.push(one);
-          throw error;
-        }
-      };
+      const failures: Failure<OnTheirWay>[] = [];
       let done = 0;
       try {
         for (let atOnce = asksAtOnce, most = asksPerSweep; done < most && Date.now() < until;) {
@@ -150,19 +138,22 @@ export const createSweepActivities = (deps: Deps) => {
           const due = await sweepQueries.takeOnTheirWay(gateway, atOnce);
           if (done === 0 && due[0]) listed = await listUnverified(due[0]);
           const bounds = { atOnce: startsAtOnce, until, logger };
-          const unheard = await eachOf(due.filter(isPaid), bounds, tell);
-          const unasked = await askAbout(due.filter(isUnclear), until, tell);
-          const left = [...unheard, ...unasked];
+          const told = await eachOf(due.filter(isPaid), bounds, workflows.tell);
+          const asked = await askAbout(due.filter(isUnclear), until);
+          failures.push(...told.failures, ...asked.failures);
+          const left = [...told.left, ...asked.left];
           if (left.length > 0) await sweepQueries.giveBackOnTheirWay(left.map(({ id }) => id));
           done += due.length - left.length;
           if (due.length < atOnce) break;
           if (listed?.complete) [atOnce, most] = [listedAtOnce, listedPerSweep];
         }
       } finally {
-        // Only now: who can never be told would be the first to be taken again.
-        if (untold.length > 0) await sweepQueries.giveBackOnTheirWay(untold.map(({ id }) => id));
+        // Only now: who fails each time would be the first to be taken again.
+        const failed = failures.map(({ payment }) => payment.id);
+        if (failed.length > 0) await sweepQueries.giveBackOnTheirWay(failed);
       }
       if (listed) await startLate(gateway, listed, until);
+      if (failures[0] && failures.length === done) throw failures[0].error;
       return done;
     },
 
@@ -174,16 +165,14 @@ export const createSweepActivities = (deps: Deps) => {
       const bounds = { atOnce: startsAtOnce, until: Date.now() + workMs, logger };
       const notEnded = await sweepQueries.takeNotEnded(500);
       const undelivered = await sweepQueries.takeOverdueDeliveries(500);
-      await eachOf(notEnded, bounds, startAgain);
-      await eachOf(undelivered, bounds, tellOfEnd);
+      await anyOf(notEnded, bounds, startAgain);
+      await anyOf(undelivered, bounds, (one) => (one.begun ? startAgain(one) : tellOfEnd(one)));
       return notEnded.length + undelivered.length;
     },
 
     dropExpiredKeys: () => deps.idempotencyKeys.dropExpired(5_000),
   };
 };
-
-type Tell = (one: OnTheirWay) => Promise<void>;
 
 /** What a gateway holds as paid and not verified; where it is not `complete`, there may be more. */
 interface Listed {
@@ -200,16 +189,21 @@ interface Bounds {
   logger: Deps['logger'];
 }
 
+interface Failure<T> {
+  payment: T;
+  error: unknown;
+}
+
 /**
  * Works on all payments, some at once, until the time is over; one failure does not stop the others.
- * @returns those for which no time was left
+ * `left`: those for which there was no time.
  */
 const eachOf = async <T extends { id: string }>(
   payments: readonly T[],
   { atOnce, until, logger }: Bounds,
   work: (payment: T) => Promise<void>,
-): Promise<T[]> => {
-  const failures: unknown[] = [];
+): Promise<{ left: T[]; failures: Failure<T>[] }> => {
+  const failures: Failure<T>[] = [];
   const left: T[] = [];
   const queue = payments.values();
   const lane = async () => {
@@ -218,11 +212,20 @@ const eachOf = async <T extends { id: string }>(
       else
         await work(payment).catch((error: unknown) => {
           logger.warn({ payment_id: payment.id, err: error }, 'The sweep failed on one payment');
-          failures.push(error);
+          failures.push({ payment, error });
         });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
-  if (failures.length === payments.length && failures.length > 0) throw failures[0];
-  return left;
+  return { left, failures };
+};
+
+/** The same; where it fails for all, operators see the activity fail. */
+const anyOf = async <T extends { id: string }>(
+  payments: readonly T[],
+  bounds: Bounds,
+  work: (payment: T) => Promise<void>,
+): Promise<void> => {
+  const { failures } = await eachOf(payments, bounds, work);
+  if (failures[0] && failures.length === payments.length) throw failures[0].error;
 };

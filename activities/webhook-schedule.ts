@@ -38,12 +38,12 @@ export const nextStep = (
   const delayMs = delaysMs[attempts.length - 1] ?? 0;
   if (last) {
     const spentMs = (last.durationMs ?? 0) + delayMs;
-    // It may have waited in the queue since it was due, which the engine's clock alone does not tell.
-    const beganMs = Math.max(last.engineScheduledAt.getTime(), last.startedAt.getTime());
-    const byEngineMs = beganMs + spentMs - scheduledAt.getTime();
-    // Ours may be ahead of the engine's, or behind it where a test skips time: not by itself a reason.
+    const byEngineMs = last.engineScheduledAt.getTime() + spentMs - scheduledAt.getTime();
+    // It may have waited in the queue since it was due, which the engine's clock alone does not tell:
+    // as far as the worker's says so too, for that one may be ahead, or behind where a test skips time.
+    const queuedMs = Math.max(last.startedAt.getTime() - last.engineScheduledAt.getTime(), 0);
     const byWorkerMs = last.startedAt.getTime() + spentMs - now.getTime();
-    const restMs = Math.min(byEngineMs, byWorkerMs);
+    const restMs = Math.max(byEngineMs, Math.min(byEngineMs + queuedMs, byWorkerMs));
     if (restMs > toleranceMs) return { kind: 'wait', ms: Math.min(restMs, delayMs) };
   }
   return { kind: 'attempt', number: highestNumber + 1, indexInRound: attempts.length + 1 };

@@ -79,18 +79,15 @@ const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
   const find = finder(payments);
 
   const settle = async (payment: PayerView, request: ReturnRequest): Promise<Status> => {
-    const gone = request.hungUp();
     // The payer goes on; the sweep or the deadline finds the outcome.
     const passOver = (error: unknown): undefined => {
-      gone.throwIfAborted();
       logger.warn({ payment_id: payment.id, err: error }, 'A return could not be settled');
     };
     const hint = driverOf(payment.driver)?.parseReturn(request.search());
     logger.info({ payment_id: payment.id, says: hint?.says }, 'A payer came back');
     const cancelled = hint?.says === 'cancelled';
-    const standing = await settler
-      .settle(payment, { returned: true, cancelled }, gone)
-      .catch(passOver);
+    // Also for a payer who has closed the page meanwhile: what follows is to be done all the same.
+    const standing = await settler.settle(payment, { returned: true, cancelled }).catch(passOver);
     if (standing?.known === 'ended') return standing.status;
     const settled = await find(request).catch(passOver);
     return settled && isTerminal(settled.status) ? settled.status : 'processing';

@@ -46,12 +46,13 @@ export const createPaymentHandlers = (
     getPayment: async (request) => present(await find(request)),
     async verifyPayment(request) {
       const payment = await find(request);
-      // The record answers where the gateway has nothing to say, or said it a moment ago.
+      // The record answers where the gateway has nothing to say.
       if (isTerminal(payment.status) || !payment.sent) return present(payment);
       const last = settler.lastAnswer(payment.id);
       const { known } =
         last ?? (await settler.settle(payment, { returned: false }, request.hungUp()));
-      const settled = last ? payment : await find(request);
+      // What was said a moment ago is not asked again; the record may be older than that.
+      const settled = last && last.known !== 'ended' ? payment : await find(request);
       if (known === 'unknown' && !isTerminal(settled.status))
         throw request.refuse('GATEWAY_UNAVAILABLE');
       return present(settled);

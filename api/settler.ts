@@ -29,14 +29,16 @@ export const createSettler = ({ client }: { client: Client }) => {
       .getHandle(id)
       .executeUpdate<Standing, [SettleRequest]>(settleUpdate, { args: [request] });
 
-  /** Where its workflow is lost it is started again; where it has ended, so has the new run at once. */
+  /** Where its workflow is lost it is started again. */
   const startAgain = async (facts: StartFacts, request: SettleRequest): Promise<Standing> => {
     await client.workflow.start(paymentWorkflow, startOf(facts, { again: true }));
     try {
       return await executeUpdate(facts.id, request);
     } catch (error) {
-      // The record says how it ended.
-      if (error instanceof WorkflowNotFoundError) return { known: 'waiting' };
+      // It had ended, so the new run did at once, perhaps in the middle of this: the record says how.
+      const hasEnded =
+        error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError;
+      if (hasEnded) return { known: 'waiting' };
       throw error;
     }
   };
@@ -86,7 +88,7 @@ export const createSettler = ({ client }: { client: Client }) => {
      * @param gone aborts when nobody waits for the answer any more
      * @throws PaymentError SERVICE_UNAVAILABLE when no worker answers within 10 s
      */
-    async settle(facts: StartFacts, request: SettleRequest, gone: AbortSignal): Promise<Standing> {
+    async settle(facts: StartFacts, request: SettleRequest, gone?: AbortSignal): Promise<Standing> {
       const limit = { until: Date.now() + deadlineMs, gone };
       for (let shared; (shared = running.get(facts.id));) {
         const standing = await within(limit, shared.answer);
@@ -100,19 +102,19 @@ export type Settler = ReturnType<typeof createSettler>;
 
 /** Who waited for another's answer first has only what is left of the time for its own. */
 const within = async <T>(
-  { until, gone }: { until: number; gone: AbortSignal },
+  { until, gone }: { until: number; gone: AbortSignal | undefined },
   answer: Promise<T>,
 ): Promise<T> => {
   const over = Promise.withResolvers<never>();
   const timer = setTimeout(() => over.reject(notNow()), until - Date.now());
-  const leave = () => over.reject(gone.reason);
-  if (gone.aborted) leave();
-  else gone.addEventListener('abort', leave);
+  const leave = () => over.reject(gone?.reason);
+  if (gone?.aborted) leave();
+  else gone?.addEventListener('abort', leave);
   try {
     return await Promise.race([answer, over.promise]);
   } finally {
     clearTimeout(timer);
-    gone.removeEventListener('abort', leave);
+    gone?.removeEventListener('abort', leave);
   }
 };
 

@@ -9,7 +9,7 @@ export interface Sent {
 }
 
 /** How long after its answer a POST may not be in the ledger yet. */
-const recordMs = 1_000;
+const recordMs = 5_000;
 /** How much later than it happened a death, or what the dead had sent, may be seen. */
 const lagMs = 1_000;
 const deadlineMs = 10_000;
@@ -52,12 +52,12 @@ const wasCut = (
   { workers, postgres }: Absences,
 ): boolean => {
   const recordedAt = endedAt + recordMs;
-  // Nobody was at the other end any more when it arrived: whoever it was had just died.
-  const diedBy = sender === undefined ? at + lagMs : recordedAt;
   return (
     postgres.some(({ from, to }) => from < recordedAt && to > endedAt - lagMs) ||
     workers.some(
-      (death) => (sender ?? death.pid) === death.pid && death.at > at - lagMs && death.at < diedBy,
+      // Where it was not found out who sent it, anybody's.
+      ({ pid, at: diedAt }) =>
+        (sender ?? pid) === pid && diedAt > at - lagMs && diedAt < recordedAt,
     )
   );
 };

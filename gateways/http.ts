@@ -70,15 +70,16 @@ export const createGatewayDispatcher = (
 /** As a socket asks for it: for all addresses, since it may try them one after the other. */
 const lookupBy =
   (resolve: ResolveName): LookupFunction =>
-  (hostname, _options, answer) => {
+  (hostname, { all: wantsAll }, answer) => {
     const addresses =
       hostname === 'localhost' ? Promise.resolve(['127.0.0.1', '::1']) : resolve(hostname);
     addresses.then(
-      (all) =>
-        answer(
-          null,
-          all.map((address) => ({ address, family: isIP(address) })),
-        ),
+      (found) => {
+        const all = found.map((address) => ({ address, family: isIP(address) }));
+        const [{ address, family } = { address: '', family: 0 }] = all;
+        if (wantsAll) answer(null, all);
+        else answer(null, address, family);
+      },
       (error: NodeJS.ErrnoException) => answer(error, []),
     );
   };

@@ -10,6 +10,11 @@ export interface OnTheirWay extends StartFacts {
   uncertain: boolean;
 }
 
+export interface OverdueDelivery extends StartFacts {
+  /** Its round has an attempt: whatever runs knows that the payment has ended. */
+  begun: boolean;
+}
+
 /** The longest between two inquiries about a payer on the way: less than any gateway's own window. */
 export const longestPaceSeconds = 8 * 60;
 
@@ -91,8 +96,8 @@ export const createSweepQueries = (sql: Sql) => {
     },
 
     /** Deliveries 5 minutes overdue; each is given out again after 5 minutes. */
-    async takeOverdueDeliveries(limit: number): Promise<StartFacts[]> {
-      return sql<StartFacts[]>`
+    async takeOverdueDeliveries(limit: number): Promise<OverdueDelivery[]> {
+      return sql<OverdueDelivery[]>`
         with overdue as (
           update deliveries set healed_at = now() where payment_id = any(array(
             select payment_id from deliveries
@@ -101,9 +106,13 @@ export const createSweepQueries = (sql: Sql) => {
             order by next_attempt_at
             limit ${limit}
             for update skip locked))
-          returning payment_id
+          returning payment_id, round
         )
-        select ${startFacts} from overdue join payments p on p.id = overdue.payment_id`;
+        select ${startFacts}, exists (
+          select from attempts t
+          where t.payment_id = overdue.payment_id and t.round = overdue.round
+        ) as begun
+        from overdue join payments p on p.id = overdue.payment_id`;
     },
   };
 };

@@ -21,6 +21,7 @@ export const newsSignal = 'news';
 export const webhookExhausted = 'WebhookExhausted';
 export const paymentNotFound = 'PAYMENT_NOT_FOUND';
 export const gatewayUnavailable = 'GATEWAY_UNAVAILABLE';
+export const gatewayBusy = 'GATEWAY_BUSY';
 
 export interface PaymentInput {
   id: string;

@@ -15,6 +15,7 @@ import { delivery, opening } from './activities.ts';
 import type { Standing } from '../contract/status.ts';
 import type { PaymentInput, SettleRequest } from './messages.ts';
 import {
+  gatewayBusy,
   gatewayUnavailable,
   newsSignal,
   paymentNotFound,
@@ -85,8 +86,9 @@ const open = async ({ id, expiresAt }: PaymentInput) => {
     return await opening(patienceMs).openPayment({ id, late: leftMs <= 0 });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isOf(error, paymentNotFound)) throw error;
-    // Anything else is a failure of ours: no gateway was asked, or there was no place to ask it.
-    return isOf(error, gatewayUnavailable) ? 'unreachable' : 'unopened';
+    // A gateway that hangs has its places taken, too. Anything else is a failure of ours.
+    const isGateways = isOf(error, gatewayUnavailable) || isOf(error, gatewayBusy);
+    return isGateways ? 'unreachable' : 'unopened';
   }
 };
 

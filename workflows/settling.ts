@@ -37,16 +37,16 @@ export const createSettling = (id: string) => {
       ended = status;
     },
 
-    async ask(asked: SettleRequest): Promise<Standing> {
-      cancelled ||= asked.cancelled === true;
-      const request = { ...asked, cancelled };
+    async ask(request: SettleRequest): Promise<Standing> {
+      cancelled ||= request.cancelled === true;
       while (current) {
         const { answer, told } = current;
         const standing = await answer;
         if (standing.known === 'ended' || knowsAll(told, request)) return standing;
       }
       if (ended) return { known: 'ended', status: ended };
-      return run(() => settling.settlePayment({ id, ...request }), request);
+      const told = { ...request, cancelled };
+      return run(() => settling.settlePayment({ id, ...told }), told);
     },
 
     /** The deadline's own try, after whatever is running. */

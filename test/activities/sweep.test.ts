@@ -1,20 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Deps } from '../../activities/sweep.ts';
-import { createSweepActivities } from '../../activities/sweep.ts';
+import type { PaymentWorkflows } from '../../activities/payment-workflows.ts';
 import type { Answer, GatewayAdapter } from '../../gateways/gateway.ts';
-import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
-import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import { createSweepQueries } from '../../postgres/sweep.ts';
-import { createUnstarted } from '../../postgres/unstarted.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
-import {
-  aGateway,
-  confirmed,
-  publicBaseUrl,
-  readableLogger,
-  silence,
-} from '../support/scripted-gateway.ts';
+import { confirmed, silence } from '../support/scripted-gateway.ts';
+import { sweepOn } from '../support/sweep.ts';
 import { until } from '../support/until.ts';
 
 let records: Records;
@@ -23,39 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => records.drop());
 
-const createSweep = (
-  script: Partial<GatewayAdapter>,
-  workflows: Partial<Deps['workflows']> = {},
-) => {
-  const { gatewayOf, asked, lists } = aGateway(script);
-  const told: string[] = [];
-  const late: string[] = [];
-  const started: { id: string; again: boolean }[] = [];
-  const { logger, alerts, warnings } = readableLogger();
-  const activities = createSweepActivities({
-    sweepQueries: createSweepQueries(records.sql),
-    unstarted: createUnstarted(records.sql),
-    idempotencyKeys: createIdempotencyKeys(records.sql),
-    settlements: records.settlements,
-    gatewayExchanges: createGatewayExchanges(records.sql),
-    gatewayOf,
-    workflows: {
-      async start({ id }, { again }) {
-        started.push({ id, again });
-      },
-      async tell({ id }) {
-        told.push(id);
-      },
-      async startLate(id) {
-        late.push(id);
-      },
-      ...workflows,
-    },
-    publicBaseUrl,
-    logger,
-  });
-  return { ...activities, asked, lists, told, late, started, alerts, warnings };
-};
+const createSweep = (script: Partial<GatewayAdapter>, workflows?: Partial<PaymentWorkflows>) =>
+  sweepOn(records, script, workflows);
 
 /** Payers who were sent off so long ago that they are asked about. */
 const onTheirWay = async (count: number): Promise<string[]> => {
@@ -104,6 +64,25 @@ describe('askGateway', () => {
     // Who could not be told is asked about by the next sweep.
     const due = await createSweepQueries(records.sql).takeOnTheirWay('sandbox', 10);
     expect(due.map(({ id }) => id)).toEqual([untold]);
+  });
+
+  it('asks about all others where the one that a list names can never be told', async () => {
+    const [untold, ...others] = await onTheirWay(25);
+    await records.sql`update payments set unanswered = true`;
+    const failing = { tell: () => Promise.reject(new Error('never')) };
+    const { askGateway, asked } = createSweep(
+      { ...list([untold!]), inquire: async () => ({ state: 'waiting' }) },
+      failing,
+    );
+    expect(await askGateway({ gateway: 'sandbox' })).toBe(25);
+    expect(asked.map(({ payment }) => payment.id).sort()).toEqual(others.sort());
+  });
+
+  it('is an error of the activity when nobody can be told', async () => {
+    await onTheirWay(2);
+    const failing = { tell: () => Promise.reject(new Error('the engine is away')) };
+    const { askGateway } = createSweep({ inquire: async () => confirmed() }, failing);
+    await expect(askGateway({ gateway: 'sandbox' })).rejects.toThrow('the engine is away');
   });
 
   it('is no failure of ours when the gateway is silent about everybody', async () => {
@@ -231,59 +210,5 @@ describe('askGateway, where the gateway lists what is paid and not verified', ()
     const { askGateway, told, late } = createSweep(list([ended, paid, open!]));
     await askGateway({ gateway: 'sandbox' });
     expect([told, late]).toEqual([[open], [ended]]);
-  });
-});
-
-describe('startUnstarted', () => {
-  it('starts what was not started, and keeps what could not be', async () => {
-    const old = { createdAt: new Date(Date.now() - 60_000) };
-    const [first, second] = [await records.created(old), await records.created(old)];
-    await records.created();
-    const startable = new Set([first.id]);
-    const { startUnstarted } = createSweep(
-      {},
-      {
-        async start({ id }, { again }) {
-          expect(again).toBe(false);
-          if (!startable.has(id)) throw new Error('the engine is away');
-        },
-      },
-    );
-    expect(await startUnstarted()).toBe(1);
-    const left = async () => createUnstarted(records.sql).list({ limit: 9, age: '5 seconds' });
-    expect(await left()).toMatchObject([{ id: second.id }]);
-    await expect(startUnstarted()).rejects.toThrow('the engine is away');
-    startable.add(second.id);
-    expect(await startUnstarted()).toBe(1);
-    expect(await left()).toEqual([]);
-  });
-});
-
-describe('healPayments', () => {
-  it('FS-26: alerts on deliveries that are more than 2 minutes overdue, and on no others', async () => {
-    await records.ended('paid');
-    const quiet = createSweep({});
-    await quiet.healPayments();
-    const { id } = await records.ended('paid');
-    await records.sql`
-      update deliveries set next_attempt_at = now() - interval '121 seconds'
-      where payment_id = ${id}`;
-    const alerted = createSweep({});
-    await alerted.healPayments();
-    expect([quiet.alerts(), alerted.alerts()]).toEqual([[], ['deliveries_overdue']]);
-    await records.sql`update deliveries set status = 'delivered', next_attempt_at = null`;
-  });
-
-  it('FS-22: starts lost payments and lost deliveries again, each once', async () => {
-    const { id: waiting } = await records.sent();
-    const { id: undelivered } = await records.ended('paid');
-    await records.sql`update payments set expires_at = now() - interval '21 minutes'`;
-    await records.sql`update deliveries set next_attempt_at = now() - interval '6 minutes'`;
-    const { healPayments, started, told } = createSweep({});
-    expect(await healPayments()).toBe(2);
-    expect(started).toEqual([{ id: waiting, again: true }]);
-    // Its workflow may run, and wait for a payer: it does not know of the end.
-    expect(told).toEqual([undelivered]);
-    expect(await healPayments()).toBe(0);
   });
 });

@@ -67,6 +67,11 @@ describe('nextStep', () => {
     },
   );
 
+  it('does not come early by a clock that is ahead of the engine’s', () => {
+    const hourMs = 60 * minuteMs;
+    expect(after(failures(3), minuteMs, hourMs)).toMatchObject({ kind: 'wait' });
+  });
+
   it('never waits longer than the documented delay, whatever the clocks say', () => {
     expect(after(failures(1), -3_600_000)).toEqual({ kind: 'wait', ms: minuteMs });
   });

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import { attemptDeadlineMs } from '../../activities/webhook-request.ts';
@@ -56,12 +56,17 @@ it.each([
       await sleep(2);
     }
   };
-  await using server = await startRawServer((socket) => void write(socket));
+  const connections = new Set<Socket>();
+  await using server = await startRawServer((socket) => {
+    connections.add(socket);
+    void write(socket);
+  });
   const delivered = { errorClass: null, responseStatus: 200, responseBody: 'ok' };
   expect(await send(server.url)).toMatchObject(delivered);
-  // On the same connection too.
+  await setImmediate(); // It is free only after the answer was heard.
   expect(await send(server.url)).toMatchObject(delivered);
   expect(server.requests).toHaveLength(2);
+  expect(connections.size).toBe(1);
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Route } from '../../api/route.ts';
 import { routes } from '../../api/routes/table.ts';
 import type { Contract, Operation } from '../../docs/breaking-changes.ts';
@@ -20,6 +20,9 @@ import type { StripeAccount } from '../support/stripe-account.ts';
 import { addStripe, signed } from '../support/stripe-account.ts';
 import type { Parts } from '../support/valid.ts';
 import { invalidRequests, sentAs, validRequests } from '../support/valid.ts';
+
+// All of its requests, however slow the machine is.
+vi.setConfig({ testTimeout: 300_000 });
 
 interface Caller {
   application: string;

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { ServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSettler } from '../../api/settler.ts';
 import type { StartFacts } from '../../contract/payment.ts';
@@ -84,6 +84,18 @@ describe('what becomes of an update', () => {
     expect(started).toEqual([facts.id]);
     updates[1]!.answer({ known: 'ended', status: 'paid' });
     expect(await settled).toEqual({ known: 'ended', status: 'paid' });
+  });
+
+  it.each([
+    ['has closed', new WorkflowNotFoundError('closed', facts.id, undefined)],
+    ['closes in the middle of it', new WorkflowUpdateFailedError('closed', new Error('completed'))],
+  ])('leaves it to the record where the run that was started again %s', async (_, error) => {
+    const { updates, settler } = aSettler();
+    const settled = settler.settle(facts, returned, staying);
+    updates[0]!.fail(new WorkflowNotFoundError('gone', facts.id, undefined));
+    await until('the second update', () => updates.length === 2);
+    updates[1]!.fail(error);
+    expect(await settled).toEqual(waiting);
   });
 
   it('503: whatever the engine refuses', async () => {

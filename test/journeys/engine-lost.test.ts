@@ -68,11 +68,11 @@ it('docs/operating/restoring.md: Temporal comes back empty, and all that is open
     { kind: 'payment_without_workflow', paymentId: waiting, mended: true },
     { kind: 'delivery_without_workflow', paymentId: undelivered, mended: true },
   ]);
+  const running = await createEngine(client).running([undelivered]);
+  expect([...running]).toEqual([undelivered]);
 
   await journey.choose(waiting, 'pay');
   await journey.comeBack(waiting);
   await until('the webhook', () => service.receiver.of(waiting)[0]);
   expect((await journey.get(waiting)).json['status']).toBe('paid');
-  const running = await createEngine(client).running([undelivered]);
-  expect([...running]).toEqual([undelivered]);
 });

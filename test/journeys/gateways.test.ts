@@ -73,7 +73,7 @@ describe('a payment through a real gateway’s protocol', () => {
     };
     const stuck = await ofOrder();
     await zarinpal.pay(stuck.reference);
-    zarinpal.fail('error');
+    zarinpal.fail('error', /inquiry/);
     expect(await journey.verify(stuck.id)).toMatchObject({ status: 502 });
 
     const another = await ofOrder();

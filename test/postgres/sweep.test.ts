@@ -197,10 +197,15 @@ describe('a delivery', () => {
   it('FS-22: is healed once it is 5 minutes overdue, and again only after 5 minutes', async () => {
     await overdue(4);
     const id = await overdue(6);
-    expect(await queries.takeOverdueDeliveries(100)).toMatchObject([{ id, orderId: 'order-1' }]);
+    const delivery = { id, orderId: 'order-1' };
+    const taken = () => queries.takeOverdueDeliveries(100);
+    expect(await taken()).toMatchObject([{ ...delivery, begun: false }]);
     expect(await take()).toEqual([]);
     await records.sql`update deliveries set healed_at = now() - interval '6 minutes'`;
-    expect(await take()).toEqual([id]);
+    await records.sql`
+      insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at)
+      values (${id}, 1, 1, 'schedule', now(), now())`;
+    expect(await taken()).toMatchObject([{ ...delivery, begun: true }]);
   });
 
   it('that is done, exhausted or none is left alone', async () => {

@@ -63,6 +63,25 @@ describe('at the deadline', () => {
     expect(roundedMinutes(gaps)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 1]);
   });
 
+  it('a gateway that hangs, and has its places taken, could not be reached either', async () => {
+    let tries = 0;
+    const script: Script = {
+      ...delivers,
+      openPayment: async () => {
+        throw ApplicationFailure.retryable(
+          'it hangs',
+          tries++ ? 'GATEWAY_BUSY' : 'GATEWAY_UNAVAILABLE',
+        );
+      },
+      expirePayment: async () => ended,
+    };
+    const { id, handle, callsOf } = await worker.play(script, { expiresInMs: minutes(2) });
+    await until('it tries', () => callsOf('openPayment').length > 0);
+    await skipAllTime(worker.client, id);
+    await handle.result();
+    expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: true } }]);
+  });
+
   it('a failure of ours is not the gateway’s: it was never asked', async () => {
     const script: Script = {
       ...delivers,

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PaymentWorkflows } from '../../activities/payment-workflows.ts';
+import { createUnstarted } from '../../postgres/unstarted.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+import { sweepOn } from '../support/sweep.ts';
+
+let records: Records;
+beforeEach(async () => {
+  records = await startRecords();
+});
+afterEach(() => records.drop());
+
+const createSweep = (workflows?: Partial<PaymentWorkflows>) => sweepOn(records, {}, workflows);
+
+describe('startUnstarted', () => {
+  it('starts what was not started, and keeps what could not be', async () => {
+    const old = { createdAt: new Date(Date.now() - 60_000) };
+    const [first, second] = [await records.created(old), await records.created(old)];
+    await records.created();
+    const startable = new Set([first.id]);
+    const { startUnstarted } = createSweep({
+      async start({ id }, { again }) {
+        expect(again).toBe(false);
+        if (!startable.has(id)) throw new Error('the engine is away');
+      },
+    });
+    expect(await startUnstarted()).toBe(1);
+    const left = async () => createUnstarted(records.sql).list({ limit: 9, age: '5 seconds' });
+    expect(await left()).toMatchObject([{ id: second.id }]);
+    await expect(startUnstarted()).rejects.toThrow('the engine is away');
+    startable.add(second.id);
+    expect(await startUnstarted()).toBe(1);
+    expect(await left()).toEqual([]);
+  });
+});
+
+describe('healPayments', () => {
+  it('FS-26: alerts on deliveries that are more than 2 minutes overdue, and on no others', async () => {
+    await records.ended('paid');
+    const quiet = createSweep();
+    await quiet.healPayments();
+    const { id } = await records.ended('paid');
+    await records.sql`
+      update deliveries set next_attempt_at = now() - interval '121 seconds'
+      where payment_id = ${id}`;
+    const alerted = createSweep();
+    await alerted.healPayments();
+    expect([quiet.alerts(), alerted.alerts()]).toEqual([[], ['deliveries_overdue']]);
+    await records.sql`update deliveries set status = 'delivered', next_attempt_at = null`;
+  });
+
+  it('FS-22: starts lost payments and lost deliveries again, each once', async () => {
+    const { id: waiting } = await records.sent();
+    const { id: undelivered } = await records.ended('paid');
+    const { id: begun } = await records.ended('paid');
+    await records.sql`
+      insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at)
+      values (${begun}, 1, 1, 'schedule', now(), now())`;
+    await records.sql`update payments set expires_at = now() - interval '21 minutes'`;
+    await records.sql`update deliveries set next_attempt_at = now() - interval '6 minutes'`;
+    const { healPayments, started, told } = createSweep();
+    expect(await healPayments()).toBe(3);
+    expect(started).toEqual([
+      { id: waiting, again: true },
+      { id: begun, again: true },
+    ]);
+    // Its workflow may run, and wait for a payer: it does not know of the end.
+    expect(told).toEqual([undelivered]);
+    expect(await healPayments()).toBe(0);
+  });
+});
