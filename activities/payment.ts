@@ -78,7 +78,8 @@ export const createPaymentActivities = (deps: Deps) => {
       if (isTerminal(payment.status)) return openedAfterEnd(payment);
       if (payment.reference !== null) return 'open';
       const leftMs = payment.expiresAt.getTime() - now().getTime();
-      if (late || leftMs <= 0) return 'unopened';
+      if (late) return 'unopened';
+      if (leftMs <= 0) return ranOutOfTime(payment);
       const opening = await tryAtGateway(
         payment,
         (gateway) =>
@@ -157,6 +158,13 @@ export const createPaymentActivities = (deps: Deps) => {
       });
     },
   };
+
+  /** @throws ApplicationFailure GATEWAY_UNAVAILABLE where the gateway was asked in vain until the end */
+  async function ranOutOfTime({ id }: Tried): Promise<Opened> {
+    const asked = (await gatewayExchanges.list(id)).some(({ operation }) => operation === 'open');
+    if (!asked) return 'unopened';
+    throw ApplicationFailure.nonRetryable('Asked in vain until the end', 'GATEWAY_UNAVAILABLE');
+  }
 
   async function openedAfterEnd(payment: Tried): Promise<Opened> {
     if (payment.delivery === 'delivered' || payment.delivery === 'none') return 'delivered';

@@ -79,6 +79,19 @@ describe('openPayment', () => {
     expect(await openPayment({ id, late: false })).toBe('open');
   });
 
+  it('past the deadline opens nothing any more, and says whether the gateway was asked in vain', async () => {
+    const { id } = await records.created();
+    const { openPayment, calls } = opening(silence);
+    const expire = () => records.sql`update payments set expires_at = now() where id = ${id}`;
+    await expect(openPayment({ id, late: false })).rejects.toMatchObject({ nonRetryable: false });
+    await expire();
+    const inVain = { type: 'GATEWAY_UNAVAILABLE', nonRetryable: true };
+    await expect(opening().openPayment({ id, late: false })).rejects.toMatchObject(inVain);
+    const { id: never } = await records.created({ expiresAt: new Date() });
+    expect(await opening().openPayment({ id: never, late: false })).toBe('unopened');
+    expect(calls()).toHaveLength(1);
+  });
+
   it('says what stands when a run begins after the end', async () => {
     const { openPayment, calls } = opening();
     for (const status of ['paid', 'failed', 'cancelled', 'expired'] as const) {
