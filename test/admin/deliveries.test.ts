@@ -143,11 +143,12 @@ describe('re-triggering', () => {
     const late: string[] = [];
     const began = performance.now();
     const results = await deliveriesWith(async () => {
-      while (late.length < 6) late.push(await anExhausted('quiet-2'));
+      while (late.length < 40) late.push(await anExhausted('quiet-2'));
       return 'reset';
     }).retriggerAll('quiet-2', { perSecond: 50, reason: null });
-    expect(results).toHaveLength(106);
-    expect(performance.now() - began).toBeGreaterThanOrEqual(105 * 20 - 5);
+    expect(results).toHaveLength(140);
+    // A timer may fire within the millisecond before.
+    expect(performance.now() - began).toBeGreaterThanOrEqual(139 * 19);
   });
 
   it('stops after ten failed resets in a row, and says so: Temporal is away for the next one too', async () => {
