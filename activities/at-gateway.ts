@@ -3,7 +3,7 @@ import type { Exchange } from '../contract/exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { OpenedPayment } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
-import { type Places, shortestWaitMs } from './places.ts';
+import type { Places } from './places.ts';
 
 /**
  * Work at a payment's gateway, so much at once at each: a slow one holds its own places, not all of
@@ -14,13 +14,10 @@ export const atGateway = async <T>(
   places: Places,
   { id, gateway }: Pick<Payment, 'id' | 'gateway'>,
   work: () => Promise<T>,
-  { longestWaitMs = Infinity } = {},
+  how?: { withinMs: number },
 ): Promise<T> => {
-  const place = places.take(gateway, id);
-  if (!place.entered) {
-    const waitMs = Math.min(place.comeBackInMs, longestWaitMs);
-    throw busy(gateway, Math.max(waitMs, shortestWaitMs));
-  }
+  const place = places.take(gateway, id, how);
+  if (!place.entered) throw busy(gateway, place.comeBackInMs);
   try {
     return await work();
   } finally {

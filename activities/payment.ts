@@ -44,7 +44,7 @@ export const createPaymentActivities = (deps: Deps) => {
   const tryAtGateway = <T>(
     payment: Tried,
     work: (gateway: GatewayAdapter) => Promise<T>,
-    how?: { longestWaitMs: number },
+    how?: { withinMs: number },
   ) =>
     atGateway(
       gatewayPlaces,
@@ -88,7 +88,7 @@ export const createPaymentActivities = (deps: Deps) => {
             () => gatewayExchanges.insert(id, payment.exchanges),
           ),
         // Whoever is sent away for longer than the payment has left is not called again.
-        { longestWaitMs: leftMs / 2 },
+        { withinMs: leftMs / 2 },
       );
       if (opening.result === 'refused') {
         const { code, message } = opening;

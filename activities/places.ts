@@ -19,7 +19,7 @@ interface Owner {
   heldMs: number;
 }
 
-export const shortestWaitMs = 250;
+const shortestWaitMs = 250;
 const longestWaitMs = 5 * 60_000;
 /** Who is this late went to another worker. */
 const forgetAfterMs = 1_000;
@@ -58,8 +58,11 @@ export const createPlaces = ({ perOwner, clockMs = () => performance.now() }: Pl
   };
 
   return {
-    /** Never waits itself: who waits would hold one of the worker's slots. */
-    take(slug: string, paymentId: string): Entry {
+    /**
+     * Never waits itself: who waits would hold one of the worker's slots. `withinMs`: for whom it would be
+     * too late after that.
+     */
+    take(slug: string, paymentId: string, { withinMs = longestWaitMs } = {}): Entry {
       const nowMs = clockMs();
       const owner = find(slug);
       const { inside, waiting, heldMs } = owner;
@@ -69,7 +72,8 @@ export const createPlaces = ({ perOwner, clockMs = () => performance.now() }: Pl
       }
       // Who comes back in vain stays ahead of those who came later, and is sent away for less.
       const turnMs = ((aheadOf(waiting, paymentId, nowMs) + 1) * heldMs) / perOwner;
-      const comeBackInMs = Math.ceil(Math.min(Math.max(turnMs, shortestWaitMs), longestWaitMs));
+      const mostMs = Math.min(withinMs, longestWaitMs);
+      const comeBackInMs = Math.ceil(Math.max(Math.min(turnMs, mostMs), shortestWaitMs));
       waiting.set(paymentId, nowMs + comeBackInMs);
       return { entered: false, comeBackInMs };
     },

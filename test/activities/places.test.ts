@@ -8,7 +8,7 @@ const setUp = () => {
   const places = createPlaces({ perOwner, clockMs: () => nowMs });
   let next = 0;
   const take = (application = 'a', id = `p${(next += 1)}`): Entry => places.take(application, id);
-  return { take, pass: (ms: number) => (nowMs += ms) };
+  return { take, places, pass: (ms: number) => (nowMs += ms) };
 };
 
 const waitOf = (entry: Entry): number => {
@@ -34,6 +34,14 @@ describe('the places of deliveries', () => {
     const { take } = setUp();
     for (let one = 0; one < 100; one += 1) take('a');
     for (let one = 0; one < perOwner; one += 1) expect(take('b').entered).toBe(true);
+  });
+
+  it('send nobody away for longer than would be too late, nor for no time at all', () => {
+    const { take, places } = setUp();
+    for (let one = 0; one < 1_000; one += 1) take();
+    const within = (withinMs: number) => waitOf(places.take('a', 'late', { withinMs }));
+    expect(waitOf(places.take('a', 'late'))).toBeGreaterThan(2_000);
+    expect([within(2_000), within(0), within(-5_000)]).toEqual([2_000, 250, 250]);
   });
 
   it('leaving twice frees one place', () => {
