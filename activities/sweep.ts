@@ -35,18 +35,12 @@ const listedPerSweep = 5_000;
 export const createSweepActivities = (deps: Deps) => {
   const { sweepQueries, unstarted, settlements, gatewayOf, workflows, logger } = deps;
 
-  const healed = ({ id }: StartFacts) =>
-    logger.info({ payment_id: id }, 'Made sure that the payment has a workflow');
-
-  const startAgain = async (facts: StartFacts) => {
-    await workflows.start(facts, { again: true });
-    healed(facts);
-  };
-
-  /** A run that does not know of the payment's end yet waits for something else. */
-  const tellOfEnd = async (facts: StartFacts) => {
-    await workflows.tell(facts);
-    healed(facts);
+  /** `begun` is false of an overdue delivery that was never tried. */
+  const heal = async (facts: StartFacts & { begun?: boolean }) => {
+    // A run that does not know of the payment's end waits for something else.
+    if (facts.begun === false) await workflows.tell(facts);
+    else await workflows.start(facts, { again: true });
+    logger.info({ payment_id: facts.id }, 'Made sure that the payment has a workflow');
   };
 
   const ask = async (one: OnTheirWay, said: ExchangeOf[]): Promise<void> => {
@@ -162,12 +156,12 @@ export const createSweepActivities = (deps: Deps) => {
       const overdue = await sweepQueries.countOverdueDeliveries(1_000);
       if (overdue > 0)
         logger.error({ overdue, alert: 'deliveries_overdue' }, 'Deliveries are 2 minutes overdue');
-      const bounds = { atOnce: startsAtOnce, until: Date.now() + workMs, logger };
-      const notEnded = await sweepQueries.takeNotEnded(500);
-      const undelivered = await sweepQueries.takeOverdueDeliveries(500);
-      await anyOf(notEnded, bounds, startAgain);
-      await anyOf(undelivered, bounds, (one) => (one.begun ? startAgain(one) : tellOfEnd(one)));
-      return notEnded.length + undelivered.length;
+      const lost = [
+        ...(await sweepQueries.takeNotEnded(500)),
+        ...(await sweepQueries.takeOverdueDeliveries(500)),
+      ];
+      await anyOf(lost, { atOnce: startsAtOnce, until: Date.now() + workMs, logger }, heal);
+      return lost.length;
     },
 
     dropExpiredKeys: () => deps.idempotencyKeys.dropExpired(5_000),
