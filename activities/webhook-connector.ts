@@ -1,9 +1,10 @@
-import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { hostOf, isAddress, isAllowedAddress, isLocalhost } from '../contract/webhook-address.ts';
 import type { TargetRule } from '../contract/webhook-address.ts';
 import type { ResolveName } from '../gateways/names.ts';
+import { lookupBy } from '../gateways/names.ts';
 import { AttemptError } from './webhook-failure.ts';
 import { createResolver } from './webhook-resolver.ts';
 import { watchStatusLine } from './webhook-status-line.ts';
@@ -127,15 +128,7 @@ const dialVetted: Dial = ({ addresses, port, tls, servername }) => {
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: addressMs,
     // Pins the name to what was vetted: asking again might be answered otherwise.
-    lookup: (
-      _hostname: string,
-      _options: unknown,
-      answer: (error: null, addresses: { address: string; family: number }[]) => void,
-    ) =>
-      answer(
-        null,
-        addresses.map((address) => ({ address, family: isIP(address) })),
-      ),
+    lookup: lookupBy(async () => [...addresses]),
   };
   if (!tls) return connectPlain(target);
   return connectTls({

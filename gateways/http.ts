@@ -1,10 +1,9 @@
-import { isIP, type LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Agent, errors, request } from 'undici';
 import type { z } from 'zod';
 import { AccountProblem, GatewaySilence } from './gateway.ts';
 import type { ResolveName } from './names.ts';
-import { createNameResolver } from './names.ts';
+import { createNameResolver, lookupBy } from './names.ts';
 
 /** Of a connection, of a call, and of all calls of one try. */
 export const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
@@ -46,6 +45,8 @@ export interface HttpOptions {
   tryMs?: number;
 }
 
+const loopback = ['127.0.0.1', '::1'];
+
 /**
  * Never through a proxy of the environment; no redirect is followed and nothing is decompressed. With
  * HTTP/2 all calls would share one connection, and be silent together when that one is dead.
@@ -55,7 +56,8 @@ export const createGatewayDispatcher = (
 ): Agent =>
   new Agent({
     connect: {
-      lookup: lookupBy(resolve),
+      // RFC 6761: no name server is asked for this one.
+      lookup: lookupBy(async (name) => (name === 'localhost' ? loopback : resolve(name))),
       timeout: gatewayLimits.connectMs,
       autoSelectFamilyAttemptTimeout: gatewayLimits.connectMs / 3,
     },
@@ -66,23 +68,6 @@ export const createGatewayDispatcher = (
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-
-/** As a socket asks for it: for all addresses, since it may try them one after the other. */
-const lookupBy =
-  (resolve: ResolveName): LookupFunction =>
-  (hostname, { all: wantsAll }, answer) => {
-    const addresses =
-      hostname === 'localhost' ? Promise.resolve(['127.0.0.1', '::1']) : resolve(hostname);
-    addresses.then(
-      (found) => {
-        const all = found.map((address) => ({ address, family: isIP(address) }));
-        const [{ address, family } = { address: '', family: 0 }] = all;
-        if (wantsAll) answer(null, all);
-        else answer(null, address, family);
-      },
-      (error: NodeJS.ErrnoException) => answer(error, []),
-    );
-  };
 
 /** Makes the calls of one try, whose time begins now. */
 export const beginTry = ({

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
 
 /** Every address of a name, both families. */
 export type ResolveName = (hostname: string) => Promise<string[]>;
@@ -34,4 +35,19 @@ export const createNameResolver =
     } finally {
       clearTimeout(timer);
     }
+  };
+
+/** As a socket asks: for all addresses, since it may try them one after the other, or for one. */
+export const lookupBy =
+  (resolve: ResolveName): LookupFunction =>
+  (hostname, { all: wantsAll }, answer) => {
+    resolve(hostname).then(
+      (found) => {
+        const all = found.map((address) => ({ address, family: isIP(address) }));
+        const [{ address, family } = { address: '', family: 0 }] = all;
+        if (wantsAll) answer(null, all);
+        else answer(null, address, family);
+      },
+      (error: NodeJS.ErrnoException) => answer(error, []),
+    );
   };
