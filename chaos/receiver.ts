@@ -19,7 +19,7 @@ export interface Post {
   isSigned: boolean;
   body: Buffer;
   paymentId: string;
-  /** The process that sent it; undefined where that was gone when it connected. */
+  /** The process that sent it; undefined where that was not found out, as when it was gone by then. */
   sender?: number;
 }
 

@@ -7,21 +7,11 @@ import type { Handlers } from '../../api/routes/table.ts';
 import { createHttpServer } from '../../api/server.ts';
 import { PaymentError } from '../../contract/errors.ts';
 import { createApiMetrics, createRegistry } from '../../operations/metrics.ts';
-import type { Caller } from '../../postgres/tokens.ts';
+import { aCaller } from '../support/caller.ts';
 import { rawConnection } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 type Handle = (request: AnyRequest) => Promise<Reply>;
-
-const caller: Caller = {
-  application: 'shop',
-  disabled: false,
-  mode: 'test',
-  callbackUrls: [],
-  webhookUrl: null,
-  defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },
-  budget: { perMinute: 120, used: 1, secondsLeft: 60 },
-};
 
 /** The HTTP application with a handler of the test's own, what it logs and what it counts. */
 const serve = async (handlers: Record<string, Handle>) => {
@@ -31,7 +21,7 @@ const serve = async (handlers: Record<string, Handle>) => {
   const metrics = createApiMetrics(createRegistry());
   const app = createApp({
     handlers: handlers as unknown as Handlers, // The others are not asked for.
-    authenticate: async () => caller,
+    authenticate: async () => aCaller(),
     clientAddress: () => '192.0.2.1',
     payerPages: { hit: () => undefined },
     logger: { info: log('info'), error: log('error') },

@@ -3,16 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { shareAuthentication } from '../../api/shared-authentication.ts';
 import type { Caller } from '../../postgres/tokens.ts';
-
-const caller = (used: number): Caller => ({
-  application: 'shop',
-  disabled: false,
-  mode: 'test',
-  callbackUrls: [],
-  webhookUrl: null,
-  defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },
-  budget: { perMinute: 120, used, secondsLeft: 30 },
-});
+import { aCaller } from '../support/caller.ts';
 
 /** Statements that answer when they are told to. */
 const aDatabase = () => {
@@ -42,11 +33,11 @@ describe('requests of one token at the same time', () => {
       ['b', 1],
     ]);
 
-    statements[0]!.answer.resolve(caller(7));
+    statements[0]!.answer.resolve(aCaller(7));
     expect((await first)?.budget.used).toBe(7);
     await expect.poll(() => statements.length).toBe(3);
     expect(statements[2]).toMatchObject({ token: 'a', requests: 3 });
-    statements[2]!.answer.resolve(caller(10));
+    statements[2]!.answer.resolve(aCaller(10));
     expect((await Promise.all(others)).map((one) => one?.budget.used)).toEqual([8, 9, 10]);
 
     statements[1]!.answer.resolve(undefined);
@@ -57,7 +48,7 @@ describe('requests of one token at the same time', () => {
     const { statements, authenticate } = aDatabase();
     const before = authenticate('a');
     const after = authenticate('a');
-    statements[0]!.answer.resolve(caller(1));
+    statements[0]!.answer.resolve(aCaller(1));
     expect(await before).toBeDefined();
     await expect.poll(() => statements.length).toBe(2);
     statements[1]!.answer.resolve(undefined); // Revoked meanwhile.
@@ -67,9 +58,9 @@ describe('requests of one token at the same time', () => {
   it('have one number where they are not counted: those of a disabled application', async () => {
     const { statements, authenticate } = aDatabase();
     const all = [authenticate('a'), authenticate('a'), authenticate('a')];
-    statements[0]!.answer.resolve({ ...caller(7), disabled: true });
+    statements[0]!.answer.resolve({ ...aCaller(7), disabled: true });
     await expect.poll(() => statements.length).toBe(2);
-    statements[1]!.answer.resolve({ ...caller(7), disabled: true });
+    statements[1]!.answer.resolve({ ...aCaller(7), disabled: true });
     expect((await Promise.all(all)).map((one) => one?.budget.used)).toEqual([7, 7, 7]);
   });
 
@@ -79,7 +70,7 @@ describe('requests of one token at the same time', () => {
     statements[0]!.answer.reject(new Error('away'));
     for (const { status } of await Promise.allSettled(failing)) expect(status).toBe('rejected');
     const next = authenticate('a');
-    statements[1]!.answer.resolve(caller(1));
+    statements[1]!.answer.resolve(aCaller(1));
     expect((await next)?.budget.used).toBe(1);
   });
 
@@ -96,7 +87,7 @@ describe('requests of one token at the same time', () => {
           heapAt[statements] = process.memoryUsage().heapUsed;
         }
         await new Promise((resolve) => setImmediate(resolve));
-        return caller(1);
+        return aCaller(1);
       },
     });
     const client = async () => {

@@ -9,6 +9,7 @@ import type { TestProcess } from '../support/processes.ts';
 import { createProcess } from '../support/processes.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { firstAttemptOf } from '../support/recorded.ts';
 import { until } from '../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -46,11 +47,7 @@ it('docs/operating/restoring.md: Temporal comes back empty, and all that is open
   const waiting = await journey.atGateway();
   service.receiver.behave(() => 500);
   const undelivered = await journey.finish('cancel');
-  await until('the first attempt is recorded', async () => {
-    const [row] = await service.sql`
-      select from attempts where payment_id = ${undelivered} and completed_at is not null`;
-    return row !== undefined;
-  });
+  await firstAttemptOf(service.sql, undelivered);
   service.receiver.behave(() => 204);
 
   await service.engine.stop();

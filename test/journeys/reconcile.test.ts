@@ -12,6 +12,7 @@ import { startOwnPostgres } from '../support/own-postgres.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { skipAllTime } from '../support/skip-time.ts';
+import { firstAttemptOf } from '../support/recorded.ts';
 import { until } from '../support/until.ts';
 
 let service: Service;
@@ -49,11 +50,7 @@ const letItBeOld = (id: string) => service.sql`
 const undelivered = async () => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
-  await until('the first attempt is recorded', async () => {
-    const [row] = await service.sql`
-      select from attempts where payment_id = ${id} and completed_at is not null`;
-    return row !== undefined;
-  });
+  await firstAttemptOf(service.sql, id);
   service.receiver.behave(() => 204);
   return id;
 };

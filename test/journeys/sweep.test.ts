@@ -4,6 +4,7 @@ import { createSettlements } from '../../postgres/settlements.ts';
 import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { firstAttemptOf } from '../support/recorded.ts';
 import { until } from '../support/until.ts';
 
 let service: Service;
@@ -16,7 +17,25 @@ afterAll(() => service?.stop());
 const letItBeOverdue = (id: string) => service.sql`
   update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
 
+/** What would take 2 minutes: its payer was sent to the gateway that long ago. */
+const letItBeDue = (id: string) => service.sql`
+  update payments set checkout_at = now() - interval '2 minutes 1 second' where id = ${id}`;
+
 const sweepNow = () => service.client.schedule.getHandle('sweep').trigger();
+
+/** A payment of which the gateway alone knows, and what it is once the sweep has had it delivered. */
+const paidAndClosed = async () => {
+  const { token } = await service.anApplication();
+  const journey = createJourney(service, token);
+  const id = await journey.atGateway();
+  await journey.choose(id, 'pay_and_close');
+  const statusAfterSweep = async () => {
+    await sweepNow();
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    return (await journey.get(id)).json['status'];
+  };
+  return { id, statusAfterSweep };
+};
 
 describe('the sweep', () => {
   it('is one Schedule, every 30 seconds, never two at once', async () => {
@@ -62,28 +81,23 @@ describe('the sweep', () => {
   });
 
   it('heals a waiting payment whose workflow was terminated', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
-    const id = await journey.atGateway();
-    await journey.choose(id, 'pay_and_close');
+    const { id, statusAfterSweep } = await paidAndClosed();
     await service.client.workflow.getHandle(id).terminate('a test');
     await letItBeOverdue(id);
-    await sweepNow();
-    await until('the webhook', () => service.receiver.of(id)[0]);
-    expect((await journey.get(id)).json['status']).toBe('paid');
+    expect(await statusAfterSweep()).toBe('paid');
   });
 
-  it('FS-05: finds a payer who paid although the workflow is gone, long before it would heal', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
-    const id = await journey.atGateway();
-    await journey.choose(id, 'pay_and_close');
+  it('finds a payer who paid and closed the browser', async () => {
+    const { id, statusAfterSweep } = await paidAndClosed();
+    await letItBeDue(id);
+    expect(await statusAfterSweep()).toBe('paid');
+  });
+
+  it('FS-05: finds him although the workflow is gone, long before it would heal', async () => {
+    const { id, statusAfterSweep } = await paidAndClosed();
     await service.client.workflow.getHandle(id).terminate('a test');
-    await service.sql`
-      update payments set checkout_at = now() - interval '2 minutes 1 second' where id = ${id}`;
-    await sweepNow();
-    await until('the webhook', () => service.receiver.of(id)[0]);
-    expect((await journey.get(id)).json['status']).toBe('paid');
+    await letItBeDue(id);
+    expect(await statusAfterSweep()).toBe('paid');
   });
 
   it('FS-22: has the event delivered of which a waiting workflow does not know', async () => {
@@ -102,18 +116,6 @@ describe('the sweep', () => {
     expect(headers['x-service-event']).toBe('payment.cancelled');
   });
 
-  it('finds a payer who paid and closed the browser', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
-    const id = await journey.atGateway();
-    await journey.choose(id, 'pay_and_close');
-    await service.sql`
-      update payments set checkout_at = now() - interval '2 minutes 1 second' where id = ${id}`;
-    await sweepNow();
-    await until('the webhook', () => service.receiver.of(id)[0]);
-    expect((await journey.get(id)).json['status']).toBe('paid');
-  });
-
   it('heals everything when the engine has lost its whole database', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
@@ -123,11 +125,7 @@ describe('the sweep', () => {
     service.receiver.behave(() => 500);
     const undelivered = await journey.finish('cancel');
     await until('the first attempt', () => service.receiver.of(undelivered)[0]);
-    await until('it is recorded', async () => {
-      const [row] = await service.sql`
-        select from attempts where payment_id = ${undelivered} and completed_at is not null`;
-      return row !== undefined;
-    });
+    await firstAttemptOf(service.sql, undelivered);
 
     await service.worker.stop();
     await service.engine.stop();

@@ -7,6 +7,7 @@ import { createWatch, scrape } from '../support/metrics.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { skipAllTime } from '../support/skip-time.ts';
+import { firstAttemptOf } from '../support/recorded.ts';
 import { until } from '../support/until.ts';
 
 let service: Service;
@@ -24,11 +25,7 @@ beforeEach(() => service.receiver.behave(() => 204));
 const aFailingDelivery = async (): Promise<string> => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
-  await until('its first attempt is recorded', async () => {
-    const rows = await service.sql`
-      select from attempts where payment_id = ${id} and completed_at is not null`;
-    return rows.length === 1;
-  });
+  await firstAttemptOf(service.sql, id);
   return id;
 };
 

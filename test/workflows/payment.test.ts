@@ -63,52 +63,38 @@ describe('at the deadline', () => {
     expect(roundedMinutes(gaps)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 1]);
   });
 
-  it('a gateway that hangs, and has its places taken, could not be reached either', async () => {
-    let tries = 0;
+  /** A payment that is never opened, until its end. */
+  const neverOpened = async (failure: () => Error) => {
     const script: Script = {
       ...delivers,
       openPayment: async () => {
-        throw ApplicationFailure.retryable(
-          'it hangs',
-          tries++ ? 'GATEWAY_BUSY' : 'GATEWAY_UNAVAILABLE',
-        );
+        throw failure();
       },
       expirePayment: async () => ended,
     };
-    const { id, handle, callsOf } = await worker.play(script, { expiresInMs: minutes(2) });
-    await until('it tries', () => callsOf('openPayment').length > 0);
-    await skipAllTime(worker.client, id);
-    await handle.result();
+    const played = await worker.play(script, { expiresInMs: minutes(2) });
+    await until('it tries', () => played.callsOf('openPayment').length > 0);
+    await skipAllTime(worker.client, played.id);
+    await played.handle.result();
+    return played;
+  };
+  const away = (type: string) => ApplicationFailure.retryable('away', type);
+
+  it('a gateway that hangs, and has its places taken, could not be reached either', async () => {
+    let tries = 0;
+    const { callsOf } = await neverOpened(() =>
+      away(tries++ ? 'GATEWAY_BUSY' : 'GATEWAY_UNAVAILABLE'),
+    );
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: true } }]);
   });
 
   it('a failure of ours is not the gateway’s: it was never asked', async () => {
-    const script: Script = {
-      ...delivers,
-      openPayment: async () => {
-        throw new Error('Postgres is away');
-      },
-      expirePayment: async () => ended,
-    };
-    const { id, handle, callsOf } = await worker.play(script, { expiresInMs: minutes(2) });
-    await until('it tries', () => callsOf('openPayment').length > 0);
-    await skipAllTime(worker.client, id);
-    await handle.result();
+    const { callsOf } = await neverOpened(() => new Error('Postgres is away'));
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
   });
 
   it('a gateway that could never be reached is told apart, and not before the deadline', async () => {
-    const script: Script = {
-      ...delivers,
-      openPayment: async () => {
-        throw ApplicationFailure.retryable('away', 'GATEWAY_UNAVAILABLE');
-      },
-      expirePayment: async () => ended,
-    };
-    const { id, handle, callsOf } = await worker.play(script, { expiresInMs: minutes(2) });
-    await until('it tries', () => callsOf('openPayment').length > 0);
-    await skipAllTime(worker.client, id);
-    await handle.result();
+    const { id, callsOf } = await neverOpened(() => away('GATEWAY_UNAVAILABLE'));
     expect(callsOf('openPayment').length).toBeGreaterThan(5);
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: true } }]);
     const [opening] = await timesOf(id, 'openPayment');
