@@ -50,12 +50,13 @@ it(
 
     const ledger = await ledgerOf(id);
     expect(ledger.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+    // Above the delay lies what a busy machine takes to start an attempt and to tell of its end.
     for (const [index, delay] of delaysSeconds.entries()) {
       const before = ledger[index]!; // There are six.
       const endedMs = before.engine_scheduled_at.getTime() + (before.duration_ms ?? 0);
       const gap = (dueAt[index + 1]!.getTime() - endedMs) / 1000;
       expect(gap).toBeGreaterThanOrEqual(delay - 0.1);
-      expect(gap).toBeLessThan(delay + 1.5);
+      expect(gap).toBeLessThan(delay + 5);
     }
 
     const posts = service.receiver.of(id);

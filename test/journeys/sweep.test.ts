@@ -64,7 +64,7 @@ describe('the sweep', () => {
     await service.engine.stop();
     const away = await many(200);
     // None waits for the engine: its deadline alone would be 5,000 ms.
-    expect(Math.max(...away.map(({ ms }) => ms))).toBeLessThan(2_000);
+    expect(Math.max(...away.map(({ ms }) => ms))).toBeLessThan(4_500);
     expect(medianOf(away)).toBeLessThan(medianOf(usual) * 5 + 20);
 
     await service.engine.start();
