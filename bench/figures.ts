@@ -13,6 +13,7 @@ export interface Measured {
   inserts: Round[];
   selects: Round[];
   lists: Round[];
+  listsAlone: Round[];
   /** A second. */
   starts: number[];
   /** Milliseconds. */
@@ -26,8 +27,8 @@ export interface Measured {
 
 /** What was measured beside what it must be: the table of the service's speed and memory. */
 export const figuresOf = (measured: Measured): Figure[] => {
-  const { wholes, inserts, selects, lists, starts, latencies, paid, waits, memoryMb, bodies } =
-    measured;
+  const { wholes, inserts, selects, lists, listsAlone, starts, latencies } = measured;
+  const { paid, waits, memoryMb, bodies } = measured;
   const create = { name: 'create, 5 a second, p50', unit: 'ms', ceilingName: 'bare insert route' };
   const read = {
     name: 'read one payment, 50 connections',
@@ -47,6 +48,7 @@ export const figuresOf = (measured: Measured): Figure[] => {
     compared(create, inserts, { atMost: 3 }),
     compared(read, selects, { atLeast: 0.5 }),
     compared(list, lists, { atLeast: 0.35 }),
+    compared({ ...list, name: '  no two of them alike' }, listsAlone),
     absolute(p95, quantile(latencies, 0.95), { atMost: 150 }),
     absolute({ name: '  the same, p50', unit: 'ms' }, median(latencies)),
     memory('API', memoryMb.api, 180),

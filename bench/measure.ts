@@ -55,6 +55,7 @@ export const measure = async (deps: Deps): Promise<Figure[]> => {
   const inserts: Round[] = [];
   const selects: Round[] = [];
   const lists: Round[] = [];
+  const listsAlone: Round[] = [];
   const starts: number[] = [];
   const latencies: number[] = [];
   for (const round of rounds) {
@@ -94,10 +95,11 @@ export const measure = async (deps: Deps): Promise<Figure[]> => {
   for (const round of rounds) {
     say(`Round ${round} of ${rounds.length}: lists …`);
     lists.push(await beside(payments.list));
+    listsAlone.push(await beside(payments.listAlone));
   }
 
   return figuresOf({
-    ...{ wholes, inserts, selects, lists, starts, latencies, paid, memoryMb },
+    ...{ wholes, inserts, selects, lists, listsAlone, starts, latencies, paid, memoryMb },
     waits: payments.waits(),
     bodies: { count: refused, peakMb },
   });

@@ -29,6 +29,15 @@ export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
     return Created.parse(JSON.parse(text)).payment_id;
   };
 
+  let lists = 0;
+  const list = (query: string) =>
+    http.call({
+      method: 'GET',
+      url: `${payments}${query}`,
+      headers: { authorization },
+      expect: 200,
+    });
+
   let waits = 0;
   /** Tries again like the page that a payer is shown when the opening takes more than 10 s. */
   const checkout = async (id: string): Promise<Answer> => {
@@ -56,8 +65,13 @@ export const createPayments = ({ http, receiver, apiBaseUrl, token }: Deps) => {
       }),
 
     /** The newest 20. */
-    list: () =>
-      http.call({ method: 'GET', url: payments, headers: { authorization }, expect: 200 }),
+    list: () => list(''),
+
+    /** The same 20, asked for as nobody else asks. */
+    listAlone: () => {
+      lists += 1;
+      return list(`?to=${new Date(Date.UTC(2100) + lists).toISOString()}`);
+    },
 
     /** A body of 64 KB, which is read whole before it is refused. */
     refusedCreate: () =>

@@ -1,6 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPaymentList } from '../../api/list-payments.ts';
+import type { RequestOf } from '../../api/route.ts';
+import type { Routes } from '../../api/routes/table.ts';
 import { newPaymentId } from '../../contract/ids.ts';
+import { ListPayments } from '../../contract/list-payments.ts';
 import { createPayments } from '../../postgres/payments.ts';
 import { countedSql } from '../support/counted-sql.ts';
 import type { Records } from '../support/records.ts';
@@ -55,4 +59,40 @@ it('looks after all payers who wait for the opening in one statement', async () 
   );
   expect(answers).toEqual([...Array<boolean>(150).fill(false), true, true, false]);
   expect(statements()).toBe(1);
+});
+
+it('lists what is asked for alike in one turn once, each owner his own, and never what was before', async () => {
+  const { sql, statements } = countedSql(records.sql);
+  const list = createPaymentList({
+    payments: createPayments(sql),
+    publicBaseUrl: 'https://pay.example',
+  });
+  const ask = async (application: string, mode: string, query: Record<string, string> = {}) => {
+    const request = { caller: { application, mode }, query: ListPayments.parse(query) };
+    const { body } = await list(request as unknown as RequestOf<Routes['listPayments']>);
+    const { data } = JSON.parse(String(body)) as { data: { payment_id: string }[] };
+    return data.map(({ payment_id }) => payment_id);
+  };
+  const orderId = 'only-here';
+  const [test, live, other] = [
+    (await records.created({ application: 'shop', test: true, orderId })).id,
+    (await records.created({ application: 'shop', test: false, orderId })).id,
+    (await records.created({ application: 'quiet', test: true, orderId })).id,
+  ];
+  const query = { order_id: orderId };
+  const found = await Promise.all([
+    ask('shop', 'test', query),
+    ask('shop', 'live', query),
+    ask('quiet', 'test', query),
+    ask('shop', 'test', query),
+    ask('shop', 'test', { ...query, status: 'paid' }),
+  ]);
+  expect(found).toEqual([[test], [live], [other], [test], []]);
+  expect(statements()).toBe(4);
+
+  const before = ask('shop', 'test', query);
+  await nextTurn();
+  const { id } = await records.created({ application: 'shop', test: true, orderId });
+  expect(await ask('shop', 'test', query)).toEqual([id, test]);
+  expect(await before).toContain(test);
 });
