@@ -3,7 +3,7 @@ import { paymentIdPattern } from '../contract/ids.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
-import { driverOf } from '../gateways/registry.ts';
+import { hintOf } from '../gateways/registry.ts';
 import type { PayerView, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
 import type { LateStarter } from './late.ts';
@@ -83,9 +83,9 @@ const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
     const passOver = (error: unknown): undefined => {
       logger.warn({ payment_id: payment.id, err: error }, 'A return could not be settled');
     };
-    const hint = driverOf(payment.driver)?.parseReturn(request.search());
-    logger.info({ payment_id: payment.id, says: hint?.says }, 'A payer came back');
-    const cancelled = hint?.says === 'cancelled';
+    const says = hintOf(payment.driver, request.search());
+    logger.info({ payment_id: payment.id, says }, 'A payer came back');
+    const cancelled = says === 'cancelled';
     // Also for a payer who has closed the page meanwhile: what follows is to be done all the same.
     const standing = await settler.settle(payment, { returned: true, cancelled }).catch(passOver);
     if (standing?.known === 'ended') return standing.status;

@@ -72,12 +72,8 @@ export interface GatewayAdapter {
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
 }
 
-/** What a payer's browser brings back: a hint for the log and for who has cancelled, never proof. */
-export interface ReturnHint {
-  /** The gateway's name for the payment, where it has the form of one; ours is in the record. */
-  reference: string | null;
-  says: 'paid' | 'unpaid' | 'cancelled' | 'nothing';
-}
+/** What a payer's return says: a hint for the log and for who has cancelled, never proof. */
+export type ReturnHint = 'paid' | 'unpaid' | 'cancelled' | 'nothing';
 
 /** What a gateway can do and what it takes, as data. Times in seconds; null where it does not say. */
 export interface Capabilities {
@@ -115,7 +111,8 @@ export interface Tools {
 /** One payment provider: a file beside this one, and a line in the registry. */
 export interface Driver<Needs extends Tools = Tools> {
   capabilities: Capabilities;
-  parseReturn(values: URLSearchParams): ReturnHint;
+  /** For providers that tell something by the query of a return; a form that is posted is not read. */
+  parseReturn?(query: URLSearchParams): ReturnHint;
   /**
    * For providers that tell us news. Checks the signature before anything is believed; what follows
    * is asked of the gateway. @throws AccountProblem
@@ -128,7 +125,7 @@ export interface Driver<Needs extends Tools = Tools> {
 interface Definition<Schema extends z.ZodType, Needs extends Tools> {
   capabilities: Capabilities;
   credentials: Schema;
-  parseReturn(values: URLSearchParams): ReturnHint;
+  parseReturn?(query: URLSearchParams): ReturnHint;
   parseNotification?(message: Message, account: Account<z.output<Schema>>, now: Date): Notification;
   connect(account: Account<z.output<Schema>>, tools: Needs): GatewayAdapter;
 }

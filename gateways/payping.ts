@@ -67,16 +67,10 @@ const Problem = z.object({
   metaData: z.object({ code: z.int(), message: z.unknown().optional() }).nullish(),
 });
 const alreadyVerified = 110;
-const Form = z.object({ paymentCode: Code.optional() });
 
 export const payping = defineDriver({
   capabilities,
   credentials: Credentials,
-  parseReturn(values) {
-    const reference = paymentCodeIn(values.get('data')) ?? null;
-    const status = values.get('status');
-    return { reference, says: status === '1' ? 'paid' : status === null ? 'nothing' : 'unpaid' };
-  },
   connect(account, tools): GatewayAdapter {
     const { ask, report, verify, origin } = createClient(account, tools);
 
@@ -246,14 +240,6 @@ interface PaidFacts {
   trackingCode: string | null;
   cardPanMasked: string | null;
 }
-
-const paymentCodeIn = (data: string | null): string | undefined => {
-  try {
-    return Form.safeParse(JSON.parse(data ?? 'null')).data?.paymentCode;
-  } catch {
-    return undefined;
-  }
-};
 
 const refused = (what: string, { status }: HttpAnswer) =>
   new GatewaySilence(`payping, ${what}: it refused to answer, HTTP ${status}`);

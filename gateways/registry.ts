@@ -2,7 +2,14 @@ import type { FieldError } from '../contract/errors.ts';
 import { credentialsOwner } from '../contract/ids.ts';
 import type { Money } from './amount.ts';
 import { problemsWith } from './amount.ts';
-import type { Account, Driver, GatewayAdapter, Message, Notification } from './gateway.ts';
+import type {
+  Account,
+  Driver,
+  GatewayAdapter,
+  Message,
+  Notification,
+  ReturnHint,
+} from './gateway.ts';
 import { AccountProblem } from './gateway.ts';
 import type { HttpOptions } from './http.ts';
 import { beginTry, createGatewayDispatcher } from './http.ts';
@@ -27,6 +34,10 @@ const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
 /** @returns undefined for a driver this version does not know */
 export const driverOf = (name: string): Driver<SandboxTools> | undefined =>
   Object.hasOwn(drivers, name) ? drivers[name] : undefined;
+
+/** What a payer's return says; nothing where its driver is not known here, or reads no return. */
+export const hintOf = (driver: string, query: URLSearchParams): ReturnHint =>
+  driverOf(driver)?.parseReturn?.(query) ?? 'nothing';
 
 const uncalled = () => Promise.reject(new Error('The account is only looked at'));
 

@@ -29,7 +29,6 @@ export const sandbox = defineDriver({
     sandboxKind: 'built-in',
   },
   credentials: z.strictObject({}),
-  parseReturn: () => ({ reference: null, says: 'nothing' }),
   connect({ kind }, tools: SandboxTools): GatewayAdapter {
     if (kind !== 'sandbox') throw new AccountProblem('Its money is not real: it cannot be live');
     return createSandboxGateway(tools);

@@ -6,7 +6,7 @@ import { stripeCurrencies } from './stripe-currencies.ts';
 import { stripeFailure } from './stripe-failures.ts';
 import { wordsOf } from './words.ts';
 
-export const SessionId = z.string().regex(/^cs_(test|live)_[A-Za-z0-9]{1,200}$/);
+const SessionId = z.string().regex(/^cs_(test|live)_[A-Za-z0-9]{1,200}$/);
 const Intent = z.object({
   id: z.string().regex(/^pi_[A-Za-z0-9_]{1,200}$/),
   status: z.string(),

@@ -20,7 +20,6 @@ import {
   Refund,
   Refusal,
   Session,
-  SessionId,
   toAnswer,
 } from './stripe-answers.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
@@ -63,10 +62,9 @@ const news = new Set(
 export const stripe = defineDriver({
   capabilities,
   credentials: Credentials,
-  parseReturn(values) {
-    const reference = SessionId.safeParse(values.get('session_id')).data ?? null;
-    const says = values.get('says');
-    return { reference, says: says === 'paid' || says === 'cancelled' ? says : 'nothing' };
+  parseReturn(query) {
+    const says = query.get('says');
+    return says === 'paid' || says === 'cancelled' ? says : 'nothing';
   },
   parseNotification({ header, body }, { kind, credentials }, now) {
     const signature = header('stripe-signature') ?? '';
@@ -181,7 +179,7 @@ const formOf = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
   'line_items[0][price_data][unit_amount]': String(toWire(capabilities, payment)),
   'line_items[0][price_data][product_data][name]': payment.description || payment.id,
-  // The placeholder is from memory; what it brings back is only looked at.
+  // The placeholder is from memory; nobody reads what it brings back.
   success_url: `${payment.returnUrl}?says=paid&session_id={CHECKOUT_SESSION_ID}`,
   cancel_url: `${payment.returnUrl}?says=cancelled`,
   client_reference_id: payment.id,

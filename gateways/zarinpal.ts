@@ -70,12 +70,11 @@ const passing = new Set([-12, -52]);
 export const zarinpal = defineDriver({
   capabilities,
   credentials: Credentials,
-  parseReturn(values) {
-    const reference = Authority.safeParse(values.get('Authority')).data ?? null;
-    const status = values.get('Status');
+  parseReturn(query) {
+    const status = query.get('Status');
+    if (status === 'OK') return 'paid';
     // NOK does not tell cancelled from failed.
-    const says = status === 'OK' ? 'paid' : status === 'NOK' ? 'unpaid' : 'nothing';
-    return { reference, says };
+    return status === 'NOK' ? 'unpaid' : 'nothing';
   },
   connect(account, tools): GatewayAdapter {
     const { kind } = account;

@@ -41,7 +41,6 @@ const Credentials = z.strictObject({
   baseUrl: z.string().optional(),
 });
 
-const TrackId = z.string().regex(/^\d{1,20}$/);
 const Reply = z.object({ result: z.int(), message: z.string().nullish() });
 const Opened = z.object({ trackId: z.int().positive() });
 /** A number or a string, depending on whom one asks. */
@@ -75,11 +74,11 @@ const failureOf: Record<number, FailureCode> = {
 export const zibal = defineDriver({
   capabilities,
   credentials: Credentials,
-  parseReturn(values) {
-    const reference = TrackId.safeParse(values.get('trackId')).data ?? null;
-    if (values.get('status') === '3') return { reference, says: 'cancelled' };
-    const success = values.get('success');
-    return { reference, says: success === '1' ? 'paid' : success === '0' ? 'unpaid' : 'nothing' };
+  parseReturn(query) {
+    if (query.get('status') === '3') return 'cancelled';
+    const success = query.get('success');
+    if (success === '1') return 'paid';
+    return success === '0' ? 'unpaid' : 'nothing';
   },
   connect(account, tools): GatewayAdapter {
     const { ask, standing, trackIdOf, origin } = createClient(account, tools);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { GatewaySilence } from '../../gateways/gateway.ts';
-import { driverOf } from '../../gateways/registry.ts';
 import { aPayment } from './subject.ts';
 import { aProvider } from './provider.ts';
 import { payping } from './subjects/payping.ts';
@@ -98,12 +97,5 @@ describe('payping', () => {
     provider().fail('lost', /reverse/);
     await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewaySilence);
     expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
-  });
-
-  it('reads the return of a payer who did not pay', async () => {
-    const payment = await opened();
-    const { fields } = provider().back(payment.reference);
-    const hint = driverOf('payping')?.parseReturn(new URLSearchParams(fields));
-    expect(hint).toEqual({ reference: payment.reference, says: 'unpaid' });
   });
 });

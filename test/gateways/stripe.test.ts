@@ -129,13 +129,6 @@ describe('stripe', () => {
     expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
     expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
   });
-
-  it('reads a payer who came back by the cancel link', async () => {
-    const payment = await opened();
-    const { searchParams } = new URL(provider().back(payment.reference).url);
-    const hint = driverOf('stripe')?.parseReturn(searchParams);
-    expect(hint).toEqual({ reference: null, says: 'cancelled' });
-  });
 });
 
 describe('stripe, test and live', () => {

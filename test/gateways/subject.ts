@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { Money } from '../../gateways/amount.ts';
-import type { Account, Answer, GatewayAdapter } from '../../gateways/gateway.ts';
+import type { Account, Answer, GatewayAdapter, ReturnHint } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
 import { createGatewayDispatcher } from '../../gateways/http.ts';
 import { createGatewayRegistry } from '../../gateways/registry.ts';
@@ -35,6 +35,8 @@ export interface Subject<P extends Provider> {
   wire: [Money, Money][];
   /** What a create refuses, by which rule. */
   refused: [Money, string][];
+  /** What a return says of who has paid and of who has not, to a driver that reads it. */
+  hints?: Record<'paid' | 'unpaid', ReturnHint>;
   /** Credentials that do not fit the kind of the account. */
   guards: [string, Account['kind'], object][];
   /** Where opening, inquiring and verifying go, for a provider that speaks HTTP. */

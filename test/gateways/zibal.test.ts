@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hintOf } from '../../gateways/registry.ts';
 import { aPayment } from './subject.ts';
 import { aProvider } from './provider.ts';
 import { zibal } from './subjects/zibal.ts';
@@ -45,7 +46,7 @@ describe('zibal', () => {
     const payment = await opened();
     provider().move(payment.reference, '3');
     const { url } = provider().back(payment.reference);
-    expect(new URL(url).searchParams.get('status')).toBe('3');
+    expect(hintOf('zibal', new URL(url).searchParams)).toBe('cancelled');
     expect(await adapter().verify(payment)).toEqual({ state: 'cancelled' });
   });
 

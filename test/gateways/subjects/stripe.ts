@@ -163,6 +163,7 @@ export const stripe: Subject<Stripe> = {
     [{ amount: 150_000, currency: 'IRR' }, 'gateway_currency'],
     [{ amount: 150_000, currency: 'UGX' }, 'gateway_currency'],
   ],
+  hints: { paid: 'paid', unpaid: 'cancelled' },
   guards: [
     ['a live key in a sandbox account', 'sandbox', { secretKey: 'sk_live_0123456789abcdef' }],
     ['a test key in a live account', 'live', { secretKey: 'sk_test_0123456789abcdef' }],

@@ -142,6 +142,7 @@ export const zarinpal: Subject<Zarinpal> = {
     [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],
     [{ amount: 1_250, currency: 'KWD' }, 'gateway_currency'],
   ],
+  hints: { paid: 'paid', unpaid: 'unpaid' },
   guards: [
     ['a merchant that is no UUID', 'sandbox', { merchantId: 'not-a-merchant-id' }],
     ['a credential too many', 'live', { merchantId, secretKey: 'sk_live_secret' }],

@@ -159,6 +159,7 @@ export const zibal: Subject<Zibal> = {
     [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],
     [{ amount: 1_250, currency: 'KWD' }, 'gateway_currency'],
   ],
+  hints: { paid: 'paid', unpaid: 'unpaid' },
   guards: [
     ['a live merchant in a sandbox account', 'sandbox', { merchant: 'live-merchant' }],
     ['the sandbox merchant in a live account', 'live', { merchant: 'zibal' }],
