@@ -35,7 +35,7 @@ export const startGateway = async ({ answerMs }: { answerMs: () => number }) => 
       id,
       amount: Number(price('unit_amount')),
       currency: price('currency'),
-      returnUrl: (form.get('success_url') ?? '').replace('{CHECKOUT_SESSION_ID}', id),
+      returnUrl: form.get('success_url') ?? '',
       isPaid: false,
     };
     book.set(id, session);

@@ -179,8 +179,7 @@ const formOf = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
   'line_items[0][price_data][unit_amount]': String(toWire(capabilities, payment)),
   'line_items[0][price_data][product_data][name]': payment.description || payment.id,
-  // The placeholder is from memory; nobody reads what it brings back.
-  success_url: `${payment.returnUrl}?says=paid&session_id={CHECKOUT_SESSION_ID}`,
+  success_url: `${payment.returnUrl}?says=paid`,
   cancel_url: `${payment.returnUrl}?says=cancelled`,
   client_reference_id: payment.id,
   'metadata[payment_id]': payment.id,

@@ -26,7 +26,7 @@ describe('stripe', () => {
       'line_items[0][price_data][currency]': 'eur',
       'line_items[0][price_data][unit_amount]': '1250',
       'line_items[0][price_data][product_data][name]': 'Two tickets',
-      success_url: `${returnUrl}?says=paid&session_id={CHECKOUT_SESSION_ID}`,
+      success_url: `${returnUrl}?says=paid`,
       cancel_url: `${returnUrl}?says=cancelled`,
       client_reference_id: payment.id,
       'metadata[payment_id]': payment.id,

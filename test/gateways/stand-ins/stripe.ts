@@ -137,10 +137,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     },
     back(reference: string) {
       const { returnUrl, card: cancelUrl, state } = entryIn(book, reference);
-      const url = state.startsWith('open')
-        ? cancelUrl
-        : returnUrl.replace('{CHECKOUT_SESSION_ID}', reference);
-      return { method: 'GET' as const, url };
+      return { method: 'GET' as const, url: state.startsWith('open') ? cancelUrl : returnUrl };
     },
   } satisfies Provider & Record<string, unknown>;
 };
