@@ -75,24 +75,16 @@ export interface GatewayAdapter {
 /** What a payer's return says: a hint for the log and for who has cancelled, never proof. */
 export type ReturnHint = 'paid' | 'unpaid' | 'cancelled' | 'nothing';
 
-/** What a gateway can do and what it takes, as data. Times in seconds; null where it does not say. */
+/** What a gateway can do and what it takes, as data. */
 export interface Capabilities {
   /** Those it takes; a currency that is missing is refused at create. */
   currencies: ReadonlyMap<string, CurrencyTerms>;
   /** How long a payment may be open there. */
   expirySeconds: { min: number; max: number };
-  /** Paid money that nobody verifies goes back after this. */
-  verifyWindowSeconds: number | null;
-  /** Null also where it cannot be reversed through its adapter. */
-  reverseWindowSeconds: number | null;
+  /** Whether paid money that nobody verifies goes back by itself. */
   twoStepVerify: boolean;
   /** Whether an inquiry shows that money went back: if not, a lost answer to a reversal is not repeated. */
   tellsReversal: boolean;
-  /** Whether it knows a payer who cancelled from one who failed. */
-  tellsCancel: boolean;
-  returnMethod: 'GET' | 'POST';
-  /** What makes a test account one: a host of its own, or the credential. */
-  sandboxKind: 'built-in' | 'host' | 'credential';
 }
 
 export interface Account<Credentials = unknown> {

@@ -27,14 +27,9 @@ const capabilities: Capabilities = {
     ['IRR', { wireExponent: -1, min: 10, max: amountBounds.max - 9, step: 10 }],
   ]),
   expirySeconds: { min: 60, max: 86_400 },
-  verifyWindowSeconds: 10 * 60,
-  reverseWindowSeconds: 30 * 60,
   twoStepVerify: true,
   // How its report shows a reversed payment is not known.
   tellsReversal: false,
-  tellsCancel: true,
-  returnMethod: 'POST',
-  sandboxKind: 'credential',
 };
 
 /*
@@ -117,6 +112,7 @@ export const payping = defineDriver({
         throw new GatewaySilence('payping, report: paid, but without the number to verify it by');
       },
 
+      // Up to 30 minutes after the verification; it refuses later.
       async reverse(payment) {
         const { refId } = await report(payment);
         if (!refId) return { result: 'refused', ...wordsOf(null, 'It was not paid') };

@@ -20,13 +20,8 @@ export const sandbox = defineDriver({
       ]),
     ),
     expirySeconds: { min: 60, max: 86_400 },
-    verifyWindowSeconds: null,
-    reverseWindowSeconds: null,
     twoStepVerify: true,
     tellsReversal: false,
-    tellsCancel: true,
-    returnMethod: 'GET',
-    sandboxKind: 'built-in',
   },
   credentials: z.strictObject({}),
   connect({ kind }, tools: SandboxTools): GatewayAdapter {

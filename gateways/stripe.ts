@@ -32,14 +32,8 @@ const capabilities: Capabilities = {
   currencies: stripeCurrencies,
   // Its own page lives 30 minutes to 24 hours; a shorter deadline is kept by our expire call.
   expirySeconds: { min: 60, max: 86_400 },
-  verifyWindowSeconds: null,
-  reverseWindowSeconds: null,
   twoStepVerify: false,
   tellsReversal: true,
-  // By its cancel_url, and then only once it let us expire the session.
-  tellsCancel: true,
-  returnMethod: 'GET',
-  sandboxKind: 'credential',
 };
 
 const Credentials = z.strictObject({
@@ -63,6 +57,7 @@ export const stripe = defineDriver({
   capabilities,
   credentials: Credentials,
   parseReturn(query) {
+    // Who came by the cancel_url has cancelled only once Stripe has let us expire the session.
     const says = query.get('says');
     return says === 'paid' || says === 'cancelled' ? says : 'nothing';
   },

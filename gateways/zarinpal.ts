@@ -20,13 +20,8 @@ const capabilities: Capabilities = {
   // At most 1,000,000,000 rials; there is no official minimum.
   currencies: new Map([['IRR', { wireExponent: 0, min: 1, max: 1_000_000_000, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
-  verifyWindowSeconds: null,
-  reverseWindowSeconds: 30 * 60,
   twoStepVerify: true,
   tellsReversal: true,
-  tellsCancel: false,
-  returnMethod: 'GET',
-  sandboxKind: 'host',
 };
 
 const Credentials = z.strictObject({ merchantId: z.guid(), baseUrl: z.string().optional() });
@@ -126,6 +121,7 @@ export const zarinpal = defineDriver({
         return stands.state === 'paid' ? { ...stands, ...told } : stands;
       },
 
+      // Up to 30 minutes after the payment; it refuses later.
       async reverse(payment) {
         const answer = await ask('reverse', guard(payment), Reversed);
         if (!answer.refusal) return { result: 'reversed' };

@@ -26,14 +26,8 @@ const capabilities: Capabilities = {
   // More than 1,000 rials, says an independent client; no maximum is known.
   currencies: new Map([['IRR', { wireExponent: 0, min: 1_001, max: amountBounds.max, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
-  // Unverified money goes back, after a time that is not stated.
-  verifyWindowSeconds: null,
-  reverseWindowSeconds: null,
   twoStepVerify: true,
   tellsReversal: true,
-  tellsCancel: true,
-  returnMethod: 'GET',
-  sandboxKind: 'credential',
 };
 
 const Credentials = z.strictObject({

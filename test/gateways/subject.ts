@@ -28,6 +28,8 @@ export interface Subject<P extends Provider> {
   money: Money;
   /** A reference that it did not give out. */
   unknown: string;
+  /** Paid money that nobody verifies goes back after this; null where it does not, or nobody says when. */
+  verifyWindowSeconds: number | null;
   start(mode?: 'sandbox' | 'live'): Promise<P>;
   /** Each normalised state, each failure code and each way a verification ends. */
   scenes: Scene<P>[];

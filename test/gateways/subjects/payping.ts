@@ -42,6 +42,8 @@ export const payping: Subject<Payping> = {
   },
   money,
   unknown: 'pc999999',
+  // From the one independent client, like all else of it.
+  verifyWindowSeconds: 10 * 60,
   start: () => startPayping(),
   scenes: [
     { what: 'waiting: 0', play() {}, inquire: { state: 'waiting' }, verify: { state: 'waiting' } },

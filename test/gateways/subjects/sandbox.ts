@@ -50,6 +50,7 @@ export const sandbox: Subject<Sandbox> = {
   credentials: { sandbox: {} },
   money,
   unknown: 'SBXunknown',
+  verifyWindowSeconds: null,
   start,
   scenes: [
     { what: 'waiting', play() {}, inquire: { state: 'waiting' }, verify: { state: 'waiting' } },

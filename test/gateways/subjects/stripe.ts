@@ -80,6 +80,7 @@ export const stripe: Subject<Stripe> = {
   },
   money,
   unknown: 'cs_test_nobodyknows',
+  verifyWindowSeconds: null,
   start: (mode) => startStripe({ mode: mode === 'live' ? 'live' : 'test' }),
   scenes: [
     always('waiting: open', 'open unpaid', { state: 'waiting' }),

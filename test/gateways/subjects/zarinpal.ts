@@ -30,6 +30,7 @@ export const zarinpal: Subject<Zarinpal> = {
   credentials: { sandbox: { merchantId }, live: { merchantId } },
   money,
   unknown: `S${'9'.repeat(35)}`,
+  verifyWindowSeconds: null,
   start: (mode) => startZarinpal({ prefix: mode === 'live' ? 'A' : 'S' }),
   scenes: [
     {

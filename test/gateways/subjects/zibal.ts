@@ -59,6 +59,8 @@ export const zibal: Subject<Zibal> = {
   credentials: { sandbox: { merchant: 'zibal' }, live: { merchant: 'live-merchant' } },
   money,
   unknown: '4111111111',
+  // It goes back, after a time that is not stated.
+  verifyWindowSeconds: null,
   start: () => startZibal(),
   scenes: [
     {
