@@ -23,7 +23,8 @@ export interface ReplySpec {
 
 /**
  * One row of the table of routes: all that is known of a route but what it does. The router, the
- * validation, the OpenAPI document and the tests read it, so nothing about a route is said twice.
+ * checks of queries, the OpenAPI document and the tests read it. What stands in a path, a header or a
+ * body is judged by its handler, since each answers something else where it is wrong.
  */
 export interface Route {
   method: 'GET' | 'POST';
