@@ -1,11 +1,11 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { TargetRule } from '../contract/webhook-address.ts';
-import { webhookUrlProblem } from '../contract/webhook-address.ts';
 import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { Logger } from '../process.ts';
 import type { Places } from './places.ts';
+import type { TargetRule } from './webhook-address.ts';
+import { webhookUrlProblem } from './webhook-address.ts';
 import type { WebhookDispatcher } from './webhook-connector.ts';
 import { post } from './webhook-request.ts';
 import type { Step } from './webhook-schedule.ts';

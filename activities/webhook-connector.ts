@@ -1,10 +1,10 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
-import { hostOf, isAddress, isAllowedAddress, isLocalhost } from '../contract/webhook-address.ts';
-import type { TargetRule } from '../contract/webhook-address.ts';
 import type { ResolveName } from '../gateways/names.ts';
 import { lookupBy } from '../gateways/names.ts';
+import type { TargetRule } from './webhook-address.ts';
+import { hostOf, isAddress, isAllowedAddress, isLocalhost } from './webhook-address.ts';
 import { AttemptError } from './webhook-failure.ts';
 import { createResolver } from './webhook-resolver.ts';
 import { watchStatusLine } from './webhook-status-line.ts';

@@ -1,12 +1,12 @@
-import { slugPattern } from '../contract/ids.ts';
-import type { TargetRule } from '../contract/webhook-address.ts';
+import type { TargetRule } from '../activities/webhook-address.ts';
 import {
   hostOf,
   isAddress,
   isAllowedAddress,
   isLocalhost,
   webhookUrlProblem,
-} from '../contract/webhook-address.ts';
+} from '../activities/webhook-address.ts';
+import { slugPattern } from '../contract/ids.ts';
 import type { Application, ApplicationSettings } from '../postgres/applications.ts';
 import { createApplications } from '../postgres/applications.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';

@@ -1,5 +1,5 @@
+import type { TargetRule } from '../activities/webhook-address.ts';
 import type { WebhookDispatcher } from '../activities/webhook-connector.ts';
-import type { TargetRule } from '../contract/webhook-address.ts';
 import type { AuditFilter, AuditRecord } from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
 import type { Sql } from '../postgres/connection.ts';

@@ -1,10 +1,10 @@
+import type { TargetRule } from '../activities/webhook-address.ts';
+import { webhookUrlProblem } from '../activities/webhook-address.ts';
 import type { WebhookDispatcher } from '../activities/webhook-connector.ts';
 import { post } from '../activities/webhook-request.ts';
 import { headersOf } from '../activities/webhook-signature.ts';
 import { eventOf } from '../contract/event.ts';
 import { newPaymentId } from '../contract/ids.ts';
-import type { TargetRule } from '../contract/webhook-address.ts';
-import { webhookUrlProblem } from '../contract/webhook-address.ts';
 import { createApplications } from '../postgres/applications.ts';
 import type { Sql } from '../postgres/connection.ts';
 import type { AttemptResult } from '../postgres/deliveries.ts';

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { ipv6Groups } from '../contract/ipv6.ts';
 
 /** An address or a network, e.g. 10.0.0.0/8. */
 export interface Network {
@@ -45,6 +44,13 @@ const plain = (text: string): string | undefined => {
 
 /** Whom to count an address as: a household of IPv6 has a whole /64. */
 export const countedAs = (address: string): string => {
-  const groups = isIP(address) === 6 ? ipv6Groups(address) : undefined;
-  return groups ? `${groups.slice(0, 4).join(':')}::/64` : address;
+  if (isIP(address) !== 6) return address;
+  // URL writes every form, also with an embedded IPv4, as groups of hex without leading zeros.
+  const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+  // `::` leaves out groups that are zero.
+  const [before = [], after = []] = canonical
+    .split('::')
+    .map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array<string>(8 - before.length - after.length).fill('0');
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 };

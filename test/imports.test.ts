@@ -37,10 +37,10 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'worker/main.ts': { value: 'config.ts process.ts operations' },
   'worker/prepare.ts': { value: 'config.ts process.ts' },
   'worker/replay-open.ts': { value: 'config.ts process.ts' },
-  // A sample webhook is sent and signed as a real one is.
+  // A webhook URL is judged, and a sample sent and signed, as at a real delivery.
   admin: {
     value:
-      'contract postgres workflows/messages.ts activities/webhook-connector.ts activities/webhook-request.ts activities/webhook-resolver.ts activities/webhook-signature.ts process.ts#SetupError',
+      'contract postgres workflows/messages.ts activities/webhook-address.ts activities/webhook-connector.ts activities/webhook-request.ts activities/webhook-resolver.ts activities/webhook-signature.ts process.ts#SetupError',
     type: 'process.ts',
   },
   'admin/main.ts': { value: 'config.ts process.ts gateways/registry.ts' },

@@ -41,12 +41,20 @@ describe('the client address', () => {
     expect(addressOf('::ffff:10.0.0.1', forwarded)).toBe(client);
   });
 
-  it('is counted by /64 where it is IPv6', () => {
-    expect(countedAs('192.0.2.1')).toBe('192.0.2.1');
-    expect(countedAs('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
-    expect(countedAs('2001:DB8:1:2::9')).toBe('2001:db8:1:2::/64');
-    expect(countedAs('2001:db8::1')).toBe('2001:db8:0:0::/64');
-    expect(countedAs('::1')).toBe('0:0:0:0::/64');
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['', ''],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:02::0009', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001::1:2:3:4:5', '2001:0:0:1::/64'],
+    ['2001:db8::', '2001:db8:0:0::/64'],
+    ['::2:3:4:5:6:7', '0:0:2:3::/64'],
+    ['::ffff:198.51.100.7', '0:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+  ])('%j is counted as %s: by /64 where it is IPv6', (address, counted) => {
+    expect(countedAs(address)).toBe(counted);
   });
 });
 
