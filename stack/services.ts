@@ -10,7 +10,7 @@ import { startPostgres } from './postgres.ts';
 import { type Credentials, prepareDatabase, reachDatabase, readCredentials } from './seed.ts';
 import type { Supervisor } from './supervisor.ts';
 import { findTemporal } from './temporal/program.ts';
-import { addSearchAttributes, reachTemporal, startTemporal } from './temporal/server.ts';
+import { reachTemporal, startTemporal } from './temporal/server.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The programs of ours that the stack starts, relative to the checkout. */
@@ -78,7 +78,7 @@ export interface Temporal {
   variables: Record<string, string>;
 }
 
-/** Embedded or not: our search attributes are there. */
+/** Embedded or not: it answers. What the service needs in it, the worker makes. */
 export const bringUpTemporal = async (
   deps: Deps,
   ports: { port: number; uiPort: number },
@@ -106,21 +106,12 @@ export const bringUpTemporal = async (
 };
 
 const useTemporal = async (
-  { config, terminal }: Deps,
+  { config }: Deps,
   external: NonNullable<StackConfig['externalTemporal']>,
 ): Promise<Temporal> => {
   const { connectionOptions, namespace, variables } = external;
   const address = config.TEMPORAL_ADDRESS ?? '';
-  const connection = await reachTemporal(address, connectionOptions);
-  try {
-    await addSearchAttributes(connection, namespace);
-  } catch {
-    terminal.say(
-      `temporal: the search attributes Application and OrderId (both Keyword) could not be added to namespace ${namespace}; add them if they are missing`,
-    );
-  } finally {
-    await connection.close();
-  }
+  await reachTemporal(address, connectionOptions);
   return { address, namespace, uiUrl: undefined, variables };
 };
 

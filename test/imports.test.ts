@@ -44,7 +44,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
     type: 'process.ts',
   },
   'admin/main.ts': { value: 'config.ts process.ts gateways/registry.ts' },
-  stack: { value: 'config.ts process.ts postgres contract' },
+  stack: { value: 'config.ts process.ts postgres contract workflows/messages.ts' },
   demo: {},
   bench: { value: `${house} test/production` },
   chaos: {

@@ -49,7 +49,11 @@ await runProcess(async () => {
   });
   const interceptors = { workflow: [tracedStarts(currentTrace)] };
   const client = new Client({ connection, namespace, interceptors });
-  await prepareNamespace(client);
+  await prepareNamespace(client).catch((error: unknown) => {
+    throw new SetupError(
+      `The namespace ${namespace} cannot be prepared (${String(error)}): correct TEMPORAL_NAMESPACE, or make it (worker/prepare.ts); where the worker may not add the search attributes Application and OrderId (both Keyword), add them.`,
+    );
+  });
 
   const registry = createRegistry();
   const metrics = createWorkerMetrics(registry);

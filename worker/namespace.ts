@@ -8,6 +8,7 @@ import {
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import {
+  historyRetention,
   paymentsQueue,
   searchAttributes,
   sweepScheduleId,
@@ -16,8 +17,6 @@ import {
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
-/** How long closed histories are kept: resets, the operators' searches and healing need them. */
-const retention = '30 days';
 const alreadyExists = 6; // gRPC's code.
 const patienceMs = 60_000;
 const searchableMs = 10_000;
@@ -39,7 +38,7 @@ const registerNamespace = async (client: Client): Promise<boolean> => {
   try {
     await client.workflowService.registerNamespace({
       namespace: client.options.namespace,
-      workflowExecutionRetentionPeriod: msToTs(retention),
+      workflowExecutionRetentionPeriod: msToTs(historyRetention),
     });
     return true;
   } catch (error) {

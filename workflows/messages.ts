@@ -50,6 +50,9 @@ export const searchAttributes = {
   orderId: defineSearchAttributeKey('OrderId', SearchAttributeType.KEYWORD),
 };
 
+/** How long closed histories are kept: resets, the operators' searches and healing need them. */
+export const historyRetention = '30 days';
+
 /**
  * Arguments of a start, the same for every starter; nothing in them is personal or secret. A running
  * workflow is left alone; one that has closed is started again only where `again` says so.

@@ -2,8 +2,8 @@ import { connect as connectSocket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import proto from '@temporalio/proto';
 import { SetupError } from '../../process.ts';
+import { historyRetention, searchAttributes } from '../../workflows/messages.ts';
 import { type Launched, launch, type Running } from '../launch.ts';
 
 export interface TemporalOptions {
@@ -29,7 +29,6 @@ export interface RunningTemporal extends Running {
 const host = '127.0.0.1';
 const namespace = 'default';
 const startTimeoutMs = 60_000;
-const retentionDays = 30;
 
 const stopSignals: [NodeJS.Signals, number][] = [
   ['SIGTERM', 2000],
@@ -54,9 +53,6 @@ const dynamicConfig = {
   // two seconds for it. Ours stand from its first moment.
   'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
-
-/** What operators search payments by. */
-const searchAttributes = ['Application', 'OrderId'];
 
 const environment = {
   TEMPORAL_VERSION_CHECK_DISABLED: '1',
@@ -120,7 +116,10 @@ const argumentsOf = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions):
         }),
       ]),
   // For a new database; in one that exists the worker adds what is missing.
-  ...searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+  ...Object.values(searchAttributes).flatMap(({ name }) => [
+    '--search-attribute',
+    `${name}=Keyword`,
+  ]),
   ...pairs('--dynamic-config-value', dynamicConfig),
   ...extraArgs,
 ];
@@ -164,31 +163,14 @@ const isListening = (address: string): Promise<boolean> =>
 const setRetention = (connection: Connection) =>
   connection.workflowService.updateNamespace({
     namespace,
-    config: { workflowExecutionRetentionTtl: msToTs(`${retentionDays} days`) },
+    config: { workflowExecutionRetentionTtl: msToTs(historyRetention) },
   });
-
-/** Does nothing where they exist. */
-export const addSearchAttributes = async (connection: Connection, to: string) => {
-  const { INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({
-    namespace: to,
-  });
-  if (searchAttributes.every((name) => customAttributes[name] !== undefined)) return;
-  await connection.operatorService.addSearchAttributes({
-    namespace: to,
-    searchAttributes: Object.fromEntries(
-      searchAttributes.map((name) => [name, INDEXED_VALUE_TYPE_KEYWORD]),
-    ),
-  });
-};
 
 /** @throws SetupError when nobody answers there */
-export const reachTemporal = async (
-  address: string,
-  options: ConnectionOptions,
-): Promise<Connection> => {
+export const reachTemporal = async (address: string, options: ConnectionOptions): Promise<void> => {
   try {
-    return await Connection.connect({ ...options, connectTimeout: 5000 });
+    const connection = await Connection.connect({ ...options, connectTimeout: 5000 });
+    await connection.close();
   } catch (error) {
     throw new SetupError(
       `TEMPORAL_ADDRESS: no Temporal server answers at ${address}: start it, correct the address (or TLS and API key), or unset it to use the embedded one.`,

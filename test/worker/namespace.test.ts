@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { expect, inject, it, onTestFinished } from 'vitest';
@@ -9,11 +11,16 @@ import { searchAttributes } from '../../workflows/messages.ts';
 import { aFolder } from '../stack/support.ts';
 import { until } from '../support/until.ts';
 
-it('lets several workers start at once on a namespace that has nothing yet, and payments after them', async () => {
+const startServer = async () => {
   const dbFile = join(aFolder(), 'temporal.db');
   const program = inject('temporalProgram');
   const { address, stop } = await startTemporal({ program, dbFile, port: await freePort() });
   onTestFinished(stop);
+  return address;
+};
+
+it('lets several workers start at once on a namespace that has nothing yet, and payments after them', async () => {
+  const address = await startServer();
   const connection = await Connection.connect({ address });
   onTestFinished(() => connection.close());
 
@@ -43,4 +50,24 @@ it('lets several workers start at once on a namespace that has nothing yet, and 
       ],
     });
   }
+});
+
+it('a worker whose namespace cannot be prepared says so in one sentence', async () => {
+  const worker = promisify(execFile)(process.execPath, ['worker/main.ts'], {
+    env: {
+      TEMPORAL_ADDRESS: await startServer(),
+      TEMPORAL_NAMESPACE: 'misspelt',
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      PUBLIC_BASE_URL: 'http://127.0.0.1:1',
+      SECRETS_KEY: `test:${Buffer.alloc(32).toString('base64')}`,
+    },
+  });
+
+  await expect(worker).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^The namespace misspelt .*not found.*Application and OrderId.*\.\n$/,
+    ),
+  });
 });
