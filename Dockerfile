@@ -25,7 +25,7 @@ ENV NODE_ENV=production \
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=bundle /app/workflows.js workflows.js
-COPY package.json config.ts process.ts ./
+COPY package.json config.ts environment.ts process.ts ./
 COPY contract contract
 COPY postgres postgres
 COPY operations operations

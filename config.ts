@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import {
+  definedOnly,
+  embeddedSettings,
+  type Environment,
+  only,
+  orThrow,
+  read,
+  temporalConfig,
+} from './environment.ts';
 import { SetupError } from './process.ts';
-
-/** Everything wrong with the environment at once, a line for each variable. */
-export class ConfigError extends SetupError {}
 
 const port = z.coerce.number().int().min(0).max(65_535);
 /** What one client address may ask of the payers' pages. */
@@ -133,77 +136,14 @@ const adminShape = {
     .optional(),
 };
 
-type Environment = Record<string, string | undefined>;
-
-/** The value of NAME, or the content of the file that NAME_FILE names. */
-const withFiles = (env: Environment, names: string[], problems: string[]): Environment =>
-  Object.fromEntries(
-    names.map((name) => {
-      const path = env[`${name}_FILE`];
-      if (env[name] || !path) return [name, env[name] || undefined];
-      try {
-        return [name, readFileSync(path, 'utf8').trim() || undefined];
-      } catch {
-        // Without the path: it may be the secret itself, given under the wrong name.
-        problems.push(`${name}_FILE: is not the path of a file that can be read`);
-        return [name, undefined];
-      }
-    }),
-  );
-
-const read = <S extends z.ZodRawShape>(shape: S, env: Environment) => {
-  const problems: string[] = [];
-  const values = withFiles(env, Object.keys(shape), problems);
-  const parsed = z.object(shape).safeParse(values);
-  const unreadable = new Set(problems.map((line) => line.slice(0, line.indexOf('_FILE'))));
-  for (const { path, message } of parsed.error?.issues ?? []) {
-    const name = String(path[0]);
-    // The message only: a value may be a secret.
-    if (!unreadable.has(name))
-      problems.push(`${name}: ${values[name] === undefined ? 'is missing' : message}`);
-  }
-  return { values: parsed.data, texts: values, problems };
-};
-
-const orThrow = <T extends object>(values: T | undefined, problems: string[]): Readonly<T> => {
-  if (values && problems.length === 0) return Object.freeze(values);
-  throw new ConfigError(`The configuration is not usable:\n  ${problems.join('\n  ')}`);
-};
-
-/**
- * Address, namespace, TLS and API key of Temporal, from the SDK's own TEMPORAL_* variables. Its
- * settings file counts only where TEMPORAL_CONFIG_FILE names one: one that lies in the home by
- * chance would send the embedded stack's processes elsewhere.
- */
-const temporalConfig = (env: Environment, problems: string[]) => {
-  const secrets = withFiles(env, ['TEMPORAL_API_KEY'], problems);
-  try {
-    const { connectionOptions, namespace } = loadClientConnectConfig({
-      overrideEnvVars: definedOnly({ ...env, ...secrets }),
-      disableFile: !env['TEMPORAL_CONFIG_FILE'],
-    });
-    return { connectionOptions, namespace: namespace ?? 'default' };
-  } catch (error) {
-    // The first line only: what follows may quote the settings file.
-    problems.push(`TEMPORAL_*: ${String(error).split('\n', 1)[0]}`);
-    return undefined;
-  }
-};
-
-/** An empty variable is one that is not set. */
-const definedOnly = (env: Environment): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
-  );
-
-/** @throws ConfigError */
+/** @throws SetupError */
 export const readApiConfig = (env: Environment = process.env) => {
   const { values, problems } = read(apiShape, env);
   const temporal = temporalConfig(env, problems);
   return orThrow(values && temporal && { ...values, temporal }, problems);
 };
 
-/** @throws ConfigError */
+/** @throws SetupError */
 export const readWorkerConfig = (env: Environment = process.env) => {
   const { values, texts, problems } = read(workerShape, env);
   const temporal = temporalConfig(env, problems);
@@ -212,34 +152,9 @@ export const readWorkerConfig = (env: Environment = process.env) => {
   return orThrow(values && temporal && { ...values, temporal }, problems);
 };
 
-const connectionFile = z.object({
-  database_url: z.string(),
-  temporal_address: z.string(),
-  temporal_namespace: z.string(),
-  temporal_ui_url: z.string().nullable(),
-});
-
-/** What the embedded stack has left in its folder, in the form in which an admin would set it. */
-const embeddedSettings = (folder: string): Environment => {
-  try {
-    const text = readFileSync(join(folder, 'connection.json'), 'utf8');
-    const facts = connectionFile.parse(JSON.parse(text));
-    return {
-      DATABASE_URL: facts.database_url,
-      TEMPORAL_ADDRESS: facts.temporal_address,
-      TEMPORAL_NAMESPACE: facts.temporal_namespace,
-      TEMPORAL_UI_URL: facts.temporal_ui_url ?? undefined,
-      SECRETS_KEY_FILE: join(folder, 'secrets-key'),
-      ALLOW_LOOPBACK_TARGETS: 'true',
-    };
-  } catch {
-    return {};
-  }
-};
-
 /**
  * Without a DATABASE_URL of its own, or with the stack's, an admin means the embedded stack.
- * @throws ConfigError
+ * @throws SetupError
  */
 export const readAdminConfig = (env: Environment = process.env) => {
   const embedded = embeddedSettings(env['DATA_DIR'] || '.data');
@@ -251,13 +166,13 @@ export const readAdminConfig = (env: Environment = process.env) => {
   return orThrow(values && temporal && { ...values, temporal }, problems);
 };
 
-/** Of the migrations. @throws ConfigError */
+/** Of the migrations. @throws SetupError */
 export const readDatabaseConfig = (env: Environment = process.env) => {
   const { values, problems } = read({ DATABASE_URL: shared.DATABASE_URL }, env);
   return orThrow(values, problems);
 };
 
-/** Of what talks to Temporal alone; without an address, to the stack's. @throws ConfigError */
+/** Of what talks to Temporal alone; without an address, to the stack's. @throws SetupError */
 export const readEngineConfig = (env: Environment = process.env) => {
   const isElsewhere = env['TEMPORAL_ADDRESS'] || env['TEMPORAL_CONFIG_FILE'];
   const embedded = isElsewhere ? {} : embeddedSettings(env['DATA_DIR'] || '.data');
@@ -271,10 +186,7 @@ export const readEngineConfig = (env: Environment = process.env) => {
 const inherited =
   /^(PATH|HOME|USER|LANG|TZ|TMPDIR|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|(HTTPS?|NO|ALL)_PROXY|GO[A-Z0-9]*)$/i;
 
-const only = (env: Environment, names: RegExp): Record<string, string> =>
-  Object.fromEntries(Object.entries(definedOnly(env)).filter(([name]) => names.test(name)));
-
-/** @throws ConfigError */
+/** @throws SetupError */
 export const readStackConfig = (env: Environment = process.env) => {
   const { values, problems } = read(stackShape, env);
   const external = values?.TEMPORAL_ADDRESS ? temporalConfig(env, problems) : undefined;
@@ -290,10 +202,10 @@ export const readStackConfig = (env: Environment = process.env) => {
 };
 export type StackConfig = ReturnType<typeof readStackConfig>;
 
-/** The text of SECRETS_KEY. @throws ConfigError */
+/** The text of SECRETS_KEY. @throws SetupError */
 export const parseKeyRing = (text: string): KeyRing => {
   const { data, error } = keyRing.safeParse(text);
   if (data) return data;
-  throw new ConfigError(`The secrets key is not usable: ${error.issues[0]?.message}`);
+  throw new SetupError(`The secrets key is not usable: ${error.issues[0]?.message}`);
 };
 export type KeyRing = z.infer<typeof keyRing>;

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConfigError, readApiConfig, readStackConfig, readWorkerConfig } from '../config.ts';
+import { readApiConfig, readStackConfig, readWorkerConfig } from '../config.ts';
+import { SetupError } from '../process.ts';
 
 const key = Buffer.alloc(32, 7).toString('base64');
 const api = {
@@ -16,7 +17,7 @@ const problemsOf = (read: () => unknown): string[] => {
   try {
     read();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof SetupError)) throw error;
     return error.message
       .split('\n')
       .slice(1)

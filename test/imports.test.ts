@@ -13,7 +13,9 @@ const house =
  */
 const rules: Record<string, { value?: string; type?: string }> = {
   contract: {},
-  'config.ts': { value: 'process.ts#SetupError' },
+  'config.ts': { value: 'environment.ts process.ts#SetupError' },
+  // For config.ts alone, so that nobody else comes to read settings.
+  'environment.ts': { value: 'process.ts#SetupError' },
   'process.ts': {},
   postgres: { value: 'contract' },
   'postgres/main.ts': { value: 'config.ts process.ts' },
