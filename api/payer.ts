@@ -28,9 +28,9 @@ const leastMs = 1_000;
 const firstPauseMs = 40;
 const longestPauseMs = 460;
 
-/** The payer's way to the gateway and back. The payment's id in the link is the permission. */
 type PayerHandlers = Pick<Handlers, 'checkout' | 'returnFromGateway' | 'returnFromGatewayByPost'>;
 
+/** The payer's way to the gateway and back. The payment's id in the link is the permission. */
 export const createPayerHandlers = (deps: Deps): PayerHandlers => {
   const back = createReturn(deps);
   return {

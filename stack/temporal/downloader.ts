@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
 
-/**
- * Leaves the Temporal CLI in the folder it is given. The SDK downloads only to start a server, so
- * one is started, in memory, and stopped.
- */
-const leave = () => process.exit(1);
-process.on('disconnect', leave);
-if (!process.connected) leave();
+// Who started this has gone, and nobody waits for the program any more.
+const giveUp = () => process.exit(1);
+process.on('disconnect', giveUp);
+if (!process.connected) giveUp();
 
 const goMod = readFileSync(new URL('./go.mod', import.meta.url), 'utf8');
 const [, version = 'default'] = /temporalio\/cli (v\S+)/.exec(goMod) ?? [];
 const [, , downloadDir = '.'] = process.argv;
+/**
+ * Leaves the Temporal CLI in the folder it is given. The SDK downloads only to start a server, so
+ * one is started, in memory, and stopped.
+ */
 try {
   // Loaded only now: it takes a while, and who started this may have gone meanwhile.
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');
