@@ -17,9 +17,8 @@ export type Verification = { valid: true } | { valid: false; reason: string };
 const toleranceSeconds = 300;
 
 /**
- * Whether a webhook was sent by the payment service, just now, with exactly this body.
- * Copy this file: it needs nothing but Node. Answer an invalid request with 400 and change
- * nothing; answer a valid one with 204, and act once per `event_id`, since deliveries repeat.
+ * Whether a webhook was sent by the payment service, just now, with exactly this body; where it was
+ * not, why. The receiver to copy is the one in docs/webhooks.md.
  */
 export const verifySignature = ({
   header,
