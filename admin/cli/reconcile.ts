@@ -5,7 +5,8 @@ import type { Surroundings } from './commands.ts';
 import { command, count, option, reason, textOf } from './commands.ts';
 import { table } from './output.ts';
 
-const words: Record<DifferenceKind, string> = {
+/** What admins read; docs/operating/restoring.md says what each means. */
+export const words: Record<DifferenceKind, string> = {
   payment_without_workflow: 'open, and no workflow runs',
   delivery_without_workflow: 'ended, not delivered, and no workflow runs',
   late_money_without_workflow: 'late money, and no workflow runs',
