@@ -55,9 +55,12 @@ export const createDeliveryActivities = (deps: Deps) => {
     });
   };
 
-  const consequenceOf = ({ errorClass }: AttemptResult, indexInRound: number): Consequence => {
+  /** `delayMs`: until the next attempt of the round; undefined after the last one. */
+  const consequenceOf = (
+    { errorClass }: AttemptResult,
+    delayMs: number | undefined,
+  ): Consequence => {
     if (errorClass === null) return { status: 'delivered' };
-    const delayMs = delaysMs[indexInRound - 1];
     if (delayMs === undefined) return { status: 'exhausted', run: runId() };
     return { status: 'pending', nextAttemptAt: new Date(now().getTime() + delayMs) };
   };
@@ -111,7 +114,8 @@ export const createDeliveryActivities = (deps: Deps) => {
     });
     if (!begun) throw overtaken(number);
     const result = await send(delivery, number);
-    const consequence = consequenceOf(result, indexInRound);
+    const delayMs = delaysMs[indexInRound - 1];
+    const consequence = consequenceOf(result, delayMs);
     const completion = { result, consequence, completedAt: now() };
     if (!(await deliveries.completeAttempt(id, number, completion))) throw overtaken(number);
 
@@ -127,8 +131,8 @@ export const createDeliveryActivities = (deps: Deps) => {
       return 'delivered';
     }
     logger.warn({ ...facts, response_status: result.responseStatus }, 'Webhook attempt failed');
-    if (consequence.status === 'exhausted') throw exhausted(id);
-    throw attemptFailed(`Attempt ${number}: ${result.error}`, delaysMs[indexInRound - 1] ?? 0);
+    if (delayMs === undefined) throw exhausted(id);
+    throw attemptFailed(`Attempt ${number}: ${result.error}`, delayMs);
   }
 };
 
