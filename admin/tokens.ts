@@ -1,5 +1,6 @@
+import type { TokenMode } from '../contract/token.ts';
 import type { Sql } from '../postgres/connection.ts';
-import type { TokenFacts, TokenMode } from '../postgres/token-records.ts';
+import type { TokenFacts } from '../postgres/token-records.ts';
 import { createTokenRecords } from '../postgres/token-records.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';

@@ -1,11 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { ServiceError } from '@temporalio/client';
 import { PaymentError } from '../contract/errors.ts';
+import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { slugPattern } from '../contract/ids.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { Message, Notification } from '../gateways/gateway.ts';
 import { AccountProblem } from '../gateways/gateway.ts';
-import type { NotificationReader, RecordedAccount } from '../gateways/registry.ts';
+import type { NotificationReader } from '../gateways/registry.ts';
 import type { Gateways } from '../postgres/gateways.ts';
 import type { NamedPayment, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { CreatePayment } from './create-payment.ts';
 import type { ErrorCode } from './errors.ts';
 import { errors } from './errors.ts';
+import { gatewayKinds } from './gateway-account.ts';
 import { paymentIdPattern, requestIdPattern } from './ids.ts';
 import { listBounds } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import { statuses } from './status.ts';
+import { tokenModes } from './token.ts';
 
 /** ISO 8601 with offset and milliseconds, always UTC and written `+00:00`. */
 const time = () =>
@@ -102,13 +104,13 @@ export const ApplicationAnswer = z
     status: z.literal('active').meta({
       description: 'An application that is not active is answered 403 `APPLICATION_DISABLED`.',
     }),
-    default_gateway: z.strictObject({ slug: z.string(), kind: z.enum(['sandbox', 'live']) }),
+    default_gateway: z.strictObject({ slug: z.string(), kind: z.enum(gatewayKinds) }),
     callback_urls: z
       .array(z.string())
       .min(1)
       .meta({ description: 'Registered callback URLs; the first is the default.' }),
     webhook_url: z.string().nullable(),
-    token_mode: z.enum(['live', 'test']).meta({ description: 'Of the token that was sent.' }),
+    token_mode: z.enum(tokenModes).meta({ description: 'Of the token that was sent.' }),
   })
   .meta({ id: 'Application' });
 export type ApplicationAnswer = z.infer<typeof ApplicationAnswer>;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FailureCode } from '../contract/failure.ts';
+import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Redirect } from '../contract/payment.ts';
 import type { CurrencyTerms } from './amount.ts';
 import type { CallGateway, Target } from './http.ts';
@@ -89,7 +90,7 @@ export interface Capabilities {
 
 export interface Account<Credentials = unknown> {
   slug: string;
-  kind: 'sandbox' | 'live';
+  kind: GatewayKind;
   credentials: Credentials;
 }
 

@@ -200,7 +200,7 @@ const refusalOf = (answer: HttpAnswer): Opening => {
   return { result: 'refused', code: code ?? '', message: message ?? '' };
 };
 
-const checkKind = (kind: 'sandbox' | 'live', credentials: object) => {
+const checkKind = (kind: Account['kind'], credentials: object) => {
   const fits = kind === 'sandbox' ? 'testToken' in credentials : 'liveToken' in credentials;
   if (!fits) throw new AccountProblem(`The token is not named as one of a ${kind} account`);
 };

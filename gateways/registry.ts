@@ -1,4 +1,5 @@
 import type { FieldError } from '../contract/errors.ts';
+import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { credentialsOwner } from '../contract/ids.ts';
 import type { Money } from './amount.ts';
 import { problemsWith } from './amount.ts';
@@ -71,14 +72,6 @@ export const amountProblems = (
   const known = driverOf(driver);
   return known ? problemsWith(known.capabilities, wanted) : [];
 };
-
-/** An account as it is recorded, its credentials sealed. */
-export interface RecordedAccount {
-  gateway: string;
-  driver: string;
-  gatewayKind: Account['kind'];
-  credentials: string | null;
-}
 
 interface SecretBox {
   open(sealed: string, owner: string): string;

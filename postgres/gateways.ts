@@ -1,6 +1,5 @@
+import type { GatewayKind, RecordedAccount } from '../contract/gateway-account.ts';
 import type { Queries } from './connection.ts';
-
-export type GatewayKind = 'sandbox' | 'live';
 
 /** A configured account at a payment provider. */
 export interface Gateway {
@@ -8,14 +7,6 @@ export interface Gateway {
   driver: string;
   kind: GatewayKind;
   enabled: boolean;
-}
-
-/** An account with its credentials, which are sealed. */
-export interface GatewayAccount {
-  gateway: string;
-  driver: string;
-  gatewayKind: GatewayKind;
-  credentials: string | null;
 }
 
 /** The built-in gateway, whose money is not real. */
@@ -57,9 +48,9 @@ export const createGateways = (sql: Queries) => ({
     return row;
   },
 
-  /** With what its adapter takes (gateways/registry.ts, RecordedAccount). */
-  async getAccount(slug: string): Promise<GatewayAccount | undefined> {
-    const [row] = await sql<GatewayAccount[]>`
+  /** With what its adapter takes. */
+  async getAccount(slug: string): Promise<RecordedAccount | undefined> {
+    const [row] = await sql<RecordedAccount[]>`
       select slug as gateway, driver, kind as "gatewayKind", credentials
       from gateways where slug = ${slug}`;
     return row;

@@ -1,20 +1,16 @@
 import type { Event } from '../contract/event.ts';
 import type { Exchange } from '../contract/exchange.ts';
+import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Sql } from './connection.ts';
 import { exchangesKept } from './gateway-exchanges.ts';
-import type { GatewayKind } from './gateways.ts';
 import type { PaymentRow } from './payments.ts';
 import { paymentColumns, toPayment } from './payments.ts';
 
 /** A payment with what its gateway needs, and how far its life has come. */
-export interface PaymentFacts extends Payment {
-  driver: string;
-  gatewayKind: GatewayKind;
-  /** The gateway account's, sealed. */
-  credentials: string | null;
+export interface PaymentFacts extends Payment, RecordedAccount {
   /** The gateway's own name for the payment; null until it is opened there. */
   reference: string | null;
   /** Whether the payer was ever sent to the gateway. */

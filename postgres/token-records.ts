@@ -1,7 +1,5 @@
+import type { TokenMode } from '../contract/token.ts';
 import type { Queries } from './connection.ts';
-import type { TokenMode } from './tokens.ts';
-
-export type { TokenMode };
 
 /** All that can be shown of a token. */
 export interface TokenFacts {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { GatewayKind } from '../contract/gateway-account.ts';
+import type { TokenMode } from '../contract/token.ts';
 import type { Queries } from './connection.ts';
 import type { Gateway } from './gateways.ts';
 import { randomSecret } from './secret-box.ts';
-
-export type TokenMode = 'live' | 'test';
 
 export interface NewToken {
   application: string;
@@ -41,7 +41,7 @@ interface CallerRow {
   mode: TokenMode;
   gateway: string;
   driver: string;
-  kind: Gateway['kind'];
+  kind: GatewayKind;
   enabled: boolean;
   requests_per_minute: number;
   requests: number;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { tokenModes } from '../../contract/token.ts';
 import { Refusal } from '../change.ts';
 import type { Surroundings } from './commands.ts';
 import { command, count, group, option, reason, textOf } from './commands.ts';
@@ -19,7 +20,9 @@ export const tokenCommands = (around: Surroundings): Command => {
         'tokens issue shop --mode live --name "checkout" --expires-in-days 365',
       ],
       options: [
-        option('--mode <mode>', 'live or test').choices(['live', 'test']).makeOptionMandatory(),
+        option('--mode <mode>', 'live or test')
+          .choices([...tokenModes])
+          .makeOptionMandatory(),
         option('--name <text>', 'what it is for').makeOptionMandatory(),
         option('--expires-in-days <days>', 'by default it stays valid').argParser(days),
         reason(),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { gatewayKinds } from '../../contract/gateway-account.ts';
 import type { Surroundings } from './commands.ts';
 import { command, group, option, reason, textOf } from './commands.ts';
 import { table } from './output.ts';
@@ -45,7 +46,7 @@ export const gatewayCommands = (around: Surroundings): Command => {
           '--kind <kind>',
           'sandbox: the test environment of a provider, all that test tokens may use',
         )
-          .choices(['sandbox', 'live'])
+          .choices([...gatewayKinds])
           .default('sandbox'),
         reason(),
       ],
