@@ -1,3 +1,4 @@
+import { terminalStatuses } from '../contract/status.ts';
 import type { Gateway } from './gateways.ts';
 import type { Random } from './random.ts';
 
@@ -34,7 +35,7 @@ export interface WishOptions {
 
 /** Undefined: nobody knows. */
 export const isTerminal = (status: string | undefined): boolean =>
-  ['paid', 'failed', 'cancelled', 'expired'].includes(status ?? '');
+  terminalStatuses.some((terminal) => terminal === status);
 
 /** Everything about the payers that the seed decides. */
 export const drawWishes = ({ payments, gateways, random, quick }: WishOptions): Wish[] => {

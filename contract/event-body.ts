@@ -1,18 +1,20 @@
 import { z } from 'zod';
 import { PaymentAnswer } from './answers.ts';
+import { eventKindOf } from './event.ts';
+import { terminalStatuses } from './status.ts';
 
 const { shape } = PaymentAnswer;
 
 /** The body of a webhook, source document table 6.3; `eventOf` writes it. */
 export const EventBody = z
   .strictObject({
-    event: z.enum(['payment.paid', 'payment.failed', 'payment.cancelled', 'payment.expired']),
+    event: z.enum(terminalStatuses.map(eventKindOf)),
     event_id: z.uuid().meta({ description: 'The same in every retry: drop what you have seen.' }),
     created_at: shape.created_at,
     payment_id: shape.payment_id,
     application: shape.application,
     order_id: shape.order_id,
-    status: z.enum(['paid', 'failed', 'cancelled', 'expired']),
+    status: z.enum(terminalStatuses),
     amount: shape.amount,
     currency: shape.currency,
     tracking_code: shape.tracking_code,

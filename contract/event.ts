@@ -2,10 +2,12 @@ import { failureReasonOf } from './failure.ts';
 import { eventIdOf } from './ids.ts';
 import { objectText } from './json.ts';
 import type { Payment } from './payment.ts';
+import type { TerminalStatus } from './status.ts';
 import { isTerminal } from './status.ts';
 import { isoTime } from './time.ts';
 
-export type EventKind = 'payment.paid' | 'payment.failed' | 'payment.cancelled' | 'payment.expired';
+export const eventKindOf = (status: TerminalStatus) => `payment.${status}` as const;
+export type EventKind = ReturnType<typeof eventKindOf>;
 
 /** The one terminal event of a payment. `body` is sent as these bytes in every attempt. */
 export interface Event {
@@ -19,7 +21,7 @@ export interface Event {
 export const eventOf = (payment: Payment, createdAt: Date): Event => {
   if (!isTerminal(payment.status)) throw new Error(`${payment.id} has not ended, it has no event`);
   const id = eventIdOf(payment.id);
-  const kind: EventKind = `payment.${payment.status}`;
+  const kind = eventKindOf(payment.status);
   const body = objectText({
     event: kind,
     event_id: id,

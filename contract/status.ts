@@ -1,15 +1,10 @@
-/** The states of a payment, contract section 2. `processing` is left only for a terminal state. */
-export const statuses = [
-  'pending',
-  'processing',
-  'paid',
-  'failed',
-  'cancelled',
-  'expired',
-] as const;
+/** The states that a payment ends in, each with an event of its name. */
+export const terminalStatuses = ['paid', 'failed', 'cancelled', 'expired'] as const;
+export type TerminalStatus = (typeof terminalStatuses)[number];
 
+/** The states of a payment, contract section 2. `processing` is left only for a terminal state. */
+export const statuses = ['pending', 'processing', ...terminalStatuses] as const;
 export type Status = (typeof statuses)[number];
-export type TerminalStatus = Exclude<Status, 'pending' | 'processing'>;
 
 export const isTerminal = (status: Status): status is TerminalStatus =>
   status !== 'pending' && status !== 'processing';

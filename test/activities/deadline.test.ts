@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../contract/payment.ts';
+import { terminalStatuses } from '../../contract/status.ts';
 import type { Answer } from '../../gateways/gateway.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
@@ -222,7 +223,7 @@ describe('the last inquiry', () => {
   });
 
   it('FS-12: is not made about a payment that has ended', async () => {
-    for (const status of ['paid', 'failed', 'cancelled', 'expired'] as const) {
+    for (const status of terminalStatuses) {
       const { id } = await records.ended(status);
       const before = await records.everythingOf(id);
       const { expirePayment, calls } = unasked();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { terminalStatuses } from '../../contract/status.ts';
 import type { GatewayAdapter, Opening } from '../../gateways/gateway.ts';
 import type { Records } from '../support/records.ts';
 import { endOf, noWords, startRecords } from '../support/records.ts';
@@ -94,7 +95,7 @@ describe('openPayment', () => {
 
   it('says what stands when a run begins after the end', async () => {
     const { openPayment, calls } = opening();
-    for (const status of ['paid', 'failed', 'cancelled', 'expired'] as const) {
+    for (const status of terminalStatuses) {
       const { id } = await records.ended(status);
       for (const late of [true, false])
         expect(await openPayment({ id, late })).toEqual({ ended: status });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlaces } from '../../activities/places.ts';
 import { failureReasons, isFailureCode } from '../../contract/failure.ts';
 import type { Payment } from '../../contract/payment.ts';
+import { terminalStatuses } from '../../contract/status.ts';
 import type { Answer } from '../../gateways/gateway.ts';
 import { connect } from '../../postgres/connection.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
@@ -16,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-const terminal = ['paid', 'failed', 'cancelled', 'expired'] as const;
 const statusOf = async ({ id }: Payment) => (await records.settlements.get(id))?.status;
 const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> | undefined> => {
   const [event, ...more] = await records.eventsOf(id);
@@ -136,7 +136,7 @@ describe('settlePayment, when the gateway', () => {
 });
 
 describe('settlePayment', () => {
-  it.each(terminal)(
+  it.each(terminalStatuses)(
     'FS-12: answers from the record once it is %s, without a call',
     async (status) => {
       const { id } = await records.ended(status);

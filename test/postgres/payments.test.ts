@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../contract/payment.ts';
+import { terminalStatuses } from '../../contract/status.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord } from '../../postgres/payments.ts';
 import type { Records } from '../support/records.ts';
@@ -132,7 +133,7 @@ describe('payments.sendToGateway', () => {
     await records.settlements.wait(processing.id, { processing: true, now: new Date() });
     expect(await records.payments.sendToGateway(processing.id, new Date())).toBeUndefined();
     expect(await sentAt(processing)).toBeNull();
-    for (const status of ['paid', 'failed', 'cancelled', 'expired'] as const) {
+    for (const status of terminalStatuses) {
       const ended = await records.ended(status);
       const before = await records.everythingOf(ended.id);
       expect(await records.payments.sendToGateway(ended.id, new Date())).toBeUndefined();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../contract/payment.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
+import { terminalStatuses } from '../../contract/status.ts';
 import { hold } from '../support/hold.ts';
 import type { Records } from '../support/records.ts';
 import { endOf, minuteMs, noWords, startRecords } from '../support/records.ts';
@@ -11,7 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-const terminal = ['paid', 'failed', 'cancelled', 'expired'] as const;
 const redirect = { method: 'GET', url: 'https://gateway.example/other' } as const;
 const unsent = { ...noWords, unsent: true };
 
@@ -23,7 +23,7 @@ const lock = ({ id }: Payment) =>
   hold(records.sql, (tx) => tx`select from payments where id = ${id} for update`);
 
 describe('settlements.end', () => {
-  it.each(terminal)('writes %s, its event to the byte and its delivery', async (status) => {
+  it.each(terminalStatuses)('writes %s, its event to the byte and its delivery', async (status) => {
     const payment = await records.sent({ metadata: '{"z": 1.50, "a": "é\u2028😀"}' });
     const { ended, event } = endOf(payment, status);
     const words = { code: '-51', message: 'the gateway said so' };
@@ -61,8 +61,7 @@ describe('settlements.end', () => {
     const payment = await records.sent();
     const held = await lock(payment);
     // All of them have begun before any of them can write.
-    const tries = ['paid', 'failed', 'cancelled', 'expired'] as const;
-    const answers = Promise.all(tries.map((status) => end(payment, status)));
+    const answers = Promise.all(terminalStatuses.map((status) => end(payment, status)));
     await held.blocked('everybody', { count: 4 });
     await held.release();
 
@@ -103,10 +102,10 @@ describe('settlements.end', () => {
 });
 
 describe('FS-12: a payment that has ended', () => {
-  it.each(terminal)('as %s stays as it is, whatever comes later', async (status) => {
+  it.each(terminalStatuses)('as %s stays as it is, whatever comes later', async (status) => {
     const payment = await records.ended(status);
     const before = await records.everythingOf(payment.id);
-    for (const other of terminal) expect(await end(payment, other)).toBe(false);
+    for (const other of terminalStatuses) expect(await end(payment, other)).toBe(false);
     const { settlements } = records;
     for (const processing of [true, false])
       await settlements.wait(payment.id, { processing, now: new Date() });
