@@ -1,5 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Exchange } from '../contract/exchange.ts';
+import { gatewayBusy } from '../contract/failure-types.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { OpenedPayment } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
@@ -27,7 +28,7 @@ export const atGateway = async <T>(
 
 const busy = (gateway: string, nextRetryDelay: number) =>
   ApplicationFailure.create({
-    type: 'GATEWAY_BUSY',
+    type: gatewayBusy,
     message: `Other payments take all places at ${gateway}`,
     nextRetryDelay,
     category: ApplicationFailureCategory.BENIGN,

@@ -1,5 +1,11 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import {
+  noEvent,
+  webhookAttemptFailed,
+  webhookExhausted,
+  webhookPostponed,
+} from '../contract/failure-types.ts';
 import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { Logger } from '../process.ts';
@@ -37,7 +43,7 @@ export const createDeliveryActivities = (deps: Deps) => {
   const find = async (id: string): Promise<Delivery> => {
     const delivery = await deliveries.get(id);
     if (delivery) return delivery;
-    throw ApplicationFailure.nonRetryable(`${id} has not ended, it has no event`, 'NO_EVENT');
+    throw ApplicationFailure.nonRetryable(`${id} has not ended, it has no event`, noEvent);
   };
 
   const send = async (delivery: Delivery, number: number): Promise<AttemptResult> => {
@@ -146,7 +152,7 @@ const runId = () => activityInfo().workflowExecution?.runId ?? '';
 
 const postponed = (application: string, nextRetryDelay: number) =>
   ApplicationFailure.create({
-    type: 'WebhookPostponed',
+    type: webhookPostponed,
     message: `Other deliveries of ${application} take all its places`,
     nextRetryDelay,
     category: ApplicationFailureCategory.BENIGN,
@@ -155,7 +161,7 @@ const postponed = (application: string, nextRetryDelay: number) =>
 const exhausted = (id: string) =>
   ApplicationFailure.nonRetryable(
     `The event of ${id} was not accepted in ${attemptsPerRound} attempts`,
-    'WebhookExhausted',
+    webhookExhausted,
   );
 
 /** An earlier try that was given up has completed the attempt just now: what follows is read anew. */
@@ -164,7 +170,7 @@ const overtaken = (number: number) =>
 
 const attemptFailed = (message: string, nextRetryDelay: number) =>
   ApplicationFailure.create({
-    type: 'WebhookAttemptFailed',
+    type: webhookAttemptFailed,
     message,
     nextRetryDelay,
     category: ApplicationFailureCategory.BENIGN,

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { gatewayUnavailable, paymentNotFound } from '../contract/failure-types.ts';
 import type { Status, Standing } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayAdapter } from '../gateways/gateway.ts';
@@ -36,7 +37,7 @@ export const createPaymentActivities = (deps: Deps) => {
   const find = async (id: string): Promise<Tried> => {
     const payment = await settlements.get(id);
     if (payment) return { ...payment, exchanges: [] };
-    throw ApplicationFailure.nonRetryable(`There is no record of ${id}`, 'PAYMENT_NOT_FOUND');
+    throw ApplicationFailure.nonRetryable(`There is no record of ${id}`, paymentNotFound);
   };
 
   const { end, asEnded } = createEnding({ ...deps, find });
@@ -163,7 +164,7 @@ export const createPaymentActivities = (deps: Deps) => {
   async function ranOutOfTime({ id }: Tried): Promise<Opened> {
     const asked = (await gatewayExchanges.list(id)).some(({ operation }) => operation === 'open');
     if (!asked) return 'unopened';
-    throw ApplicationFailure.nonRetryable('Asked in vain until the end', 'GATEWAY_UNAVAILABLE');
+    throw ApplicationFailure.nonRetryable('Asked in vain until the end', gatewayUnavailable);
   }
 
   async function openedAfterEnd(payment: Tried): Promise<Opened> {
@@ -209,6 +210,6 @@ const orFailure = async <T>(call: () => Promise<T>, keep: () => Promise<void>): 
   } catch (error) {
     if (!(error instanceof GatewaySilence)) throw error;
     await keep();
-    throw ApplicationFailure.retryable(error.message, 'GATEWAY_UNAVAILABLE');
+    throw ApplicationFailure.retryable(error.message, gatewayUnavailable);
   }
 };

@@ -18,10 +18,6 @@ export const sweepWorkflow = 'sweep';
 export const sweepScheduleId = 'sweep';
 export const settleUpdate = 'settle';
 export const newsSignal = 'news';
-export const webhookExhausted = 'WebhookExhausted';
-export const paymentNotFound = 'PAYMENT_NOT_FOUND';
-export const gatewayUnavailable = 'GATEWAY_UNAVAILABLE';
-export const gatewayBusy = 'GATEWAY_BUSY';
 
 export interface PaymentInput {
   id: string;

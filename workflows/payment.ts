@@ -11,17 +11,16 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import { delivery, opening } from './activities.ts';
-import type { Standing } from '../contract/status.ts';
-import type { PaymentInput, SettleRequest } from './messages.ts';
 import {
   gatewayBusy,
   gatewayUnavailable,
-  newsSignal,
   paymentNotFound,
-  settleUpdate,
   webhookExhausted,
-} from './messages.ts';
+} from '../contract/failure-types.ts';
+import type { Standing } from '../contract/status.ts';
+import { delivery, opening } from './activities.ts';
+import type { PaymentInput, SettleRequest } from './messages.ts';
+import { newsSignal, settleUpdate } from './messages.ts';
 import { createSettling } from './settling.ts';
 
 const minuteMs = 60_000;

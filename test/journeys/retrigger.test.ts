@@ -8,7 +8,7 @@ import type { Operations } from '../../admin/operations.ts';
 import { createEngine } from '../../admin/engine.ts';
 import { createResets } from '../../admin/resets.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
-import { paymentWorkflow, startOf, webhookExhausted } from '../../workflows/messages.ts';
+import { paymentWorkflow, startOf } from '../../workflows/messages.ts';
 import { createJourney } from '../support/journey.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Receiver } from '../support/receiver.ts';
@@ -207,7 +207,7 @@ describe('re-triggering an exhausted delivery', () => {
       .getHandle(id)
       .result()
       .catch((error: WorkflowFailedError) => error);
-    expect(cause).toMatchObject({ type: webhookExhausted });
+    expect(cause).toMatchObject({ type: 'WebhookExhausted' });
     expect([await statusOf(id), numbersOf(service.receiver, id)]).toEqual([
       'exhausted',
       [1, 2, 3, 4, 5, 6],
