@@ -1,6 +1,7 @@
 import type { EventKind } from '../contract/event.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import type { Queries } from './connection.ts';
+import { inUse } from './webhook-secrets.ts';
 
 /** One POST as the ledger has it. The engine's clock is kept apart: a test can skip it. */
 export interface LedgerRow {
@@ -70,7 +71,7 @@ export const createDeliveries = (sql: Queries) => ({
         e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
         array(
           select s.ciphertext from webhook_secrets s
-          where s.application = p.application and (s.retires_at is null or s.retires_at > now())
+          where s.application = p.application and ${inUse(sql)}
           order by s.id desc
         ) as secrets,
         coalesce((

@@ -11,26 +11,28 @@ export interface WebhookSecret {
   keyId: string;
 }
 
+/** Of webhook secrets: those that sign what is sent now. */
+export const inUse = (sql: Queries) => sql`(retires_at is null or retires_at > now())`;
+
 export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>) => {
-  const insert = async (application: string): Promise<string> => {
+  /** `retired`: what the same statement does with those before. */
+  const insert = async (application: string, retired = sql``): Promise<string> => {
     const secret = `whsec_${randomSecret()}`;
     await sql`
+      ${retired}
       insert into webhook_secrets (application, ciphertext)
       values (${application}, ${box.seal(secret, application)})`;
     return secret;
   };
   return {
     /** Makes this the application's only secret. @returns the secret, shown now and never again. */
-    async issue(application: string): Promise<string> {
-      const secret = `whsec_${randomSecret()}`;
-      await sql`
+    issue(application: string): Promise<string> {
+      const retired = sql`
         with retired as (
           update webhook_secrets set retires_at = now()
-          where application = ${application} and (retires_at is null or retires_at > now())
-        )
-        insert into webhook_secrets (application, ciphertext)
-        values (${application}, ${box.seal(secret, application)})`;
-      return secret;
+          where application = ${application} and ${inUse(sql)}
+        )`;
+      return insert(application, retired);
     },
 
     /** Those in use, the newer first. */
@@ -39,7 +41,7 @@ export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>)
         select id, created_at as "createdAt", retires_at as "retiresAt",
           split_part(ciphertext, '.', 2) as "keyId"
         from webhook_secrets
-        where application = ${application} and (retires_at is null or retires_at > now())
+        where application = ${application} and ${inUse(sql)}
         order by id desc`;
     },
 
@@ -47,7 +49,7 @@ export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>)
     async listSealed(application: string): Promise<string[]> {
       const rows = await sql<{ ciphertext: string }[]>`
         select ciphertext from webhook_secrets
-        where application = ${application} and (retires_at is null or retires_at > now())
+        where application = ${application} and ${inUse(sql)}
         order by id desc`;
       return rows.map(({ ciphertext }) => ciphertext);
     },
@@ -83,8 +85,7 @@ export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>)
     ): Promise<{ id: number; application: string; ciphertext: string }[]> {
       return sql<{ id: number; application: string; ciphertext: string }[]>`
         select id, application, ciphertext from webhook_secrets
-        where (retires_at is null or retires_at > now())
-          and split_part(ciphertext, '.', 2) <> ${currentKeyId}
+        where ${inUse(sql)} and split_part(ciphertext, '.', 2) <> ${currentKeyId}
         order by id limit ${limit} for no key update`;
     },
 
