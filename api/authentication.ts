@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import { PaymentError } from '../contract/errors.ts';
+import type { Owner } from '../postgres/payments.ts';
 import type { Budget, Caller, Tokens } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
 import type { AddressLimiter } from './address-limiter.ts';
@@ -45,6 +46,12 @@ export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
   };
 };
 export type Authenticate = ReturnType<typeof createAuthenticate>;
+
+/** Whose payments a caller's are, and which of them the token may see. */
+export const ownerOf = ({ application, mode }: Caller): Owner => ({
+  application,
+  test: mode === 'test',
+});
 
 /** @param retryAfter seconds */
 export const tooMany = (retryAfter: number): PaymentError =>

@@ -19,6 +19,7 @@ import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord, Payments } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
 import { currentTrace, logContext } from '../process.ts';
+import { ownerOf } from './authentication.ts';
 import type { Backlog } from './backlog.ts';
 import type { Handler, RequestOf } from './route.ts';
 import type { Routes } from './routes/table.ts';
@@ -90,11 +91,6 @@ export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment
 const fingerprintOf = (body: JsonNode): Buffer =>
   createHash('sha256').update(canonicalText(body)).digest();
 
-const ownerOf = (caller: Caller) => ({
-  application: caller.application,
-  test: caller.mode === 'test',
-});
-
 /** @throws PaymentError IDEMPOTENCY_KEY_REUSED */
 const replay = (request: CreateRequest, stored: Stored, fingerprint: Buffer) => {
   if (!stored.fingerprint.equals(fingerprint)) throw request.refuse('IDEMPOTENCY_KEY_REUSED');
@@ -153,7 +149,7 @@ const newPayment = async (
   const wanted = parsed.data;
   return {
     id: newPaymentId(),
-    application: caller.application,
+    ...ownerOf(caller),
     orderId: wanted.order_id,
     status: 'pending',
     amount: wanted.amount,
@@ -162,7 +158,6 @@ const newPayment = async (
     description: wanted.description ?? null,
     callbackUrl,
     metadata: metadata?.text ?? '{}',
-    test: caller.mode === 'test',
     trackingCode: null,
     cardPanMasked: null,
     paidAt: null,

@@ -5,6 +5,7 @@ import type { ListPayments } from '../contract/list-payments.ts';
 import { cursorOf } from '../contract/list-payments.ts';
 import { presentPayment } from '../contract/payment.ts';
 import type { Owner, Payments } from '../postgres/payments.ts';
+import { ownerOf } from './authentication.ts';
 import type { Handler } from './route.ts';
 import type { Routes } from './routes/table.ts';
 
@@ -32,8 +33,7 @@ export const createPaymentList = (deps: Deps): Handler<Routes['listPayments']> =
     { cacheKeyFn: (wanted) => JSON.stringify(wanted) },
   );
   return async ({ caller, query }) => {
-    const owner = { application: caller.application, test: caller.mode === 'test' };
-    return { status: 200, body: await lists.load({ owner, query }) };
+    return { status: 200, body: await lists.load({ owner: ownerOf(caller), query }) };
   };
 };
 

@@ -4,6 +4,7 @@ import { presentPayment } from '../contract/payment.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { Payments, SentPayment } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
+import { ownerOf } from './authentication.ts';
 import type { Deps as CreateDeps } from './create-payment.ts';
 import { createPaymentCreation } from './create-payment.ts';
 import { createPaymentList } from './list-payments.ts';
@@ -30,8 +31,8 @@ export const createPaymentHandlers = (
   /** @throws PaymentError PAYMENT_NOT_FOUND, also for another application's or mode's payment */
   const find = async ({ caller, params, refuse }: PaymentRequest): Promise<SentPayment> => {
     const id = params['payment_id'] ?? '';
-    const owner = { application: caller.application, test: caller.mode === 'test' };
-    const payment = paymentIdPattern.test(id) ? await payments.get(id, owner) : undefined;
+    const isId = paymentIdPattern.test(id);
+    const payment = isId ? await payments.get(id, ownerOf(caller)) : undefined;
     if (!payment) throw refuse('PAYMENT_NOT_FOUND');
     return payment;
   };
