@@ -34,7 +34,7 @@ export interface Doubts {
 
 /** What was said to the gateway and led to what is written. */
 interface Said {
-  exchanges?: readonly Exchange[];
+  exchanges: readonly Exchange[];
 }
 
 /** What the workflow's activities write: nothing else changes a payment after its creation. */
@@ -61,7 +61,7 @@ export const createSettlements = (sql: Sql) => ({
   /** False when the payment has ended or was opened meanwhile. */
   async open(
     id: string,
-    { reference, redirect, exchanges = [] }: { reference: string; redirect: Redirect } & Said,
+    { reference, redirect, exchanges }: { reference: string; redirect: Redirect } & Said,
   ): Promise<boolean> {
     const { count } = await sql`
       with ${exchangesKept(sql, id, exchanges)}
@@ -79,10 +79,10 @@ export const createSettlements = (sql: Sql) => ({
     id: string,
     {
       processing,
-      unanswered = false,
+      unanswered,
       now,
-      exchanges = [],
-    }: { processing: boolean; unanswered?: boolean; now: Date } & Said,
+      exchanges,
+    }: { processing: boolean; unanswered: boolean; now: Date } & Said,
   ): Promise<boolean> {
     const { count } = await sql`
       with ${exchangesKept(sql, id, exchanges)}
@@ -133,7 +133,7 @@ export const createSettlements = (sql: Sql) => ({
   async end(
     ended: Payment,
     event: Event,
-    { words, unsent = false, exchanges = [] }: { words: GatewayWords; unsent?: boolean } & Said,
+    { words, unsent, exchanges }: { words: GatewayWords; unsent: boolean } & Said,
   ): Promise<boolean> {
     const { count } = await sql`
       with ended as (

@@ -75,9 +75,13 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
 
   it('FS-16: a payment that is opened and entered in this very moment is asked about next time', async () => {
     const payment = await records.created();
-    const redirect = { method: 'GET', url: 'https://gateway.example' } as const;
+    const opened = {
+      reference: `REF_${payment.id}`,
+      redirect: { method: 'GET', url: 'https://gateway.example' } as const,
+      exchanges: [],
+    };
     const settlements = sendingMeanwhile(payment, () =>
-      records.settlements.open(payment.id, { reference: `REF_${payment.id}`, redirect }),
+      records.settlements.open(payment.id, opened),
     );
     const script = { verify: async () => confirmed() };
     const { expirePayment } = withGateway({ ...records, settlements }, script);

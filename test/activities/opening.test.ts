@@ -128,7 +128,8 @@ describe('openPayment', () => {
     const payment = await records.created();
     const { openPayment } = opening(async () => {
       // An earlier try, given up by the engine, comes through after all.
-      await records.settlements.open(payment.id, { reference: 'A-4', redirect });
+      const earlier = { reference: 'A-4', redirect, exchanges: [] };
+      await records.settlements.open(payment.id, earlier);
       await records.payments.sendToGateway(payment.id, new Date());
       return refused;
     });

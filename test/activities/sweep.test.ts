@@ -193,11 +193,10 @@ describe('askGateway, where the gateway lists what is paid and not verified', ()
 
   it('FS-14: asks about those that a lost answer may have verified: no list has them', async () => {
     const [lost, returned, quiet] = await onTheirWay(3);
-    const longAgo = new Date(Date.now() - 150_000);
-    const { wait } = records.settlements;
-    await wait(lost!, { processing: false, unanswered: true, now: longAgo });
-    await wait(returned!, { processing: true, now: longAgo });
-    await wait(quiet!, { processing: false, now: longAgo });
+    const now = new Date(Date.now() - 150_000);
+    await records.asked(lost!, { unanswered: true, now });
+    await records.asked(returned!, { processing: true, now });
+    await records.asked(quiet!, { now });
     const { askGateway, told } = createSweep({ ...list([]), inquire: async () => confirmed() });
     await askGateway({ gateway: 'sandbox' });
     expect(told.sort()).toEqual([lost!, returned!].sort());

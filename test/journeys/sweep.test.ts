@@ -5,6 +5,7 @@ import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { firstAttemptOf } from '../support/recorded.ts';
+import { noWords } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 let service: Service;
@@ -108,7 +109,7 @@ describe('the sweep', () => {
     const payment = await settlements.get(id);
     const endedAt = new Date();
     const ended = { ...payment!, status: 'cancelled' as const, updatedAt: endedAt };
-    await settlements.end(ended, eventOf(ended, endedAt), { words: { code: null, message: null } });
+    await settlements.end(ended, eventOf(ended, endedAt), noWords);
     await service.sql`
       update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
     await sweepNow();

@@ -130,7 +130,7 @@ describe('payments.sendToGateway', () => {
 
   it('sends nobody to a payment that is processing or has ended', async () => {
     const processing = await records.opened();
-    await records.settlements.wait(processing.id, { processing: true, now: new Date() });
+    await records.asked(processing.id, { processing: true });
     expect(await records.payments.sendToGateway(processing.id, new Date())).toBeUndefined();
     expect(await sentAt(processing)).toBeNull();
     for (const status of terminalStatuses) {

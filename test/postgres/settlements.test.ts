@@ -12,7 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-const redirect = { method: 'GET', url: 'https://gateway.example/other' } as const;
+const elsewhere = {
+  redirect: { method: 'GET', url: 'https://gateway.example/other' } as const,
+  exchanges: [],
+};
 const unsent = { ...noWords, unsent: true };
 
 const end = (payment: Payment, status: TerminalStatus, options = noWords) => {
@@ -27,7 +30,7 @@ describe('settlements.end', () => {
     const payment = await records.sent({ metadata: '{"z": 1.50, "a": "é\u2028😀"}' });
     const { ended, event } = endOf(payment, status);
     const words = { code: '-51', message: 'the gateway said so' };
-    expect(await records.settlements.end(ended, event, { words })).toBe(true);
+    expect(await records.settlements.end(ended, event, { ...noWords, words })).toBe(true);
 
     expect(await records.settlements.get(payment.id)).toMatchObject({
       ...ended,
@@ -75,7 +78,7 @@ describe('settlements.end', () => {
 
   it('ends a payment that is processing', async () => {
     const payment = await records.sent();
-    await records.settlements.wait(payment.id, { processing: true, now: new Date() });
+    await records.asked(payment.id, { processing: true });
     expect(await end(payment, 'paid')).toBe(true);
   });
 
@@ -106,10 +109,10 @@ describe('FS-12: a payment that has ended', () => {
     const payment = await records.ended(status);
     const before = await records.everythingOf(payment.id);
     for (const other of terminalStatuses) expect(await end(payment, other)).toBe(false);
-    const { settlements } = records;
     for (const processing of [true, false])
-      await settlements.wait(payment.id, { processing, now: new Date() });
-    expect(await settlements.open(payment.id, { reference: 'OTHER', redirect })).toBe(false);
+      expect(await records.asked(payment.id, { processing })).toBe(false);
+    const again = { reference: 'OTHER', ...elsewhere };
+    expect(await records.settlements.open(payment.id, again)).toBe(false);
     expect(await records.everythingOf(payment.id)).toEqual(before);
   });
 
@@ -117,7 +120,7 @@ describe('FS-12: a payment that has ended', () => {
     const payment = await records.created();
     await end(payment, 'expired');
     const before = await records.everythingOf(payment.id);
-    const opened = { reference: 'LATE', redirect };
+    const opened = { reference: 'LATE', ...elsewhere };
     expect(await records.settlements.open(payment.id, opened)).toBe(false);
     expect(await records.everythingOf(payment.id)).toEqual(before);
   });
@@ -129,7 +132,7 @@ describe('FS-12: a payment that has ended', () => {
       records.sql,
       (tx) => tx`update payments set status = ${ended.status} where id = ${payment.id}`,
     );
-    const waited = records.settlements.wait(payment.id, { processing: true, now: new Date() });
+    const waited = records.asked(payment.id, { processing: true });
     await held.blocked('noting');
     await held.commit();
     await waited;
@@ -140,7 +143,7 @@ describe('FS-12: a payment that has ended', () => {
 describe('settlements.open', () => {
   it('keeps the first reference, however often the payment is opened', async () => {
     const payment = await records.opened();
-    const again = { reference: 'SECOND', redirect };
+    const again = { reference: 'SECOND', ...elsewhere };
     expect(await records.settlements.open(payment.id, again)).toBe(false);
     expect(await records.settlements.get(payment.id)).toMatchObject({
       reference: `REF_${payment.id}`,
@@ -151,7 +154,7 @@ describe('settlements.open', () => {
     const { id } = await records.opened();
     const other = await records.created();
     await expect(
-      records.settlements.open(other.id, { reference: `REF_${id}`, redirect }),
+      records.settlements.open(other.id, { reference: `REF_${id}`, ...elsewhere }),
     ).rejects.toMatchObject({ constraint_name: 'payments__gateway_reference' });
   });
 });
@@ -166,7 +169,7 @@ describe('settlements.wait', () => {
   it('notes when the gateway was asked, which is no news of the payment', async () => {
     const payment = await records.sent();
     const now = new Date(Date.now() + minuteMs);
-    await records.settlements.wait(payment.id, { processing: false, now });
+    await records.asked(payment.id, { now });
     expect(await rowOf(payment)).toEqual({
       status: 'pending',
       asked_at: now,
@@ -179,9 +182,9 @@ describe('settlements.wait', () => {
     const [first, second, third] = [1, 2, 3].map(
       (count) => new Date(Date.now() + count * minuteMs),
     );
-    await records.settlements.wait(payment.id, { processing: true, now: first! });
-    await records.settlements.wait(payment.id, { processing: true, now: second! });
-    await records.settlements.wait(payment.id, { processing: false, now: third! });
+    await records.asked(payment.id, { processing: true, now: first! });
+    await records.asked(payment.id, { processing: true, now: second! });
+    await records.asked(payment.id, { now: third! });
     expect(await rowOf(payment)).toEqual({
       status: 'processing',
       asked_at: third,

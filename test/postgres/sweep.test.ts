@@ -53,20 +53,16 @@ describe('FS-05: a payer who was sent to the gateway and is not heard of', () =>
 
   it('is uncertain once the payer came back, or the gateway gave no answer', async () => {
     const ids: string[] = [];
-    for (const how of [
-      { processing: false },
-      { processing: false, unanswered: true },
-      { processing: true },
-    ]) {
+    for (const how of [{}, { unanswered: true }, { processing: true }]) {
       const id = await onTheirWay({ sent: '3 minutes' });
-      await records.settlements.wait(id, { ...how, now: new Date(Date.now() - 150_000) });
+      await records.asked(id, { ...how, now: new Date(Date.now() - 150_000) });
       ids.push(id);
     }
     const taken = await queries.takeOnTheirWay('sandbox', 9);
     const of = (id: string) => taken.find((one) => one.id === id);
     expect(ids.map((id) => of(id)?.uncertain)).toEqual([false, true, true]);
     expect(of(ids[0]!)?.reference).toBe(`REF_${ids[0]}`);
-    await records.settlements.wait(ids[1]!, { processing: false, now: new Date(0) });
+    await records.asked(ids[1]!, { now: new Date(0) });
     expect(await queries.takeOnTheirWay('sandbox', 9)).toMatchObject([{ uncertain: false }]);
   });
 

@@ -17,7 +17,7 @@ import { createTokenRecords } from '../../postgres/token-records.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { createUnstarted } from '../../postgres/unstarted.ts';
 import { createWaiting } from '../../postgres/waiting.ts';
-import { aPayment } from './records.ts';
+import { aPayment, noWords } from './records.ts';
 
 /** Files of `postgres/` whose tables only people add to: one row an application, an account, a secret. */
 export const small = ['applications.ts', 'gateways.ts', 'webhook-secrets.ts'];
@@ -133,10 +133,12 @@ export const everyStatement = (
           settlements.open(idOf(7), {
             ...{ reference: 'x', redirect: { method: 'GET', url: '' }, exchanges: [exchange] },
           }),
-        wait: () => settlements.wait(idOf(7), { processing: true, now }),
+        wait: () =>
+          settlements.wait(idOf(7), {
+            ...{ processing: true, unanswered: false, now, exchanges: [exchange] },
+          }),
         flagDoubts: () => settlements.flagDoubts({ ...one(idOf(7)), trackingCode: 'T-7' }),
-        end: () =>
-          settlements.end(ended, eventOf(ended, now), { words: { code: null, message: null } }),
+        end: () => settlements.end(ended, eventOf(ended, now), noWords),
       },
     },
     'deliveries.ts': {

@@ -10,7 +10,8 @@ import { createSettlements } from '../../postgres/settlements.ts';
 import { aDatabase } from './database.ts';
 
 export const minuteMs = 60_000;
-export const noWords = { words: { code: null, message: null } };
+/** Of an end that the gateway has said nothing about. */
+export const noWords = { words: { code: null, message: null }, unsent: false, exchanges: [] };
 
 /** A payment that was created now and has half an hour. */
 export const aPayment = (fields: Partial<Payment> = {}): Payment => {
@@ -85,7 +86,8 @@ export const startRecords = async () => {
     async opened(fields: Partial<Payment> = {}): Promise<Payment> {
       const payment = await records.created(fields);
       const redirect = { method: 'GET', url: `https://gateway.example/${payment.id}` } as const;
-      await settlements.open(payment.id, { reference: `REF_${payment.id}`, redirect });
+      const reference = `REF_${payment.id}`;
+      await settlements.open(payment.id, { reference, redirect, exchanges: [] });
       return payment;
     },
     /** Its payer stands before the gateway's page. */
@@ -93,6 +95,11 @@ export const startRecords = async () => {
       const payment = await records.opened(fields);
       await payments.sendToGateway(payment.id, payment.createdAt);
       return payment;
+    },
+    /** Its gateway was asked and said, unless told otherwise, that the payer has not decided. */
+    asked: (id: string, how: Partial<Parameters<typeof settlements.wait>[1]> = {}) => {
+      const waiting = { processing: false, unanswered: false, now: new Date(), exchanges: [] };
+      return settlements.wait(id, { ...waiting, ...how });
     },
     async ended(status: TerminalStatus, fields: Partial<Payment> = {}): Promise<Payment> {
       const { ended, event } = endOf(await records.sent(fields), status);
