@@ -15,8 +15,8 @@ import { presentPayment } from '../contract/payment.ts';
 import { amountProblems } from '../gateways/registry.ts';
 import type { ApiMetrics } from '../operations/metrics.ts';
 import type { Gateway, Gateways } from '../postgres/gateways.ts';
-import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
-import type { IdempotencyRecord, Payments } from '../postgres/payments.ts';
+import type { IdempotencyKeys, StoredAnswer } from '../postgres/idempotency-keys.ts';
+import type { Payments } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
 import { currentTrace, logContext } from '../process.ts';
 import { ownerOf } from './authentication.ts';
@@ -42,13 +42,11 @@ const route = 'POST /api/v1/payments';
 /** At least 24 hours: this machine's clock may be behind that of Postgres, which lets it expire. */
 const keptMs = 25 * 60 * 60 * 1000;
 
-type Stored = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'location' | 'body'>;
-
 /** Parse, write, answer; the workflow is started behind the answer. */
 export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment']> => {
   const { payments, idempotencyKeys, starter, backlog, metrics, publicBaseUrl, now } = deps;
 
-  const stored = (caller: Caller, key: string): Promise<Stored | undefined> =>
+  const stored = (caller: Caller, key: string): Promise<StoredAnswer | undefined> =>
     idempotencyKeys.get(ownerOf(caller), route, key);
 
   return async (request) => {
@@ -92,7 +90,7 @@ const fingerprintOf = (body: JsonNode): Buffer =>
   createHash('sha256').update(canonicalText(body)).digest();
 
 /** @throws PaymentError IDEMPOTENCY_KEY_REUSED */
-const replay = (request: CreateRequest, stored: Stored, fingerprint: Buffer) => {
+const replay = (request: CreateRequest, stored: StoredAnswer, fingerprint: Buffer) => {
   if (!stored.fingerprint.equals(fingerprint)) throw request.refuse('IDEMPOTENCY_KEY_REUSED');
   const { location, body } = stored;
   // Only a 201 is ever stored.

@@ -1,17 +1,18 @@
 import type { Sql } from './connection.ts';
 import type { IdempotencyRecord, Owner } from './payments.ts';
 
+/** What is answered again, where the body is the same. */
+export type StoredAnswer = Pick<IdempotencyRecord, 'fingerprint' | 'location' | 'body'>;
+
 export const createIdempotencyKeys = (sql: Sql) => ({
   /** What a key answered before; undefined when it is unknown or has expired. */
   async get(
     { application, test }: Owner,
     route: string,
     key: string,
-  ): Promise<Omit<IdempotencyRecord, 'route' | 'key' | 'expiresAt'> | undefined> {
-    const [row] = await sql<
-      { fingerprint: Buffer; status: number; location: string; body: string }[]
-    >`
-      select fingerprint, status, location, body from idempotency_keys
+  ): Promise<StoredAnswer | undefined> {
+    const [row] = await sql<StoredAnswer[]>`
+      select fingerprint, location, body from idempotency_keys
       where application = ${application} and test = ${test} and route = ${route} and key = ${key}
         and expires_at > now()`;
     return row;

@@ -30,9 +30,9 @@ describe('an idempotency record', () => {
     const keys = createIdempotencyKeys(records.sql);
     await insert('fresh', 60_000);
     await insert('stale', 0);
-    const { fingerprint, status, location, body } = aRecord('fresh', 0);
+    const { fingerprint, location, body } = aRecord('fresh', 0);
     const kept = await keys.get(owner, route, 'fresh');
-    expect(kept).toEqual({ fingerprint, status, location, body });
+    expect(kept).toEqual({ fingerprint, location, body });
     expect(await keys.get(owner, route, 'stale')).toBeUndefined();
     expect(await keys.get({ ...owner, test: false }, route, 'fresh')).toBeUndefined();
     expect(await keys.get({ ...owner, application: 'quiet' }, route, 'fresh')).toBeUndefined();
