@@ -28,8 +28,6 @@ export const createAddressLimiter = ({ perMinute, now }: Limit) => {
       window.hits += 1;
       return window.hits > perMinute ? Math.ceil((window.endsAt - time) / 1000) : undefined;
     },
-    /** How many addresses are remembered. */
-    size: () => windows.size,
   };
 };
 export type AddressLimiter = ReturnType<typeof createAddressLimiter>;

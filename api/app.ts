@@ -26,7 +26,7 @@ export interface Deps {
   authenticate: Authenticate;
   clientAddress: ClientAddress;
   /** Counts what payers' browsers ask for. */
-  payerPages: Pick<AddressLimiter, 'hit'>;
+  payerPages: AddressLimiter;
   logger: Pick<Logger, 'info' | 'error'>;
   metrics: Pick<ApiMetrics, 'requests' | 'requestDuration'>;
   /** True while the process stops: connections are closed after their answer. */

@@ -8,7 +8,7 @@ import type { AddressLimiter } from './address-limiter.ts';
 export interface Deps {
   tokens: Pick<Tokens, 'authenticate'>;
   /** Counts failures: a valid token passes from any address. */
-  failures: Pick<AddressLimiter, 'hit'>;
+  failures: AddressLimiter;
   logger: Pick<Logger, 'warn'>;
 }
 

@@ -25,7 +25,7 @@ export interface Deps {
   /** Undefined without the key that opens the accounts' secrets: nothing can be checked then. */
   readNotification: NotificationReader | undefined;
   /** Counts what was not signed by the gateway. */
-  unverified: Pick<AddressLimiter, 'hit'>;
+  unverified: AddressLimiter;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 

@@ -81,8 +81,7 @@ describe('a limit by address', () => {
   it('remembers no more than 10,000 addresses, whatever comes', () => {
     const limiter = createAddressLimiter({ perMinute: 1, now: () => 0 });
     for (let index = 0; index < 50_000; index += 1) limiter.hit(`address-${index}`);
-    expect(limiter.size()).toBe(10_000);
-    expect(limiter.hit('address-49999')).toBe(60);
-    expect(limiter.hit('address-0')).toBeUndefined();
+    expect([limiter.hit('address-40000'), limiter.hit('address-49999')]).toEqual([60, 60]);
+    expect(limiter.hit('address-39999')).toBeUndefined();
   });
 });
