@@ -31,7 +31,7 @@ export const sandbox = defineDriver({
 });
 
 /** The built-in gateway: a two-step provider whose page is ours and whose money is not real. */
-export const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): GatewayAdapter => ({
+const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): GatewayAdapter => ({
   async open({ id, amount, currency, returnUrl }) {
     const reference = await sandboxPayments.open({ paymentId: id, amount, currency, returnUrl });
     const url = `${publicBaseUrl}/api/v1/sandbox/${id}`;

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { GatewayAdapter, GatewayPayment, OpenedPayment } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
-import { createSandboxGateway } from '../../gateways/sandbox.ts';
 import type { SandboxPayments } from '../../postgres/sandbox-payments.ts';
 import { createSandboxPayments } from '../../postgres/sandbox-payments.ts';
 import type { Database } from '../support/database.ts';
 import { aDatabase } from '../support/database.ts';
+import { adapterOf } from './subject.ts';
 
 let database: Database;
 let page: SandboxPayments;
@@ -14,7 +14,9 @@ let gateway: GatewayAdapter;
 beforeAll(async () => {
   database = await aDatabase();
   page = createSandboxPayments(database.sql);
-  gateway = createSandboxGateway({ sandboxPayments: page, publicBaseUrl: 'https://pay.example' });
+  const account = { kind: 'sandbox', credentials: {} } as const;
+  const tools = { sandboxPayments: page, publicBaseUrl: 'https://pay.example' };
+  gateway = adapterOf('sandbox', account, { tools });
 });
 afterAll(() => database.drop());
 
