@@ -28,7 +28,7 @@ import type { Starter } from './starter.ts';
 export interface Deps {
   payments: Pick<Payments, 'insert'>;
   idempotencyKeys: Pick<IdempotencyKeys, 'get'>;
-  gateways: Pick<Gateways, 'get' | 'slugsFor'>;
+  gateways: Pick<Gateways, 'get' | 'sandboxSlugs'>;
   starter: Pick<Starter, 'start'>;
   backlog: Pick<Backlog, 'check'>;
   metrics: Pick<ApiMetrics, 'created'>;
@@ -183,7 +183,7 @@ const notAllowed = async (
   { gateways }: Pick<Deps, 'gateways'>,
   refuse: CreateRequest['refuse'],
 ): Promise<Error> => {
-  const usable = await gateways.slugsFor('sandbox');
+  const usable = await gateways.sandboxSlugs();
   return refuse(
     'GATEWAY_NOT_ALLOWED',
     usable.length > 0

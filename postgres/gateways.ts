@@ -71,10 +71,10 @@ export const createGateways = (sql: Queries) => ({
     await sql`update gateways set credentials = ${credentials} where slug = ${slug}`;
   },
 
-  /** The enabled gateways of a kind. */
-  async slugsFor(kind: GatewayKind): Promise<string[]> {
+  /** Those that a test token may use now. */
+  async sandboxSlugs(): Promise<string[]> {
     const rows = await sql<{ slug: string }[]>`
-      select slug from gateways where kind = ${kind} and enabled order by slug limit 10`;
+      select slug from gateways where kind = 'sandbox' and enabled order by slug limit 10`;
     return rows.map(({ slug }) => slug);
   },
 });
