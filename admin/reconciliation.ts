@@ -1,5 +1,5 @@
 import type { Sql } from '../postgres/connection.ts';
-import type { Page, Waiting } from '../postgres/reconciliation.ts';
+import type { Page, PaymentInProgress } from '../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../postgres/reconciliation.ts';
 import { lateStartOf } from '../workflows/messages.ts';
 import type { MakeChange } from './change.ts';
@@ -71,9 +71,9 @@ const keysPerLook = 100;
 
 /** What a workflow is to work on. */
 interface Watched {
-  list: (page: Page) => Promise<Waiting[]>;
+  list: (page: Page) => Promise<PaymentInProgress[]>;
   /** Of these payments, those for which that is still so. */
-  stillWaiting: (paymentIds: readonly string[]) => Promise<Set<string>>;
+  stillInProgress: (paymentIds: readonly string[]) => Promise<Set<string>>;
   workflowId: (paymentId: string) => string;
   /** What it is where that workflow does not run. */
   lost: DifferenceKind;
@@ -81,7 +81,7 @@ interface Watched {
   late: DifferenceKind | null;
   /** For the audit log. */
   action: string;
-  start: (waiting: Waiting) => Promise<void>;
+  start: (payment: PaymentInProgress) => Promise<void>;
 }
 
 /** Compares what Postgres shows with what Temporal does. Nothing of Temporal's is ever ended. */
@@ -100,24 +100,24 @@ export const createReconciliation =
       return !isFull;
     };
 
-    const heal = async (waiting: Waiting, { action, start }: Watched): Promise<void> => {
-      const subject = `payment:${waiting.id}`;
+    const heal = async (payment: PaymentInProgress, { action, start }: Watched): Promise<void> => {
+      const subject = `payment:${payment.id}`;
       await change({ action, subject, reason }, async () => {
-        await start(waiting);
+        await start(payment);
         return { result: undefined, before: { workflow: null }, after: { workflow: 'running' } };
       });
     };
 
     /** The record is read before and after the engine: what ended meanwhile is no difference. */
-    const compare = async (page: readonly Waiting[], watched: Watched): Promise<void> => {
+    const compare = async (page: readonly PaymentInProgress[], watched: Watched): Promise<void> => {
       const running = await temporal.running(page.map(({ id }) => watched.workflowId(id)));
-      const isRunning = ({ id }: Waiting) => running.has(watched.workflowId(id));
+      const isRunning = ({ id }: PaymentInProgress) => running.has(watched.workflowId(id));
       const suspect = page.filter((one) => !isRunning(one) || one.overdue);
-      const waiting = await watched.stillWaiting(suspect.map(({ id }) => id));
+      const still = await watched.stillInProgress(suspect.map(({ id }) => id));
       for (const one of suspect) {
         const isAlone = !isRunning(one);
         const kind = isAlone ? watched.lost : watched.late;
-        if (!kind || !waiting.has(one.id)) continue;
+        if (!kind || !still.has(one.id)) continue;
         const { id: paymentId, application, orderId, status, dueAt: at } = one;
         const mended = mend && isAlone;
         if (!add({ kind, paymentId, application, orderId, status, at, mended })) return;
@@ -127,7 +127,7 @@ export const createReconciliation =
 
     /** @returns false where there may be more: what is behind that is of this list alone */
     const compareAll = async (watched: Watched): Promise<boolean> => {
-      let after: Waiting | undefined;
+      let after: PaymentInProgress | undefined;
       for (let left = look; left > 0 && !isFull; left -= pageSize) {
         const size = Math.min(pageSize, left);
         const page = await watched.list({ after, limit: size });
@@ -177,7 +177,7 @@ export const createReconciliation =
     };
 
     const ofPayments = {
-      stillWaiting: queries.stillWaiting,
+      stillInProgress: queries.stillInProgress,
       workflowId: (id: string) => id,
       action: 'payment.heal',
       start: temporal.start,
@@ -199,7 +199,7 @@ export const createReconciliation =
         list: queries.listLate,
         lost: 'late_money_without_workflow',
         late: null,
-        stillWaiting: queries.stillLate,
+        stillInProgress: queries.stillLate,
         workflowId: (id) => lateStartOf(id).workflowId,
         action: 'payment.heal_late_money',
         start: ({ id }) => temporal.startLate(id),

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Waiting } from '../postgres/waiting.ts';
+import type { WorkLeft } from '../postgres/work-left.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
 /**
@@ -144,24 +144,24 @@ export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 const lookMs = 2_000;
 
 /** What waits in the database, asked at each scrape; without an answer there are no samples. */
-export const registerWaiting = (registry: Registry, look: () => Promise<Waiting>): void => {
+export const registerWorkLeft = (registry: Registry, look: () => Promise<WorkLeft>): void => {
   const shared = oneAtATime(look, { limitMs: lookMs });
-  for (const [fact, { name, help }] of Object.entries(waitingGauges))
+  for (const [fact, { name, help }] of Object.entries(workLeftGauges))
     registry.registerMetric(
       new Gauge({
         name,
         help,
         registers: [],
         async collect() {
-          const waiting = await shared();
-          if (waiting === undefined) this.remove();
-          else this.set(waiting[fact as keyof Waiting]); // Its own keys.
+          const left = await shared();
+          if (left === undefined) this.remove();
+          else this.set(left[fact as keyof WorkLeft]); // Its own keys.
         },
       }),
     );
 };
 
-const waitingGauges: Record<keyof Waiting, { name: string; help: string }> = {
+const workLeftGauges: Record<keyof WorkLeft, { name: string; help: string }> = {
   unstarted: {
     name: 'payments_unstarted',
     help: 'Payments whose workflow is not known to run yet, counted to 10,000.',

@@ -4,7 +4,7 @@ import type { Sql } from './connection.ts';
 import { startFactsColumns } from './payments.ts';
 
 /** A payment that a workflow has to be working on. */
-export interface Waiting extends StartFacts {
+export interface PaymentInProgress extends StartFacts {
   status: Status;
   /** Of an open payment when it expires, of a delivery its next attempt, of late money when it was found. */
   dueAt: Date;
@@ -18,7 +18,7 @@ export interface Waiting extends StartFacts {
 }
 
 export interface Page {
-  after: Pick<Waiting, 'position' | 'id'> | undefined;
+  after: Pick<PaymentInProgress, 'position' | 'id'> | undefined;
   limit: number;
 }
 
@@ -41,8 +41,8 @@ export const createReconciliationQueries = (sql: Sql) => {
       : sql``;
   return {
     /** Open payments older than a minute: before that, their start may be on its way. */
-    async listOpen(page: Page): Promise<Waiting[]> {
-      return sql<Waiting[]>`
+    async listOpen(page: Page): Promise<PaymentInProgress[]> {
+      return sql<PaymentInProgress[]>`
         select ${facts}, p.status, p.expires_at as "dueAt",
           p.expires_at < now() - interval '20 minutes' and (p.asked_at is null
             or p.asked_at < greatest(p.expires_at, now() - interval '70 minutes')) as overdue,
@@ -54,8 +54,8 @@ export const createReconciliationQueries = (sql: Sql) => {
     },
 
     /** Ended payments whose event is still to be delivered. */
-    async listUndelivered(page: Page): Promise<Waiting[]> {
-      return sql<Waiting[]>`
+    async listUndelivered(page: Page): Promise<PaymentInProgress[]> {
+      return sql<PaymentInProgress[]>`
         select ${facts}, p.status, d.next_attempt_at as "dueAt",
           d.next_attempt_at < now() - interval '2 minutes' as overdue,
           d.next_attempt_at::text as position
@@ -65,8 +65,8 @@ export const createReconciliationQueries = (sql: Sql) => {
     },
 
     /** Money that was found after the end and of which it is not said what became. These are few. */
-    async listLate(page: Page): Promise<Waiting[]> {
-      return sql<Waiting[]>`
+    async listLate(page: Page): Promise<PaymentInProgress[]> {
+      return sql<PaymentInProgress[]>`
         select ${facts}, p.status, l.found_at as "dueAt", false as overdue,
           l.found_at::text as position
         from late_money l join payments p on p.id = l.payment_id
@@ -75,7 +75,7 @@ export const createReconciliationQueries = (sql: Sql) => {
     },
 
     /** Of these, the payments that somebody still has to work on. */
-    async stillWaiting(ids: readonly string[]): Promise<Set<string>> {
+    async stillInProgress(ids: readonly string[]): Promise<Set<string>> {
       const rows = await sql<{ id: string }[]>`
         select p.id from payments p left join deliveries d on d.payment_id = p.id
         where p.id = any(${[...ids]}::text[])

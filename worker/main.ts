@@ -5,12 +5,12 @@ import {
   createDatabaseMetrics,
   createRegistry,
   createWorkerMetrics,
-  registerWaiting,
+  registerWorkLeft,
 } from '../operations/metrics.ts';
 import { openOperationsPort } from '../operations/port.ts';
 import { measuredSql } from '../operations/statements.ts';
 import { connect } from '../postgres/connection.ts';
-import { createWaiting } from '../postgres/waiting.ts';
+import { createWorkLeft } from '../postgres/work-left.ts';
 import { createLogger, currentTrace, runProcess, SetupError } from '../process.ts';
 import { tracedStarts } from '../workflows/messages.ts';
 import { composeActivities } from './activities.ts';
@@ -60,7 +60,7 @@ await runProcess(async () => {
   const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
   const sql = measuredSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
-  registerWaiting(registry, createWaiting(probe).look);
+  registerWorkLeft(registry, createWorkLeft(probe).look);
   const operations = await openOperationsPort({
     config,
     registry,

@@ -19,10 +19,10 @@ export const {
   createDatabaseMetrics,
   createApiMetrics,
   createWorkerMetrics,
-  registerWaiting,
+  registerWorkLeft,
   registerDependencies,
 }: typeof metrics = {
   createRegistry: () => new Registry(),
   ...{ createDatabaseMetrics: all, createApiMetrics: all, createWorkerMetrics: all },
-  ...{ registerWaiting() {}, registerDependencies() {} },
+  ...{ registerWorkLeft() {}, registerDependencies() {} },
 };

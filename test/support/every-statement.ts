@@ -16,7 +16,7 @@ import { createSweepQueries } from '../../postgres/sweep.ts';
 import { createTokenRecords } from '../../postgres/token-records.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { createUnstarted } from '../../postgres/unstarted.ts';
-import { createWaiting } from '../../postgres/waiting.ts';
+import { createWorkLeft } from '../../postgres/work-left.ts';
 import { aPayment, noWords } from './records.ts';
 
 /** Files of `postgres/` whose tables only people add to: one row an application, an account, a secret. */
@@ -92,7 +92,7 @@ export const everyStatement = (
   const tokenRecords = createTokenRecords(db);
   const tokens = createTokens(db);
   const unstarted = createUnstarted(db);
-  const waiting = createWaiting(db);
+  const workLeft = createWorkLeft(db);
   return {
     'payments.ts': {
       methods: payments,
@@ -211,7 +211,7 @@ export const everyStatement = (
         list: () => unstarted.list({ limit: 100, age: '5 seconds' }),
       },
     },
-    'waiting.ts': { methods: waiting, calls: { look: () => waiting.look() } },
+    'work-left.ts': { methods: workLeft, calls: { look: () => workLeft.look() } },
 
     // What an admin asks for at a terminal.
     'payment-records.ts': {
@@ -244,7 +244,7 @@ export const everyStatement = (
       calls: {
         listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),
         listUndelivered: () => reconciliation.listUndelivered({ after: undefined, limit: 200 }),
-        stillWaiting: () => reconciliation.stillWaiting(idsFrom(count / 2, 200)),
+        stillInProgress: () => reconciliation.stillInProgress(idsFrom(count / 2, 200)),
         listLate: () => reconciliation.listLate({ after: undefined, limit: 200 }),
         stillLate: () => reconciliation.stillLate(idsFrom(count / 2, 200)),
         listUnfinished: () => reconciliation.listUnfinished(null, share),

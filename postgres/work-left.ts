@@ -1,7 +1,7 @@
 import type { Sql } from './connection.ts';
 
-/** What waits, and for how long; counts end at 10,000, and an age is 0 where nothing waits. */
-export interface Waiting {
+/** What is left to do, and how long it waits; counts end at 10,000, and an age is 0 where nothing waits. */
+export interface WorkLeft {
   unstarted: number;
   unstartedAgeSeconds: number;
   /** Of the open payment whose deadline passed first. */
@@ -14,11 +14,11 @@ export interface Waiting {
 const countedMax = 10_000;
 
 /** For operators: one statement, each part of it the beginning of an index. */
-export const createWaiting = (sql: Sql) => ({
-  async look(): Promise<Waiting> {
+export const createWorkLeft = (sql: Sql) => ({
+  async look(): Promise<WorkLeft> {
     const since = (oldest: ReturnType<typeof sql>) =>
       sql`greatest(coalesce(extract(epoch from now() - (${oldest})), 0), 0)::float8`;
-    const [row] = await sql<Waiting[]>`
+    const [row] = await sql<WorkLeft[]>`
       select
         (select count(*) from (select from unstarted order by created_at limit ${countedMax}) as counted) as unstarted,
         ${since(sql`select created_at from unstarted order by created_at limit 1`)}
