@@ -3,8 +3,9 @@ import rawBody from 'raw-body';
 import { PaymentError } from '../contract/errors.ts';
 import type { JsonNode } from '../contract/json.ts';
 import { JsonError, scanJson } from '../contract/json.ts';
+import { limits } from '../contract/limits.ts';
 
-const maxBytes = 64 * 1024;
+const maxBytes = limits.bodyKb * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

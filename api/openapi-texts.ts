@@ -1,3 +1,5 @@
+import { limits } from '../contract/limits.ts';
+
 /** What no single operation says. */
 export const guide = `Create a payment, send the payer to its \`checkout_url\`, and learn the outcome from the signed webhook or from the verify operation. The payer's return to the callback URL carries no signature and proves nothing.
 
@@ -5,7 +7,7 @@ export const guide = `Create a payment, send the payer to its \`checkout_url\`, 
 
 **Tokens.** A live token may use any enabled gateway, one of a test environment too, and sees payments with \`test\` = false, which all of its own have; a test token uses sandbox gateways only and sees payments with \`test\` = true. Another application's payments, and those of the other mode, are not found. Revoking a token or disabling an application holds from the very next request.
 
-**Budget.** 120 requests in a clock minute for each application over all its tokens, unless an admin has set another number; \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell it. Failed authentication is throttled for each client address: 20 failures a minute. Payer pages: 60 requests a minute for each address, unless whoever runs the service has set another number.
+**Budget.** ${limits.requestsPerMinute} requests in a clock minute for each application over all its tokens, unless an admin has set another number; \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell it. Failed authentication is throttled for each client address: ${limits.failuresPerMinute} failures a minute. Payer pages: 60 requests a minute for each address, unless whoever runs the service has set another number.
 
 **Errors** are \`{"error": {code, message, details?, request_id}}\`; act on \`code\`, the message is for people. A path that does not exist answers 404 \`NOT_FOUND\`, a method the path does not have 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`. Every GET operation answers HEAD too.
 

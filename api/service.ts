@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
+import { limits } from '../contract/limits.ts';
 import type { ApiMetrics } from '../operations/metrics.ts';
 import type { Sql } from '../postgres/connection.ts';
 import { createNotificationReader } from '../gateways/registry.ts';
@@ -41,9 +42,6 @@ export interface Deps {
   keyRing: KeyRing | undefined;
 }
 
-/** Of a client address, in a minute and in this process. */
-const failuresPerMinute = 20;
-
 /** The API put together. */
 export const createService = (deps: Deps) => {
   const { sql, client, logger, metrics, publicBaseUrl } = deps;
@@ -57,7 +55,7 @@ export const createService = (deps: Deps) => {
   const settler = createSettler({ client });
   const startLate = createLateStarter({ client });
   const backlog = createBacklog({ unstarted, logger });
-  const failures = createAddressLimiter({ perMinute: failuresPerMinute, now: Date.now });
+  const failures = createAddressLimiter({ perMinute: limits.failuresPerMinute, now: Date.now });
   const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
   let stopping = false;
 

@@ -7,13 +7,14 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { PaymentError } from '../contract/errors.ts';
+import { limits } from '../contract/limits.ts';
 import type { StartFacts } from '../contract/payment.ts';
 import type { Standing } from '../contract/status.ts';
 import type { SettleRequest } from '../workflows/messages.ts';
 import { knowsAll, paymentWorkflow, settleUpdate, startOf } from '../workflows/messages.ts';
 
 const deadlineMs = 10_000;
-const quietMs = 3_000;
+const quietMs = limits.quietSeconds * 1000;
 const rememberedMax = 10_000;
 
 /**

@@ -1,3 +1,5 @@
+import { limits } from './limits.ts';
+
 /** Every code the API can answer with. `meaning`: its message, unless an answer's own says more. */
 export const errors = {
   MALFORMED_JSON: { status: 400, meaning: 'The body is not acceptable JSON in UTF-8.' },
@@ -12,7 +14,7 @@ export const errors = {
   PAYMENT_NOT_FOUND: { status: 404, meaning: 'There is no such payment.' },
   NOT_FOUND: { status: 404, meaning: 'There is nothing at this path.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path has other methods, see Allow.' },
-  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 64 KB.' },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: `The body is larger than ${limits.bodyKb} KB.` },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     meaning: 'The body has another content type or encoding than the operation takes.',

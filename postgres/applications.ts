@@ -1,3 +1,4 @@
+import { limits } from '../contract/limits.ts';
 import type { Queries } from './connection.ts';
 
 export interface NewApplication {
@@ -6,7 +7,7 @@ export interface NewApplication {
   /** At least one; the first is the default. */
   callbackUrls: string[];
   webhookUrl: string | null;
-  /** Its request budget; 120 unless told otherwise. */
+  /** Its request budget; the contract's unless told otherwise. */
   requestsPerMinute?: number;
 }
 
@@ -22,9 +23,6 @@ export type ApplicationSettings = Pick<
   'status' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl' | 'requestsPerMinute'
 >;
 
-/** Contract, section 5. */
-const defaultRequestsPerMinute = 120;
-
 export const createApplications = (sql: Queries) => {
   const columns = sql`
     slug, status, default_gateway as "defaultGateway", callback_urls as "callbackUrls",
@@ -34,7 +32,7 @@ export const createApplications = (sql: Queries) => {
     /** False, and nothing is done, when the slug exists. */
     async insert(application: NewApplication): Promise<boolean> {
       const { slug, defaultGateway, callbackUrls, webhookUrl } = application;
-      const { requestsPerMinute = defaultRequestsPerMinute } = application;
+      const { requestsPerMinute = limits.requestsPerMinute } = application;
       const { count } = await sql`
         insert into applications
           (slug, default_gateway, callback_urls, webhook_url, requests_per_minute)

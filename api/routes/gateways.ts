@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { slugPattern } from '../../contract/ids.ts';
+import { limits } from '../../contract/limits.ts';
 import type { Route } from '../route.ts';
 
 export const gatewayRoutes = {
@@ -10,16 +11,19 @@ export const gatewayRoutes = {
     summary: "Take a gateway's notification",
     description:
       "Where a provider's servers tell news of a payment. What comes without the provider's own " +
-      'signature is refused, 20 times a minute for each client address. Of the rest nothing is ' +
-      "believed either: the gateway is asked. Answered 2xx only once the payment's workflow has " +
-      'it; repetitions, and news of a payment that is not known here, are answered 200 as well.',
+      `signature is refused, ${limits.failuresPerMinute} times a minute for each client address. Of ` +
+      "the rest nothing is believed either: the gateway is asked. Answered 2xx only once the payment's " +
+      'workflow has it; repetitions, and news of a payment that is not known here, are answered 200 ' +
+      'as well.',
     params: z.object({
       gateway: z
         .string()
         .regex(slugPattern)
         .meta({ description: 'Slug of the account at the provider.' }),
     }),
-    body: { bytes: 'As the provider documents it, uncompressed, with at most 64 KB.' },
+    body: {
+      bytes: `As the provider documents it, uncompressed, with at most ${limits.bodyKb} KB.`,
+    },
     replies: { 200: { description: 'Taken.' } },
     errors: ['NOT_FOUND'],
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PaymentAnswer, PaymentId, PaymentListAnswer } from '../../contract/answers.ts';
 import { CreatePayment, IdempotencyKey } from '../../contract/create-payment.ts';
+import { limits } from '../../contract/limits.ts';
 import { ListPayments } from '../../contract/list-payments.ts';
 import type { Route } from '../route.ts';
 import { createExamples, listExample, paymentExamples } from './examples.ts';
@@ -18,8 +19,9 @@ export const paymentRoutes = {
       '`checkout_url`. With an `Idempotency-Key` the request can be repeated without making a ' +
       'second payment: the same key with the same body (the order of its keys does not matter) ' +
       'answers the first status and bytes again, for at least 24 hours, per application and token ' +
-      'mode; failures are not kept. The body is sent in UTF-8, uncompressed, with at most 64 KB. A ' +
-      'duplicate key, NUL or a lone surrogate in a string and nesting over 32 levels are refused.',
+      'mode; failures are not kept. The body is sent in UTF-8, uncompressed, with at most ' +
+      `${limits.bodyKb} KB. A duplicate key, NUL or a lone surrogate in a string and nesting over 32 ` +
+      'levels are refused.',
     headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
     body: { json: CreatePayment, examples: createExamples },
     replies: {
@@ -78,7 +80,8 @@ export const paymentRoutes = {
     description:
       'Asks the gateway and answers the payment, ended or not. Idempotent: however often it is ' +
       'asked, one outcome and one event come of it. Answers from the record when the payment has ' +
-      'ended, when its payer was never sent to the gateway, and within 3 seconds of the last answer.',
+      'ended, when its payer was never sent to the gateway, and within ' +
+      `${limits.quietSeconds} seconds of the last answer.`,
     params: paymentParams,
     replies: {
       200: {

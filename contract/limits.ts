@@ -1,0 +1,11 @@
+/** What is kept to, and told in the published contract. */
+export const limits = {
+  /** Of a request's body. */
+  bodyKb: 64,
+  /** Of an application, in a clock minute, unless an admin has set another number. */
+  requestsPerMinute: 120,
+  /** Of a client address, in a minute and in one process of the API. */
+  failuresPerMinute: 20,
+  /** How long after an answer its gateway is not asked again by a verify. */
+  quietSeconds: 3,
+} as const;
