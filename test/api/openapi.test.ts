@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { answersOf } from '../../api/answers.ts';
 import type { Route } from '../../api/route.ts';
 import { routes } from '../../api/routes/table.ts';
+import { readApiConfig } from '../../config.ts';
 import type { Contract } from '../../docs/breaking-changes.ts';
 import { breakingChanges } from '../../docs/breaking-changes.ts';
 import { documentText, releasedPath } from '../../docs/release.ts';
@@ -122,7 +123,9 @@ describe('what the server enforces and a schema cannot say', () => {
 
   it('and what an operator sets is said to be a default', () => {
     expect(info.description).toMatch(/120 requests in a clock minute [^.]* unless an admin/);
-    expect(info.description).toMatch(/60 requests a minute for each address, unless/);
+    const env = { DATABASE_URL: 'postgres://db/payments', PUBLIC_BASE_URL: 'https://pay.example' };
+    const { PAYER_PAGES_PER_MINUTE: pages } = readApiConfig(env);
+    expect(info.description).toContain(`${pages} requests a minute for each address, unless`);
   });
 });
 

@@ -118,10 +118,15 @@ describe('the receiver of docs/webhooks.md', () => {
   });
 });
 
-it('the page tells the delays that are kept', () => {
+it('the page and the contract tell the delays that are kept', () => {
   const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000 };
-  const told = [...page.matchAll(/^\| \d +\| (\d+) (minute|hour)s? after/gm)].map(
-    ([, count, unit = '']) => Number(count) * (unitMs[unit] ?? 0),
-  );
-  expect(told).toEqual([...delaysMs]);
+  const table = page.match(/^\| \d +\| .* after attempt/gm)?.join();
+  const contract = readProjectFile('docs/openapi.json');
+  const sentence = /failed attempt again after [^.]*/.exec(contract)?.[0];
+  for (const text of [table, sentence]) {
+    const told = [...(text ?? '').matchAll(/(\d+) (minute|hour)s?/g)].map(
+      ([, count, unit = '']) => Number(count) * (unitMs[unit] ?? 0),
+    );
+    expect(told).toEqual([...delaysMs]);
+  }
 });
