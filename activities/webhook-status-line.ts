@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { AttemptError } from './webhook-failure.ts';
 
 const statuses = new WeakMap<Error, number>();
 
@@ -9,12 +10,15 @@ export const statusBefore = (error: unknown): number | undefined =>
 /**
  * Keeps the status line of an answer that breaks off within its headers, of which undici tells
  * nothing: looks at what it reads, until the headers end. Keeps 100 Continue from it, too, which undici
- * takes for an error where it did not ask for it. To be called before undici has the socket.
+ * takes for an error where it did not ask for it. Ends an answer of too many bytes: undici sees no end
+ * of answers like 102, nor of what stands around chunks. To be called before undici has the socket.
  */
 export const watchStatusLine = (socket: Socket): void => {
   let head = '';
   let answered = -1;
   let held: Buffer = nothing;
+  let asked = -1;
+  let readBytes = 0;
   /** Without a 100 that stands before the answer; of what may become one nothing yet. */
   const pass = (chunk: Buffer): Buffer | null => {
     if (head !== '' || socket.bytesWritten === answered) return chunk;
@@ -41,6 +45,16 @@ export const watchStatusLine = (socket: Socket): void => {
   socket.read = (size) => {
     const chunk: unknown = read(size);
     if (!(chunk instanceof Buffer)) return chunk;
+    if (socket.bytesWritten !== asked) {
+      asked = socket.bytesWritten;
+      readBytes = 0;
+    }
+    // Before this chunk: with what ends the headers much of a body may come.
+    if (readBytes >= maxReadBytes) {
+      socket.destroy(tooMuch());
+      return null;
+    }
+    readBytes += chunk.length;
     const passed = pass(chunk);
     if (passed) look(passed);
     return passed;
@@ -50,6 +64,15 @@ export const watchStatusLine = (socket: Socket): void => {
     if (status !== undefined) statuses.set(error, Number(status));
   });
 };
+
+/** Of a whole answer, with all that comes before its status. */
+const maxReadBytes = 64 * 1024;
+/** Shown only where no status came before it: one that came counts. */
+const tooMuch = () =>
+  new AttemptError({
+    errorClass: 'protocol',
+    error: 'No status within the first 64 KB of the answer',
+  });
 
 const nothing = Buffer.alloc(0);
 const maxHeld = 4 * 1024;

@@ -5,6 +5,7 @@ import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import { attemptDeadlineMs } from '../../activities/webhook-request.ts';
 import { attempt } from '../support/attempt.ts';
 import { startRawServer } from '../support/raw-server.ts';
+import { until } from '../support/until.ts';
 
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
 afterAll(() => dispatcher.destroy());
@@ -97,4 +98,57 @@ it.each([
     expect(await send(server.url)).toMatchObject({ errorClass, responseStatus: null });
     expect(server.requests).toHaveLength(1);
   }
+});
+
+/** As fast as it is read, and without end. */
+const flooding = (start: string, more: string) => {
+  const piece = more.repeat(Math.ceil((64 * 1024) / more.length));
+  let written = 0;
+  const behave = (socket: Socket) => {
+    const pour = () => {
+      while (!socket.destroyed && socket.write(piece)) written += piece.length;
+      if (!socket.destroyed) socket.once('drain', pour);
+    };
+    socket.write(start, pour);
+  };
+  return { behave, written: () => written };
+};
+/** More than what the kernel's buffers of both sides take. */
+const muchBytes = 16 * 1024 ** 2;
+const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n';
+const tooMuch = {
+  errorClass: 'protocol',
+  error: 'No status within the first 64 KB of the answer',
+  responseStatus: null,
+};
+const received = { errorClass: null, responseStatus: 200, responseBody: 'ok' };
+
+it.each([
+  ['100s', '', 'HTTP/1.1 100 Continue\r\n\r\n', tooMuch],
+  ['102s', '', 'HTTP/1.1 102 Processing\r\n\r\n', tooMuch],
+  ['103s', '', 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n', tooMuch],
+  ['a chunk whose size does not end', `${chunked}1;`, 'a', received],
+  ['trailers', `${chunked}0\r\n`, 'x: y\r\n', received],
+])('an answer of endless %s is given up after little of it', async (_, start, more, result) => {
+  const endless = flooding(start, more);
+  await using server = await startRawServer(endless.behave);
+  expect(await send(server.url)).toMatchObject(result);
+  await until('the connection is given up', () => server.open() === 0);
+  expect(endless.written()).toBeLessThan(muchBytes);
+  expect(server.requests).toHaveLength(1);
+});
+
+it('what was read of an answer is not counted to the next on the same connection', async () => {
+  const body = 'a'.repeat(40 * 1024);
+  const whole = `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const connections = new Set<Socket>();
+  await using server = await startRawServer((socket) => {
+    connections.add(socket);
+    socket.write(whole + body);
+  });
+  for (let nth = 0; nth < 4; nth += 1) {
+    expect(await send(server.url)).toMatchObject({ errorClass: null, responseStatus: 200 });
+    await setImmediate();
+  }
+  expect(connections.size).toBe(1);
 });
