@@ -75,9 +75,12 @@ export const startOf = (
       { key: searchAttributes.orderId, value: facts.orderId },
     ],
     staticSummary: `${formatMoney({ amount, currency })} for ${facts.application}`,
-    staticDetails: `Order \`${facts.orderId.replaceAll('`', "'")}\` through ${gateway}, to be paid before ${input.expiresAt}`,
+    staticDetails: `Order ${asCode(facts.orderId)} through ${gateway}, to be paid before ${input.expiresAt}`,
   };
 };
+
+/** Details are Markdown: a backtick or the end of a line would end the code, and a link begin. */
+const asCode = (text: string): string => `\`${text.replace(/[`\p{Cc}\u2028\u2029]/gu, "'")}\``;
 
 /** Arguments of news for a workflow. Where it is lost, or was never started, it begins and has them. */
 export const newsFor = (facts: StartFacts) => ({
