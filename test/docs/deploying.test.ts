@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { aFolder, writeProgram } from '../stack/support.ts';
 import { readCompose } from '../support/compose.ts';
 import { readProjectFile } from '../support/files.ts';
 
-const { services } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+const { services, configs } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const guide = readProjectFile('docs/operating/deploying.md');
 const newVersion = guide.slice(guide.indexOf('With Compose a new version is this'));
 const [, upgrade = ''] = /```sh\n([\s\S]*?)```/.exec(newVersion) ?? [];
@@ -79,4 +79,27 @@ it('the owner’s password is no argument of the program that grants the roles',
   expect(calls).toEqual([
     'postgres://postgres@postgres:5432/payments --set=ON_ERROR_STOP=1 --file=/roles.sql',
   ]);
+});
+
+it('no password is an argument of the program that makes the users: it reads them itself', () => {
+  const folder = aFolder();
+  writeFileSync(join(folder, 'temporal-password'), 's3cret-of_temporal\n');
+  const users = ['api', 'worker', 'admin', 'retention'];
+  for (const user of users) {
+    const url = `postgres://${user}:s3cret-of_${user}@postgres:5432/payments\n`;
+    writeFileSync(join(folder, `${user}-database-url`), url);
+  }
+  const script = configs['create-users']?.content?.replaceAll('/run/secrets', folder) ?? '';
+  const psql = { name: 'psql', program: 'cat >> "$LOG"' };
+  const [told, ...lines] = withStandIn(`POSTGRES_USER=postgres\n${script}`, psql).calls;
+  expect(told).toBe('--set=ON_ERROR_STOP=1 --username=postgres --dbname=postgres');
+  const read = lines.flatMap((line) => {
+    const [, name, command = ''] = /^\\set (\w+) `(.*)`$/.exec(line) ?? [];
+    return name ? [[name, execFileSync('sh', ['-c', command]).toString().trimEnd()]] : [];
+  });
+  expect(read).toEqual(['temporal', ...users].map((user) => [user, `s3cret-of_${user}`]));
+  for (const user of ['temporal', ...users])
+    expect(lines).toContainEqual(
+      expect.stringMatching(`^create role ${user} login .*password :'${user}'`),
+    );
 });
