@@ -13,7 +13,7 @@ export interface ComposeService {
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
   mem_limit?: string;
-  logging?: { driver: string; options: Record<string, string> };
+  logging?: { driver: string; options?: Record<string, string> };
   networks?: string[];
   ports?: string[];
   profiles?: string[];
