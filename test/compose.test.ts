@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DCLinter } from 'dclint';
@@ -137,6 +137,15 @@ describe('docker-compose.yml', () => {
       );
       expect(plain, name).toEqual([]);
     }
+  });
+
+  it('writes no secret that others could read for a moment', () => {
+    const folder = aFolder();
+    const making = commandsIn('Secrets and settings').replaceAll(/^chmod .*$/gm, '');
+    execFileSync('sh', ['-euc', `umask 022\n${making}`], { cwd: folder });
+    const secretsFolder = join(folder, 'secrets');
+    for (const path of ['.', ...readdirSync(secretsFolder)])
+      expect(statSync(join(secretsFolder, path)).mode & 0o077, path).toBe(0);
   });
 
   it('gives each queue workers of its own, and leaves none out', () => {
