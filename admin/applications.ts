@@ -16,6 +16,7 @@ import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
+import { hideQuery } from './webhook-url.ts';
 
 export interface Deps {
   sql: Sql;
@@ -62,7 +63,7 @@ const factsOf = (application: Application): AuditFacts => ({
   status: application.status,
   default_gateway: application.defaultGateway,
   callback_urls: application.callbackUrls,
-  webhook_url: application.webhookUrl,
+  webhook_url: application.webhookUrl && hideQuery(application.webhookUrl),
   requests_per_minute: application.requestsPerMinute,
 });
 

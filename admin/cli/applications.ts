@@ -1,12 +1,19 @@
 import type { Command } from 'commander';
 import type { Application } from '../../postgres/applications.ts';
 import { Refusal } from '../change.ts';
+import { hideQuery } from '../webhook-url.ts';
 import type { Surroundings } from './commands.ts';
 import { command, count, group, option, reason, textOf } from './commands.ts';
 import { facts, table, type Output } from './output.ts';
 
-const shown = (application: Application): Output => ({
-  text: facts({
+const toShow = (application: Application): Application => ({
+  ...application,
+  webhookUrl: application.webhookUrl && hideQuery(application.webhookUrl),
+});
+
+const shown = (whole: Application): Output => {
+  const application = toShow(whole);
+  const text = facts({
     slug: application.slug,
     status: application.status,
     'default gateway': application.defaultGateway,
@@ -14,9 +21,9 @@ const shown = (application: Application): Output => ({
     'webhook URL': application.webhookUrl,
     'requests a minute': application.requestsPerMinute,
     created: application.createdAt,
-  }),
-  json: application,
-});
+  });
+  return { text, json: application };
+};
 
 const callbackUrls = () =>
   option('--callback-url <url...>', 'where payers come back to; the first one is the default');
@@ -113,7 +120,7 @@ export const applicationCommands = (around: Surroundings): Command => {
     around,
     { usage: 'list', summary: 'all applications', examples: ['applications list --json'] },
     async ({ operations }) => {
-      const all = await operations.applications.list();
+      const all = (await operations.applications.list()).map(toShow);
       const rows = all.map((one) => [
         ...[one.slug, one.status, one.defaultGateway, one.requestsPerMinute],
         ...[one.webhookUrl, one.createdAt],

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
+import { hideQuery } from '../webhook-url.ts';
 import type { Surroundings } from './commands.ts';
 import { command, count, group, option, reason, textOf } from './commands.ts';
 import { facts, table } from './output.ts';
@@ -19,8 +20,7 @@ export const webhookCommands = (around: Surroundings): Command => {
         textOf(options['reason']),
       );
       const text = facts({
-        // Without its query, which may be a key.
-        url: url.split('?', 1)[0],
+        url: hideQuery(url),
         sent: body,
         result: result.errorClass === null ? 'accepted' : `${result.errorClass}: ${result.error}`,
         status: result.responseStatus,
@@ -30,7 +30,7 @@ export const webhookCommands = (around: Surroundings): Command => {
       });
       return {
         text,
-        json: { url: url.split('?', 1)[0], event: JSON.parse(body), ...result },
+        json: { url: hideQuery(url), event: JSON.parse(body), ...result },
         failed: result.errorClass !== null,
       };
     },

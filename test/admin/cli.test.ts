@@ -252,8 +252,7 @@ describe('the command line', () => {
         nth === 1 ? 'HTTP/1.1 204 No Content\r\n\r\n' : 'HTTP/1.1 500 Oh\r\n\r\nbroken\u001b[2J',
       ),
     );
-    const url = `${receiver.url}?key=hidden`;
-    await run(['applications', 'update', 'shop', '--webhook-url', url]);
+    await run(['applications', 'update', 'shop', '--webhook-url', `${receiver.url}?key=hidden`]);
     const accepted = await run(words('webhook test shop'));
     expect(accepted).toMatchObject({ code: 0 });
     expect(accepted.out).toMatch(/^result +accepted$/m);
@@ -265,6 +264,17 @@ describe('the command line', () => {
       response_status: 500,
       event: { test: true, order_id: 'webhook-test' },
     });
+  });
+
+  it('shows no query of a webhook URL, which may be a key', async () => {
+    const url = 'http://127.0.0.1:9/hook';
+    await run(['applications', 'update', 'shop', '--webhook-url', `${url}?key=hidden`]);
+    for (const line of ['applications list', 'applications show shop', 'audit --limit 1'])
+      for (const given of [line, `${line} --json`]) {
+        const { out } = await run(words(given));
+        expect(out, given).toContain(`${url}?…`);
+        expect(out, given).not.toContain('hidden');
+      }
   });
 
   it('makes an application with its first secret, shown once', async () => {

@@ -50,6 +50,22 @@ describe('applications', () => {
     expect(log[3]).toMatchObject({ before: null, after: { status: 'active' } });
   });
 
+  it('have no query of their webhook URL in the log, but that it was changed', async () => {
+    const { applications } = operationsOn(records.sql);
+    const slug = await anApplication();
+    const urls = ['?key=one', '?key=two', '#?key=two', '?key=two'].map(
+      (query) => `https://app.example/hook${query}`,
+    );
+    for (const webhookUrl of urls) await applications.update(slug, { webhookUrl }, null);
+    const log = (await logOf(`application:${slug}`)).slice(0, urls.length);
+    const [last, fragment, second, first] = log.map(({ after }) => after?.['webhook_url']);
+    for (const url of [first, second, fragment])
+      expect(url).toMatch(/^https:\/\/app\.example\/hook\?…[0-9a-f]{8}$/);
+    expect(new Set([first, second, fragment]).size).toBe(3);
+    expect([last, log[1]?.before?.['webhook_url']]).toEqual([second, second]);
+    expect((await applications.get(slug)).webhookUrl).toBe(urls.at(-1));
+  });
+
   it('change nothing and log nothing where they are so already, or are not there', async () => {
     const { applications } = operationsOn(records.sql);
     const slug = await anApplication();
