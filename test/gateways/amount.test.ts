@@ -100,6 +100,52 @@ describe('what is kept of a gateway’s words', () => {
     });
   });
 
+  it.each([
+    '6037.9912.3456.7890',
+    '6037  9912  3456  7890',
+    '6037\u00a09912\u202f3456\u200c7890',
+    '6037–9912—3456‑7890',
+    '6037/9912/3456/7890',
+    '6037_9912. 3456-\n7890',
+    '6037991234567890',
+  ])('holds no whole card number, however it is written: %j', (card) => {
+    for (const [before, after] of [
+      ['', ''],
+      ['PAN', '.'],
+      ['2026/11/20 ', ' IRR'],
+    ])
+      expect(wordsOf(null, `${before}${card}${after}`).message).toBe(
+        `${before}603799******7890${after}`,
+      );
+  });
+
+  it.each([
+    ['۶۰۳۷۹۹۱۲۳۴۵۶۷۸۹۰', '۶۰۳۷۹۹******۷۸۹۰'],
+    ['٦٠٣٧-٩٩١٢-٣٤٥٦-٧٨٩٠', '٦٠٣٧٩٩******٧٨٩٠'],
+    // With what stands behind it, e.g. the month in which it ends.
+    ['60379912345678901402', '603799**********1402'],
+    ['6037991234567890 1402/12', '603799************0212'],
+    ['6037991234567890 6037991234567890', '603799**********************7890'],
+  ])('nor one in %j', (text, message) => {
+    expect(wordsOf(null, text).message).toBe(message);
+  });
+
+  it.each([
+    `Authority A${'wwOGYpd'.padStart(35, '0')} is not valid`,
+    `authority=S${'7'.padStart(35, '0')}`,
+    '550e8400-e29b-41d4-a716-446655440000',
+    'PAY_01KA7Q2S3T4V5W6X7Y8Z901234',
+    'pi_3SVabcdEFghIJklMN0123456',
+    'trackId 123456789012, ref_id 201',
+    '999999999999 IRR',
+    '1,250,000,000,000 IRR of 1,500,000,000,000',
+    '1404/08/29 - 14:30:22',
+    '2026-11-20T10:41:37.123+00:00',
+    '2026.11.20 10.41.37',
+  ])('leaves %j as it is', (text) => {
+    expect(wordsOf(null, text).message).toBe(text);
+  });
+
   it('is short, and text that Postgres can hold', () => {
     const { code, message } = wordsOf('c\0'.repeat(500), `m\0\ud800${'x'.repeat(5_000)}`);
     expect([code?.length, message?.length]).toEqual([100, 500]);
