@@ -70,5 +70,12 @@ grant update (response_body) on attempts to payments_retention;
 -- When something was written into the audit log, and after what, the table alone says.
 grant insert (actor, action, subject, before, after, reason) on audit_log
   to payments_worker, payments_admin, payments_retention;
+-- A worker writes in the service's name alone, never in a person's. The grants say the rest.
+alter table audit_log enable row level security;
+drop policy if exists audit_log__granted on audit_log;
+create policy audit_log__granted on audit_log using (true);
+drop policy if exists audit_log__service on audit_log;
+create policy audit_log__service on audit_log as restrictive for insert to payments_worker
+  with check (actor = 'service');
 
 commit;

@@ -64,6 +64,7 @@ const ofRole: Record<DatabaseRole, readonly string[]> = {
     ...['events', 'deliveries', 'attempts', 'late_money'].map((table) => `delete from ${table}`),
     'select from tokens',
     'select from audit_log',
+    'insert into audit_log (actor, action, subject) values ($$ada$$, $$a$$, $$b$$)',
     ...updates('applications', ['status', 'webhook_url']),
     ...updates('gateways', ['credentials', 'enabled']),
     ...updates('webhook_secrets', ['ciphertext', 'retires_at']),
