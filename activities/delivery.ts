@@ -83,7 +83,7 @@ export const createDeliveryActivities = (deps: Deps) => {
       if (delivery.status === 'exhausted') {
         // A reset by hand is a re-trigger; the run that used up the round only failed to report it, and
         // one that heals a workflow has come just after that.
-        if (delivery.exhaustedByRun === runId() || isReset === false) throw exhausted(id);
+        if (!isReset || delivery.exhaustedByRun === runId()) throw exhausted(id);
         await deliveries.beginRound(id, now());
         delivery = await find(id);
       }
@@ -144,8 +144,8 @@ export const createDeliveryActivities = (deps: Deps) => {
 
 export interface DeliverRequest {
   id: string;
-  /** Whether the run was made by a reset; runs that began before this was told do not say it. */
-  isReset?: boolean;
+  /** Whether the run was made by a reset. */
+  isReset: boolean;
 }
 
 const runId = () => activityInfo().workflowExecution?.runId ?? '';

@@ -33,13 +33,12 @@ interface Options {
 }
 
 /** One try of a delivery, as the engine would ask for it. */
-const deliver = async (options: Options, payment?: { id: string; isReset?: boolean }) => {
+const deliver = async (options: Options, payment?: { id: string }, isReset = false) => {
   const { webhookUrl = 'https://shop.example/hook', resolve, ring = keyRing } = options;
   const setUrl = (url: string | null) => records.sql`
     update applications set webhook_url = ${url} where slug = 'shop'`;
   await setUrl('https://shop.example/hook');
   const { id } = payment ?? (await records.ended('paid'));
-  const isReset = payment?.isReset;
   await setUrl(webhookUrl);
   const dispatcher = createWebhookDispatcher({
     allowLoopback: true,
@@ -59,7 +58,7 @@ const deliver = async (options: Options, payment?: { id: string; isReset?: boole
     const result: unknown = await new MockActivityEnvironment({
       currentAttemptScheduledTimestampMs: Date.now() - (options.queuedMs ?? 0),
     })
-      .run(activities.deliverWebhook, { id, ...(isReset !== undefined && { isReset }) })
+      .run(activities.deliverWebhook, { id, isReset })
       .catch((error: unknown) => error);
     return { id, result };
   } finally {
@@ -142,10 +141,10 @@ describe('one try of a delivery', () => {
       update deliveries set status = 'exhausted', next_attempt_at = null, exhausted_by_run = 'before'
       where payment_id = ${id}`;
     const options = { webhookUrl: 'http://127.0.0.1:9/' };
-    const healed = await deliver(options, { id, isReset: false });
+    const healed = await deliver(options, { id });
     expect(healed.result).toMatchObject({ type: 'WebhookExhausted', nonRetryable: true });
     expect(await ledgerOf(id)).toEqual([]);
-    const reset = await deliver(options, { id, isReset: true });
+    const reset = await deliver(options, { id }, true);
     expect(reset.result).toMatchObject({ type: 'WebhookAttemptFailed' });
     expect(await ledgerOf(id)).toMatchObject([{ completed: true, error_class: 'connect' }]);
   });
