@@ -8,7 +8,7 @@ import {
 } from '../contract/failure-types.ts';
 import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
-import type { Logger } from '../process.ts';
+import type { Log } from './log.ts';
 import type { Places } from './places.ts';
 import type { TargetRule } from './webhook-address.ts';
 import { webhookUrlProblem } from './webhook-address.ts';
@@ -25,7 +25,7 @@ export interface Deps {
   targetRule: TargetRule;
   deliveryPlaces: Places;
   now: () => Date;
-  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  logger: Pick<Log, 'info' | 'warn'>;
 }
 
 const failure = (errorClass: string, error: string): AttemptResult => ({

@@ -5,8 +5,8 @@ import type { Standing } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
-import type { Logger } from '../process.ts';
 import { mayYetBeTaken } from './at-gateway.ts';
+import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
 
@@ -16,7 +16,7 @@ export interface Deps {
   find: (id: string) => Promise<Tried>;
   workflows: Pick<PaymentWorkflows, 'startLate'>;
   now: () => Date;
-  logger: Pick<Logger, 'error'>;
+  logger: Pick<Log, 'error'>;
 }
 
 /** A payment in one try, with what was said to its gateway in it. */
@@ -56,8 +56,7 @@ export const createEnding = (deps: Deps) => {
       if (mayYetBeTaken(said)) await workflows.startLate(id);
     }
     if (payment.failureCode === 'amount_mismatch') {
-      const facts = { payment_id: payment.id, alert: 'amount_mismatch' };
-      logger.error(facts, 'Another amount was paid');
+      logger.error({ payment_id: payment.id, alert: 'amount_mismatch' }, 'Another amount was paid');
       // Money that was taken on a mismatch goes back.
       await workflows.startLate(payment.id);
     }

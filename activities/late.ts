@@ -5,8 +5,8 @@ import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { LateMoney, LateMoneyRecords, LateResult } from '../postgres/late-money.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
-import type { Logger } from '../process.ts';
 import { atGateway, mayYetBeTaken, orUnknown, toOpened } from './at-gateway.ts';
+import type { Log } from './log.ts';
 import type { Reply } from './outcome.ts';
 import type { Places } from './places.ts';
 
@@ -18,7 +18,7 @@ export interface Deps {
   gatewayPlaces: Places;
   publicBaseUrl: string;
   now: () => Date;
-  logger: Pick<Logger, 'info' | 'error'>;
+  logger: Pick<Log, 'info' | 'error'>;
 }
 
 /** After a lost answer: longer than any call of ours can be under way. */

@@ -7,10 +7,10 @@ import { GatewaySilence } from '../gateways/gateway.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { Settlements } from '../postgres/settlements.ts';
-import type { Logger } from '../process.ts';
 import { atGateway, orUnknown, toGateway, toOpened } from './at-gateway.ts';
 import type { Tried } from './ending.ts';
 import { createEnding } from './ending.ts';
+import type { Log } from './log.ts';
 import type { Reply } from './outcome.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
@@ -24,7 +24,7 @@ export interface Deps {
   workflows: Pick<PaymentWorkflows, 'startLate'>;
   publicBaseUrl: string;
   now: () => Date;
-  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  logger: Pick<Log, 'error'>;
 }
 
 /** How far a payment's life has come when a run begins. */

@@ -7,8 +7,8 @@ import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import type { Settlements } from '../postgres/settlements.ts';
 import type { OnTheirWay, SweepQueries } from '../postgres/sweep.ts';
 import type { Unstarted } from '../postgres/unstarted.ts';
-import type { Logger } from '../process.ts';
 import { toOpened } from './at-gateway.ts';
+import type { Log } from './log.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
 
 export interface Deps {
@@ -20,7 +20,7 @@ export interface Deps {
   gatewayOf: GatewayRegistry;
   workflows: PaymentWorkflows;
   publicBaseUrl: string;
-  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  logger: Log;
 }
 
 /** The engine gives an activity of the sweep 25 s; it stops taking work before that. */

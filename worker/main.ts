@@ -61,6 +61,8 @@ await runProcess(async () => {
   const sql = measuredSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
   registerWorkLeft(registry, createWorkLeft(probe).look);
+  // Before the port: the first scrape shows what counts from 0 on.
+  const work = composeActivities({ config, client, sql, metrics, logger });
   const operations = await openOperationsPort({
     config,
     registry,
@@ -70,7 +72,6 @@ await runProcess(async () => {
     },
     furtherMetrics: engineMetrics.read,
   });
-  const work = composeActivities({ config, client, sql, metrics, logger });
   const workers = await createWorkers({
     connection,
     namespace,

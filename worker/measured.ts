@@ -1,3 +1,5 @@
+import type { Log } from '../activities/log.ts';
+import { alerts as alertNames } from '../contract/alert.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import type { WorkerMetrics } from '../operations/metrics.ts';
 import type { Deliveries } from '../postgres/deliveries.ts';
@@ -74,18 +76,21 @@ export const measuredGateways =
       return listener?.(exchange, payment);
     });
 
-/** The log of the activities, whose lines with an `alert` are counted: each wants a person. */
-export const measuredLogger = (
-  logger: Logger,
-  { alerts }: Pick<WorkerMetrics, 'alerts'>,
-): Pick<Logger, 'info' | 'warn' | 'error'> => ({
-  info: logger.info.bind(logger),
-  warn: logger.warn.bind(logger),
-  error(facts: unknown, message?: string, ...more: unknown[]) {
-    if (facts instanceof Object && 'alert' in facts) alerts.inc({ alert: String(facts.alert) });
-    logger.error(facts, message, ...more);
-  },
-});
+/**
+ * The log of the activities, whose alerts are counted, each from 0 on: of a counter that begins with
+ * its first count nobody sees that it grew.
+ */
+export const measuredLogger = (logger: Logger, { alerts }: Pick<WorkerMetrics, 'alerts'>): Log => {
+  for (const alert of alertNames) alerts.inc({ alert }, 0);
+  return {
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error(facts, message) {
+      alerts.inc({ alert: facts.alert });
+      logger.error(facts, message);
+    },
+  };
+};
 
 /** For the log lines that follow in this activity. */
 const nameApplication = (of: { application: string } | undefined) => {

@@ -52,7 +52,7 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
     targetRule: { allowLoopback: true },
     deliveryPlaces: createPlaces({ perOwner: options.perApplication ?? 25 }),
     now: () => new Date(),
-    logger: { info() {}, warn() {}, error() {} },
+    logger: { info() {}, warn() {} },
   });
   try {
     const result: unknown = await new MockActivityEnvironment({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { alerts } from '../../contract/alert.ts';
 import { hold } from '../support/hold.ts';
 import type { Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
@@ -112,15 +113,18 @@ const moves: Record<string, () => Promise<void>> = {
       },
     );
   },
-  payments_alerts_total: () =>
-    watch.grow(
-      [{ part: 'worker', name: 'payments_alerts_total', labels: { alert: 'duplicate' } }],
-      async () => {
-        // Of the same order.
-        await journey.finish('pay');
-        await journey.finish('pay');
-      },
-    ),
+  payments_alerts_total: async () => {
+    const name = 'payments_alerts_total';
+    // Each is there before it counts: the first count of one that is not is not seen to grow.
+    const { samples } = await scrape(service.operations.worker);
+    const there = samples.filter((sample) => sample.name === name);
+    expect(there.map(({ labels }) => labels['alert'])).toEqual(alerts);
+    await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate' } }], async () => {
+      // Of the same order.
+      await journey.finish('pay');
+      await journey.finish('pay');
+    });
+  },
   payments_time_to_outcome_seconds: () =>
     watch.grow(
       [
