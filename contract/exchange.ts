@@ -1,10 +1,24 @@
+/** What a gateway answered to one call; `silence` for no usable answer, `error` for a fault of ours. */
+export const exchangeResults = [
+  'opened',
+  'refused',
+  'paid',
+  'failed',
+  'cancelled',
+  'expired',
+  'waiting',
+  'settling',
+  'reversed',
+  'silence',
+  'error',
+] as const;
+
 /** One call to a gateway, for admins alone: no credentials, no card data. */
 export interface Exchange {
   /** When it began. */
   at: Date;
   operation: 'open' | 'verify' | 'inquire' | 'expire' | 'reverse';
-  /** What was answered; `silence` for no usable answer, `error` for a fault of ours. */
-  result: string;
+  result: (typeof exchangeResults)[number];
   /** The gateway's own words, or why there are none. */
   code: string | null;
   message: string | null;

@@ -16,7 +16,7 @@ export const observed = (adapter: GatewayAdapter, tell: Listener): GatewayAdapte
     async (payment: P): Promise<A> => {
       const at = new Date();
       const began = performance.now();
-      const over = (said: Pick<Exchange, 'result' | 'code' | 'message'>) =>
+      const over = (said: Said) =>
         tell({ at, operation, ...said, durationMs: performance.now() - began }, payment);
       try {
         const answer = await call(payment);
@@ -38,7 +38,9 @@ export const observed = (adapter: GatewayAdapter, tell: Listener): GatewayAdapte
   };
 };
 
-const saidIn = (answer: Opening | Answer | Reversal | boolean) => {
+type Said = Pick<Exchange, 'result' | 'code' | 'message'>;
+
+const saidIn = (answer: Opening | Answer | Reversal | boolean): Said => {
   if (typeof answer === 'boolean') return { result: answer ? 'expired' : 'refused', ...noWords };
   const result = 'state' in answer ? answer.state : answer.result;
   return { result, ...('code' in answer ? wordsOf(answer.code, answer.message) : noWords) };
@@ -46,7 +48,7 @@ const saidIn = (answer: Opening | Answer | Reversal | boolean) => {
 
 const noWords = wordsOf(null, null);
 
-const notSaid = (error: unknown) =>
+const notSaid = (error: unknown): Said =>
   error instanceof GatewaySilence
     ? { result: 'silence', ...wordsOf(null, error.message) }
     : { result: 'error', ...noWords };

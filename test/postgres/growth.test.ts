@@ -44,7 +44,7 @@ const live = async (n: number) => {
   await payments.sendToGateway(id, new Date());
   const { ended, event } = endOf(payment, 'paid');
   const paid = { ...ended, trackingCode: `T-${n}`, cardPanMasked: '502229******1234' };
-  const verified = { at: new Date(), result: 'paid', durationMs: 90 };
+  const verified = { at: new Date(), result: 'paid', durationMs: 90 } as const;
   await settlements.end(paid, event, {
     ...noWords,
     exchanges: [{ ...verified, operation: 'verify', code: '100', message: 'Verified' }],
