@@ -7,6 +7,7 @@ import { findPromtool } from '../support/promtool.ts';
 
 const folder = join(import.meta.dirname, '../../docs/operating');
 const rules = readProjectFile('docs/operating/alerts.yml');
+const count = [...rules.matchAll(/- (?:alert|record): /g)].length;
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 
 describe('the alerts', () => {
@@ -18,7 +19,7 @@ describe('the alerts', () => {
 
   it('are rules as Prometheus reads them', async () => {
     const { stdout } = await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml');
-    expect(stdout).toContain(`SUCCESS: ${alerts.length} rules found`);
+    expect(stdout).toContain(`SUCCESS: ${count} rules found`);
   });
 
   it('are quiet, and fire when they should', async () => {
