@@ -87,6 +87,23 @@ describe('payping', () => {
     expect(provider().book.get(payment.reference)).toMatchObject({ verified: 1 });
   });
 
+  it.each([
+    ['in capitals', (name: string) => name.charAt(0).toUpperCase() + name.slice(1)],
+    ['in small letters', (name: string) => name.toLowerCase()],
+  ])('FS-14: reads its fields also where it spells them %s', async (_how, spelling) => {
+    provider().spellAs(spelling);
+    try {
+      const payment = await opened();
+      provider().pay(payment.reference);
+      const { trackingCode } = provider().book.get(payment.reference)!;
+      expect(await adapter().verify(payment)).toMatchObject({
+        ...{ state: 'paid', trackingCode, cardPanMasked: '502229******1234' },
+      });
+    } finally {
+      provider().spellAs((name) => name);
+    }
+  });
+
   it('FS-21: reverses once, and is refused what cannot be reversed', async () => {
     const payment = await opened();
     expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: null });

@@ -9,6 +9,9 @@ export const startPayping = async () => {
   /** The next calls of a name are refused so. */
   const refusals = new Map<string, Refused[]>();
   let conflictHasPayment = true;
+  let spell = (name: string) => name;
+  const spelt = (body: object, as = spell) =>
+    Object.fromEntries(Object.entries(body).map(([name, value]) => [as(name), value]));
 
   const facts = (code: string, entry: Entry) => ({
     amount: entry.amount,
@@ -31,20 +34,21 @@ export const startPayping = async () => {
     const told = { amount: Number(amount), currency: 'IRT', paymentId: String(clientRefId) };
     book.set(paymentCode, newEntry({ ...told, returnUrl: String(returnUrl), state: '0' }));
     if (isReversible !== true) throw new Error('It could never be reversed');
-    return { body: { paymentCode, url: 'https://payping.example/', amount, payerWage: 0 } };
+    return { body: spelt({ paymentCode, url: 'https://payping.example/', amount, payerWage: 0 }) };
   };
   const verify = ({ paymentCode, paymentRefId, amount }: Record<string, unknown>): Reply => {
     const entry = book.get(String(paymentCode));
-    if (!entry || paymentRefId !== Number(entry.trackingCode)) return problem(400, 128);
-    if (entry.state === '1')
-      return problem(409, 110, conflictHasPayment ? facts(String(paymentCode), entry) : undefined);
-    if (entry.state !== '5') return problem(400, 133);
-    if (amount !== entry.amount) return problem(400, 127);
+    if (!entry || paymentRefId !== Number(entry.trackingCode)) return problem(400, 122);
     const status = settling.shift();
     if (status !== undefined) return { status, body: {} };
+    const told = facts(String(paymentCode), entry);
+    if (entry.state === '1')
+      return problem(409, 110, conflictHasPayment ? spelt(told, capitalised) : undefined);
+    if (entry.state !== '5') return problem(400, 121);
+    if (amount !== entry.amount) return problem(400, 137);
     entry.state = '1';
     entry.verified += 1;
-    return { body: facts(String(paymentCode), entry) };
+    return { body: spelt(told) };
   };
   const reverse = ({ paymentCode, paymentRefId }: Record<string, unknown>): Reply => {
     const entry = book.get(String(paymentCode));
@@ -58,13 +62,13 @@ export const startPayping = async () => {
     const { amount, paymentId, state } = entry;
     const refId = entry.charged > 0 ? entry.trackingCode : '';
     return {
-      body: {
+      body: spelt({
         amount,
         clientRefId: paymentId,
         refId,
         paymentStatus: Number(state),
         isPaid: state === '1',
-      },
+      }),
     };
   };
 
@@ -91,6 +95,10 @@ export const startPayping = async () => {
     /** Whether "already verified" holds the payment. */
     setConflict: (hasPayment: boolean) => {
       conflictHasPayment = hasPayment;
+    },
+    /** As it writes the names of its fields. */
+    spellAs: (form: (name: string) => string) => {
+      spell = form;
     },
     pay(reference: string) {
       const entry = entryIn(book, reference);
@@ -120,6 +128,9 @@ interface Refused {
   /** Null where somebody before the provider answers. */
   code: number | null | 'empty';
 }
+
+/** As its document writes the payment of a 409. */
+const capitalised = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** RFC 7807, with the provider's own code. */
 const problem = (status: number, code: number, message?: unknown): Reply => ({

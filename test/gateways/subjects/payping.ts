@@ -19,20 +19,20 @@ const verified = (bank: Payping, reference: string) => {
   bank.move(reference, '1');
 };
 
-const refuses = (name: string, status: number, code: number): Scene<Payping> => ({
-  what: `${name} is refused: ${status}, code ${code}`,
-  play(bank, reference) {
-    bank.pay(reference);
-    const reply = { status, code };
-    // Once for each question that is asked.
-    bank.refuse(name, ...(name === 'report' ? [reply, reply] : [reply]));
-  },
-  inquire: name === 'report' ? 'silence' : { state: 'settling' },
-  verify:
-    name === 'verify' && status === 400
-      ? { state: 'failed', failureCode: 'unknown', code: String(code), message: `problem ${code}` }
-      : 'silence',
-});
+const refuses =
+  (name: string, status: number, ...codes: number[]) =>
+  (verify: Scene<Payping>['verify']): Scene<Payping>[] =>
+    codes.map((code) => ({
+      what: `${name} is refused: ${status}, code ${code}`,
+      play(bank, reference) {
+        bank.pay(reference);
+        const reply = { status, code };
+        // Once for each question that is asked.
+        bank.refuse(name, ...(name === 'report' ? [reply, reply] : [reply]));
+      },
+      inquire: name === 'report' ? 'silence' : { state: 'settling' },
+      verify,
+    }));
 
 export const payping: Subject<Payping> = {
   driver: 'payping',
@@ -42,7 +42,6 @@ export const payping: Subject<Payping> = {
   },
   money,
   unknown: 'pc999999',
-  // From the one independent client, like all else of it.
   verifyWindowSeconds: 10 * 60,
   start: () => startPayping(),
   scenes: [
@@ -68,6 +67,15 @@ export const payping: Subject<Payping> = {
       inquire: { state: 'settling' },
       verify: { state: 'settling' },
     })),
+    ...[202, 502].map((status): Scene<Payping> => ({
+      what: `verified, says the report, and its verification ${status}: the report is right`,
+      play(bank, reference) {
+        verified(bank, reference);
+        bank.settling.push(status);
+      },
+      inquire: { ...paid, cardPanMasked: null },
+      verify: { ...whole, cardPanMasked: null },
+    })),
     {
       what: 'FS-14: already verified, 409 with the payment',
       play(bank, reference) {
@@ -86,15 +94,15 @@ export const payping: Subject<Payping> = {
       inquire: { ...paid, cardPanMasked: null },
       verify: { ...whole, cardPanMasked: null },
     },
-    {
-      what: 'FS-14: verified before, its answer lost, and refused now in other words',
+    ...[121, 122, 123, 127, 133, 137, 155].map((code): Scene<Payping> => ({
+      what: `FS-14: verified before, its answer lost, and refused now in other words: ${code}`,
       play(bank, reference) {
         verified(bank, reference);
-        bank.refuse('verify', { status: 400, code: 133 });
+        bank.refuse('verify', { status: 400, code });
       },
       inquire: { ...paid, cardPanMasked: null },
       verify: { ...whole, cardPanMasked: null },
-    },
+    })),
     {
       what: 'cancelled by the payer: 3',
       play: moves('3'),
@@ -140,10 +148,22 @@ export const payping: Subject<Payping> = {
       inquire: { state: 'settling' },
       verify: 'silence',
     },
-    refuses('verify', 400, 133),
-    refuses('verify', 409, 999),
-    ...[401, 403, 404].map((status) => refuses('verify', status, 0)),
-    ...[400, 401, 403, 404].map((status) => refuses('report', status, 0)),
+    ...refuses('verify', 400, 121, 127)({ state: 'failed', failureCode: 'payment_not_completed' }),
+    ...refuses('verify', 400, 122)({ state: 'failed', failureCode: 'unknown', code: '122' }),
+    ...refuses(
+      'verify',
+      400,
+      133,
+    )({ state: 'failed', failureCode: 'unknown', code: '133', message: 'problem 133' }),
+    ...refuses('verify', 400, 137)({ state: 'failed', failureCode: 'amount_mismatch' }),
+    // Under review, the bank was not reached, being verified; and verified, of which its report knows
+    // nothing yet.
+    ...refuses('verify', 400, 109, 114, 123, 155)({ state: 'settling' }),
+    // About us, a fault there, or in no document.
+    ...refuses('verify', 400, 101, 102, 103, 106, 108, 111, 112, 124, 130, 999)('silence'),
+    ...refuses('verify', 409, 133, 999)('silence'),
+    ...[401, 403, 404].flatMap((status) => refuses('verify', status, 0)('silence')),
+    ...[400, 401, 403, 404].flatMap((status) => refuses('report', status, 0)('silence')),
   ],
   wire: [
     [money, { amount: 15_000, currency: 'IRT' }],

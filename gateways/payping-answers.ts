@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { FailureCode } from '../contract/failure.ts';
+import { amountBounds } from '../contract/money.ts';
+import type { CurrencyTerms } from './amount.ts';
+import { fromWire } from './amount.ts';
+import type { Answer, Opening } from './gateway.ts';
+import { GatewaySilence } from './gateway.ts';
+import type { HttpAnswer } from './http.ts';
+import { read } from './http.ts';
+import { maskedPan, wordsOf } from './words.ts';
+
+/** Whole tomans of ten rials each; no bounds are known. */
+export const paypingCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map([
+  ['IRR', { wireExponent: -1, min: 10, max: amountBounds.max - 9, step: 10 }],
+]);
+
+/** Its document writes one field as `amount`, and as `Amount` where it was verified before. */
+const inAnyCase = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
+  return z.preprocess(
+    (body) =>
+      typeof body === 'object' && body !== null
+        ? Object.fromEntries(
+            Object.entries(body).map(([key, value]) => [
+              names.get(key.toLowerCase()) ?? key,
+              value,
+            ]),
+          )
+        : body,
+    z.object(shape),
+  );
+};
+
+const Code = z.string().regex(/^[\x21-\x7e]{1,100}$/);
+const RefId = z.union([z.int().positive(), z.string().regex(/^[1-9]\d{0,14}$/)]);
+export const Opened = inAnyCase({ paymentCode: Code });
+export const statuses = {
+  created: 0,
+  verified: 1,
+  atBank: 2,
+  cancelled: 3,
+  bankFailed: 4,
+  awaiting: 5,
+};
+export const Report = inAnyCase({
+  amount: z.int().positive(),
+  paymentStatus: z.literal(Object.values(statuses)),
+  // Empty until the payer has paid.
+  refId: z.union([RefId, z.literal(''), z.literal(0), z.literal('0')]).nullish(),
+});
+const Facts = inAnyCase({
+  amount: z.int().positive(),
+  cardNumber: z.string().nullish(),
+  paymentRefId: RefId,
+});
+export const Problem = inAnyCase({
+  title: z.string().nullish(),
+  metaData: inAnyCase({ code: z.int(), message: z.unknown().optional() }).nullish(),
+});
+
+const alreadyVerified = new Set([110, 123]);
+/** Under review, the bank was not reached, being verified: it is to be asked again. */
+const underWay = new Set([109, 114, 155]);
+/** Refusals of a verification that are about the payment. All others are about us, or pass. */
+const verifyRefusals: Record<number, FailureCode> = {
+  // It was not paid; its payer has cancelled or was too slow, which are not told apart.
+  121: 'payment_not_completed',
+  127: 'payment_not_completed',
+  // It was not found, and is not valid: how one that was rolled back is refused is not known.
+  122: 'unknown',
+  133: 'unknown',
+  137: 'amount_mismatch',
+};
+
+/** @throws GatewaySilence for what does not say that PayPing will not take the payment */
+export const refusalOf = (answer: HttpAnswer): Opening => {
+  const { status } = answer;
+  // What is wrong with a token may be told by the status alone.
+  const isOurs = status === 401 || status === 403;
+  const { title, metaData } = isOurs
+    ? (Problem.safeParse(answer.body).data ?? {})
+    : read(Problem, answer, 'payping, pay');
+  if (!isOurs && (status < 400 || status === 409 || !metaData)) throw refused('pay', answer);
+  const { code, message } = wordsOf(metaData?.code ?? status, title);
+  return { result: 'refused', code: code ?? '', message: message ?? '' };
+};
+
+/**
+ * What a verification said; `already`: it was done before, and only a report says what was paid.
+ * @throws GatewaySilence
+ */
+export const confirmationOf = (answer: HttpAnswer): Answer | { state: 'already' } => {
+  const { status } = answer;
+  if (status === 202 || status === 502) return { state: 'settling' };
+  if (status === 200) return toPaid(read(Facts, answer, 'payping, verify'));
+  const { title, metaData } = read(Problem, answer, 'payping, verify');
+  const code = metaData?.code ?? 0;
+  if (underWay.has(code)) return { state: 'settling' };
+  if (alreadyVerified.has(code)) {
+    const before = Facts.safeParse(metaData?.message).data;
+    return before ? toPaid(before) : { state: 'already' };
+  }
+  const failureCode = status === 400 ? verifyRefusals[code] : undefined;
+  if (failureCode) return { state: 'failed', failureCode, ...wordsOf(code, title) };
+  throw refused('verify', answer);
+};
+
+export const toAnswer = ({ amount, paymentStatus, refId }: z.output<typeof Report>): Answer => {
+  switch (paymentStatus) {
+    case statuses.cancelled:
+      return { state: 'cancelled' };
+    case statuses.bankFailed:
+      return { state: 'failed', failureCode: 'gateway_error', ...wordsOf(paymentStatus, null) };
+    case statuses.awaiting:
+      return { state: 'settling' };
+    case statuses.verified:
+      return paid({ amount, trackingCode: refId ? String(refId) : null, cardPanMasked: null });
+    default:
+      return { state: 'waiting' };
+  }
+};
+
+const toPaid = ({ amount, cardNumber, paymentRefId }: z.output<typeof Facts>): Answer =>
+  paid({ amount, trackingCode: String(paymentRefId), cardPanMasked: maskedPan(cardNumber) });
+
+const paid = ({ amount, ...facts }: PaidFacts): Answer => ({
+  state: 'paid',
+  amount: fromWire({ currencies: paypingCurrencies }, { amount, currency: 'IRR' }) ?? amount,
+  currency: 'IRR',
+  ...facts,
+});
+
+interface PaidFacts {
+  /** In tomans. */
+  amount: number;
+  trackingCode: string | null;
+  cardPanMasked: string | null;
+}
+
+export const refused = (what: string, { status }: HttpAnswer) =>
+  new GatewaySilence(`payping, ${what}: it refused to answer, HTTP ${status}`);
