@@ -3,7 +3,7 @@ import type { FailureCode } from '../contract/failure.ts';
 import { amountBounds } from '../contract/money.ts';
 import type { CurrencyTerms } from './amount.ts';
 import { fromWire } from './amount.ts';
-import type { Answer, Opening } from './gateway.ts';
+import type { Answer, OpenedPayment, Opening } from './gateway.ts';
 import { GatewaySilence } from './gateway.ts';
 import type { HttpAnswer } from './http.ts';
 import { read } from './http.ts';
@@ -44,6 +44,7 @@ export const statuses = {
 };
 export const Report = inAnyCase({
   amount: z.int().positive(),
+  clientRefId: z.string().nullish(),
   paymentStatus: z.literal(Object.values(statuses)),
   // Empty until the payer has paid.
   refId: z.union([RefId, z.literal(''), z.literal(0), z.literal('0')]).nullish(),
@@ -51,6 +52,7 @@ export const Report = inAnyCase({
 const Facts = inAnyCase({
   amount: z.int().positive(),
   cardNumber: z.string().nullish(),
+  clientRefId: z.string().nullish(),
   paymentRefId: RefId,
 });
 export const Problem = inAnyCase({
@@ -89,16 +91,19 @@ export const refusalOf = (answer: HttpAnswer): Opening => {
  * What a verification said; `already`: it was done before, and only a report says what was paid.
  * @throws GatewaySilence
  */
-export const confirmationOf = (answer: HttpAnswer): Answer | { state: 'already' } => {
+export const confirmationOf = (
+  answer: HttpAnswer,
+  payment: OpenedPayment,
+): Answer | { state: 'already' } => {
   const { status } = answer;
   if (status === 202 || status === 502) return { state: 'settling' };
-  if (status === 200) return toPaid(read(Facts, answer, 'payping, verify'));
+  if (status === 200) return toPaid(mustBeAbout(payment, read(Facts, answer, 'payping, verify')));
   const { title, metaData } = read(Problem, answer, 'payping, verify');
   const code = metaData?.code ?? 0;
   if (underWay.has(code)) return { state: 'settling' };
   if (alreadyVerified.has(code)) {
     const before = Facts.safeParse(metaData?.message).data;
-    return before ? toPaid(before) : { state: 'already' };
+    return before ? toPaid(mustBeAbout(payment, before)) : { state: 'already' };
   }
   const failureCode = status === 400 ? verifyRefusals[code] : undefined;
   if (failureCode) return { state: 'failed', failureCode, ...wordsOf(code, title) };
@@ -118,6 +123,15 @@ export const toAnswer = ({ amount, paymentStatus, refId }: z.output<typeof Repor
     default:
       return { state: 'waiting' };
   }
+};
+
+/** @throws GatewaySilence for what is said of another payment: it says nothing of this one */
+export const mustBeAbout = <F extends { clientRefId?: string | null | undefined }>(
+  { id }: OpenedPayment,
+  facts: F,
+): F => {
+  if (!facts.clientRefId || facts.clientRefId === id) return facts;
+  throw new GatewaySilence('payping: it answered about another payment');
 };
 
 const toPaid = ({ amount, cardNumber, paymentRefId }: z.output<typeof Facts>): Answer =>

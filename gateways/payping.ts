@@ -6,6 +6,7 @@ import type { Call, HttpAnswer } from './http.ts';
 import { pathOf, read } from './http.ts';
 import {
   confirmationOf,
+  mustBeAbout,
   Opened,
   paypingCurrencies,
   Problem,
@@ -130,11 +131,11 @@ const createClient = (
   const ask = (request: Omit<Call, 'headers'>): Promise<HttpAnswer> =>
     call({ ...request, headers: { authorization: `bearer ${token}` } });
 
-  const report = async ({ reference }: OpenedPayment) => {
-    const path = pathOf`/v1/report/${reference}`;
+  const report = async (payment: OpenedPayment) => {
+    const path = pathOf`/v1/report/${payment.reference}`;
     const answer = await ask({ what: 'report', method: 'GET', path });
     if (answer.status !== 200) throw refused('report', answer);
-    return read(Report, answer, 'payping, report');
+    return mustBeAbout(payment, read(Report, answer, 'payping, report'));
   };
 
   const confirm = async (payment: OpenedPayment, refId: number) =>
@@ -151,6 +152,7 @@ const createClient = (
         // Still settling.
         meaningful: [502],
       }),
+      payment,
     );
 
   return { ask, report, confirm, origin };

@@ -43,6 +43,7 @@ const Facts = z.object({
   amount: z.int().positive(),
   refNumber: RefNumber.nullish(),
   cardNumber: z.string().nullish(),
+  orderId: z.string().nullish(),
 });
 const Inquired = Facts.extend({ status: z.int() });
 
@@ -112,7 +113,7 @@ export const zibal = defineDriver({
         const reply = await ask('verify', trackIdOf(payment));
         switch (reply.result) {
           case results.ok:
-            return paid(reply.as(Facts));
+            return paid(mustBeAbout(payment, reply.as(Facts)));
           case results.alreadyVerified:
             // It comes without number and amount.
             return inquire(payment);
@@ -160,9 +161,15 @@ const createClient = (
     const reply = await ask('inquiry', trackIdOf(payment));
     // Why it does not answer is about us, or an unknown number: it says nothing of the payment.
     if (reply.result !== results.ok) throw refused('inquiry', reply.result);
-    return reply.as(Inquired);
+    return mustBeAbout(payment, reply.as(Inquired));
   };
   return { ask, standing, trackIdOf, origin };
+};
+
+/** @throws GatewaySilence for what is said of another payment: it says nothing of this one */
+const mustBeAbout = <F extends z.output<typeof Facts>>({ id }: OpenedPayment, facts: F): F => {
+  if (!facts.orderId || facts.orderId === id) return facts;
+  throw new GatewaySilence('zibal: it answered about another payment');
 };
 
 const toAnswer = ({ status, ...facts }: z.output<typeof Inquired>): Answer => {

@@ -9,6 +9,7 @@ export const startPayping = async () => {
   /** The next calls of a name are refused so. */
   const refusals = new Map<string, Refused[]>();
   let conflictHasPayment = true;
+  let mistakenFor: string | undefined;
   let spell = (name: string) => name;
   const spelt = (body: object, as = spell) =>
     Object.fromEntries(Object.entries(body).map(([name, value]) => [as(name), value]));
@@ -41,7 +42,11 @@ export const startPayping = async () => {
     if (!entry || paymentRefId !== Number(entry.trackingCode)) return problem(400, 122);
     const status = settling.shift();
     if (status !== undefined) return { status, body: {} };
-    const told = facts(String(paymentCode), entry);
+    const told = {
+      ...facts(String(paymentCode), entry),
+      ...(mistakenFor !== undefined && { clientRefId: mistakenFor }),
+    };
+    mistakenFor = undefined;
     if (entry.state === '1')
       return problem(409, 110, conflictHasPayment ? spelt(told, capitalised) : undefined);
     if (entry.state !== '5') return problem(400, 121);
@@ -95,6 +100,10 @@ export const startPayping = async () => {
     /** Whether "already verified" holds the payment. */
     setConflict: (hasPayment: boolean) => {
       conflictHasPayment = hasPayment;
+    },
+    /** The next verification answers about another payment. */
+    mistakeOnce: (paymentId: string) => {
+      mistakenFor = paymentId;
     },
     /** As it writes the names of its fields. */
     spellAs: (form: (name: string) => string) => {

@@ -7,6 +7,7 @@ export const startZibal = async () => {
   /** The next calls of a name are refused by these. */
   const refusals = new Map<string, number[]>();
   let raced: string | undefined;
+  let mistakenFor: string | undefined;
   let refNumberAs: (text: string) => unknown = Number;
 
   const facts = (entry: Entry) => ({
@@ -36,7 +37,9 @@ export const startZibal = async () => {
       if (entry.state !== '2') return result(202);
       entry.state = '1';
       entry.verified += 1;
-      return result(100, facts(entry));
+      const orderId = mistakenFor ?? entry.paymentId;
+      mistakenFor = undefined;
+      return result(100, { ...facts(entry), orderId });
     },
     inquiry({ trackId }) {
       const entry = Number.isInteger(trackId) ? book.get(String(trackId)) : undefined;
@@ -65,6 +68,10 @@ export const startZibal = async () => {
     /** Somebody else is a moment faster. */
     verifyBeforeNextVerify(reference: string) {
       raced = reference;
+    },
+    /** The next verification answers about another payment. */
+    mistakeOnce: (paymentId: string) => {
+      mistakenFor = paymentId;
     },
     refNumberAs: (form: (text: string) => unknown) => {
       refNumberAs = form;

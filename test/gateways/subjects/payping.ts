@@ -143,6 +143,35 @@ export const payping: Subject<Payping> = {
       verify: { state: 'paid', amount: 20_000, currency: 'IRR' },
     },
     {
+      what: 'FS-08: an answer about another payment is none',
+      play(bank, reference) {
+        bank.pay(reference);
+        const entry = bank.book.get(reference);
+        if (entry) entry.paymentId = 'PAY_another';
+      },
+      inquire: 'silence',
+      verify: 'silence',
+    },
+    {
+      what: 'FS-08: a verification that answers about another payment is none',
+      play(bank, reference) {
+        bank.pay(reference);
+        bank.mistakeOnce('PAY_another');
+      },
+      inquire: { state: 'settling' },
+      verify: 'silence',
+    },
+    {
+      what: 'FS-08: verified before, and it names another payment',
+      play(bank, reference) {
+        verified(bank, reference);
+        bank.setConflict(true);
+        bank.mistakeOnce('PAY_another');
+      },
+      inquire: { ...paid, cardPanMasked: null },
+      verify: 'silence',
+    },
+    {
       what: 'paid, but the report has no number to verify it by',
       play: moves('5'),
       inquire: { state: 'settling' },

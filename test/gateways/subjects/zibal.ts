@@ -124,6 +124,25 @@ export const zibal: Subject<Zibal> = {
       verify: { state: 'paid', amount: 2_000, currency: 'IRR' },
     },
     {
+      what: 'FS-08: an answer about another payment is none',
+      play(bank, reference) {
+        bank.pay(reference);
+        const entry = bank.book.get(reference);
+        if (entry) entry.paymentId = 'PAY_another';
+      },
+      inquire: 'silence',
+      verify: 'silence',
+    },
+    {
+      what: 'FS-08: a verification that answers about another payment is none',
+      play(bank, reference) {
+        bank.pay(reference);
+        bank.mistakeOnce('PAY_another');
+      },
+      inquire: { state: 'settling' },
+      verify: 'silence',
+    },
+    {
       what: 'refNumber as a text',
       play(bank, reference) {
         bank.pay(reference);
