@@ -3,7 +3,7 @@ import type { FailureCode } from '../contract/failure.ts';
 import { amountBounds } from '../contract/money.ts';
 import type { CurrencyTerms } from './amount.ts';
 import { fromWire } from './amount.ts';
-import type { Answer, OpenedPayment, Opening } from './gateway.ts';
+import type { Answer, OpenedPayment, Opening, Reversal } from './gateway.ts';
 import { GatewaySilence } from './gateway.ts';
 import type { HttpAnswer } from './http.ts';
 import { read } from './http.ts';
@@ -48,14 +48,17 @@ export const Report = inAnyCase({
   paymentStatus: z.literal(Object.values(statuses)),
   // Empty until the payer has paid.
   refId: z.union([RefId, z.literal(''), z.literal(0), z.literal('0')]).nullish(),
+  isRefund: z.boolean().nullish(),
+  refundStatus: z.int().nullish(),
 });
+type Report = z.output<typeof Report>;
 const Facts = inAnyCase({
   amount: z.int().positive(),
   cardNumber: z.string().nullish(),
   clientRefId: z.string().nullish(),
   paymentRefId: RefId,
 });
-export const Problem = inAnyCase({
+const Problem = inAnyCase({
   title: z.string().nullish(),
   metaData: inAnyCase({ code: z.int(), message: z.unknown().optional() }).nullish(),
 });
@@ -73,6 +76,10 @@ const verifyRefusals: Record<number, FailureCode> = {
   133: 'unknown',
   137: 'amount_mismatch',
 };
+
+/** Being confirmed, or being given back: what becomes of it is still to be asked. */
+const returning = new Set([155, 156]);
+const refundIsComplete = 2;
 
 /** @throws GatewaySilence for what does not say that PayPing will not take the payment */
 export const refusalOf = (answer: HttpAnswer): Opening => {
@@ -110,7 +117,24 @@ export const confirmationOf = (
   throw refused('verify', answer);
 };
 
-export const toAnswer = ({ amount, paymentStatus, refId }: z.output<typeof Report>): Answer => {
+/** @throws GatewaySilence */
+export const reversalOf = (answer: HttpAnswer): Reversal => {
+  const { status } = answer;
+  if (status === 200) return { result: 'reversed' };
+  if (status === 202) throw refused('reverse', answer);
+  const { title, metaData } = read(Problem, answer, 'payping, reverse');
+  if (returning.has(metaData?.code ?? 0)) throw refused('reverse', answer);
+  return { result: 'refused', ...wordsOf(metaData?.code ?? status, title) };
+};
+
+/** A refund that is only asked for, or is not complete, has given nothing back. */
+export const isRefunded = ({ isRefund, refundStatus }: Report): boolean =>
+  isRefund === true && refundStatus === refundIsComplete;
+
+export const toAnswer = (report: Report): Answer => {
+  const { amount, paymentStatus, refId } = report;
+  if (isRefunded(report))
+    return { state: 'failed', failureCode: 'payment_reversed', ...wordsOf('refunded', null) };
   switch (paymentStatus) {
     case statuses.cancelled:
       return { state: 'cancelled' };

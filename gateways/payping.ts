@@ -6,13 +6,14 @@ import type { Call, HttpAnswer } from './http.ts';
 import { pathOf, read } from './http.ts';
 import {
   confirmationOf,
+  isRefunded,
   mustBeAbout,
   Opened,
   paypingCurrencies,
-  Problem,
   refusalOf,
   refused,
   Report,
+  reversalOf,
   statuses,
   toAnswer,
 } from './payping-answers.ts';
@@ -28,7 +29,7 @@ const capabilities: Capabilities = {
   currencies: paypingCurrencies,
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
-  // How its report shows a reversed payment is not known.
+  // Its report shows refunds; nobody says that a reversal is one of them.
   tellsReversal: false,
 };
 
@@ -77,7 +78,7 @@ export const payping = defineDriver({
         const { paymentStatus, amount, refId } = stands;
         const isVerified = paymentStatus === statuses.verified;
         const isAwaiting = paymentStatus === statuses.awaiting;
-        if (!isVerified && !isAwaiting) return toAnswer(stands);
+        if ((!isVerified && !isAwaiting) || isRefunded(stands)) return toAnswer(stands);
         // Another amount is not taken: what is not verified goes back.
         if (isAwaiting && amount !== toWire(capabilities, payment))
           return {
@@ -110,9 +111,7 @@ export const payping = defineDriver({
           path: '/v3/pay/reverse',
           json: { paymentRefId: Number(refId), paymentCode: payment.reference },
         });
-        if (answer.status === 200) return { result: 'reversed' };
-        const { title, metaData } = read(Problem, answer, 'payping, reverse');
-        return { result: 'refused', ...wordsOf(metaData?.code ?? answer.status, title) };
+        return reversalOf(answer);
       },
     };
   },

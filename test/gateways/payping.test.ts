@@ -110,9 +110,24 @@ describe('payping', () => {
     provider().pay(payment.reference);
     await adapter().verify(payment);
     expect(await adapter().reverse?.(payment)).toEqual({ result: 'reversed' });
-    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: '141' });
+    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: '131' });
     provider().fail('lost', /reverse/);
     await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewaySilence);
     expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
+  });
+
+  it.each([
+    ['202', 202, null],
+    ['code 155', 400, 155],
+    ['code 156', 409, 156],
+  ])('FS-21: is not refused a reversal that is under way: %s', async (_what, status, code) => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    provider().refuse('reverse', { status, code });
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewaySilence);
+    expect(await adapter().inquire(payment)).toMatchObject({ state: 'paid' });
+    provider().refund(payment.reference, 2);
+    expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
   });
 });

@@ -10,6 +10,8 @@ export const startPayping = async () => {
   const refusals = new Map<string, Refused[]>();
   let conflictHasPayment = true;
   let mistakenFor: string | undefined;
+  /** Of payments by their codes: 1 awaits, 2 is complete, 3 is not. */
+  const refunds = new Map<string, number>();
   let spell = (name: string) => name;
   const spelt = (body: object, as = spell) =>
     Object.fromEntries(Object.entries(body).map(([name, value]) => [as(name), value]));
@@ -57,7 +59,7 @@ export const startPayping = async () => {
   };
   const reverse = ({ paymentCode, paymentRefId }: Record<string, unknown>): Reply => {
     const entry = book.get(String(paymentCode));
-    if (entry?.state !== '1' || entry.reversed > 0) return problem(400, 141);
+    if (entry?.state !== '1' || entry.reversed > 0) return problem(400, 131);
     entry.reversed += 1;
     return { body: { amount: entry.amount, paymentRefId, code: paymentCode } };
   };
@@ -73,6 +75,8 @@ export const startPayping = async () => {
         refId,
         paymentStatus: Number(state),
         isPaid: state === '1',
+        isRefund: refunds.has(paymentCode),
+        refundStatus: refunds.get(paymentCode) ?? 0,
       }),
     };
   };
@@ -105,6 +109,7 @@ export const startPayping = async () => {
     mistakeOnce: (paymentId: string) => {
       mistakenFor = paymentId;
     },
+    refund: (reference: string, status: number) => void refunds.set(reference, status),
     /** As it writes the names of its fields. */
     spellAs: (form: (name: string) => string) => {
       spell = form;

@@ -104,6 +104,24 @@ export const payping: Subject<Payping> = {
       verify: { ...whole, cardPanMasked: null },
     })),
     {
+      what: 'FS-21: given back, says the report',
+      play(bank, reference) {
+        verified(bank, reference);
+        bank.refund(reference, 2);
+      },
+      inquire: { state: 'failed', failureCode: 'payment_reversed' },
+      verify: { state: 'failed', failureCode: 'payment_reversed' },
+    },
+    ...[1, 3].map((status): Scene<Payping> => ({
+      what: `FS-21: to be given back, and not yet: ${status}`,
+      play(bank, reference) {
+        verified(bank, reference);
+        bank.refund(reference, status);
+      },
+      inquire: { ...paid, cardPanMasked: null },
+      verify: paid,
+    })),
+    {
       what: 'cancelled by the payer: 3',
       play: moves('3'),
       inquire: { state: 'cancelled' },
