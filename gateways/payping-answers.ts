@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { FailureCode } from '../contract/failure.ts';
-import { amountBounds } from '../contract/money.ts';
 import type { CurrencyTerms } from './amount.ts';
 import { fromWire } from './amount.ts';
 import type { Answer, OpenedPayment, Opening, Reversal } from './gateway.ts';
@@ -9,9 +8,12 @@ import type { HttpAnswer } from './http.ts';
 import { read } from './http.ts';
 import { maskedPan, wordsOf } from './words.ts';
 
-/** Whole tomans of ten rials each; no bounds are known. */
+/** Of the tomans, for which a verification has 32 bits. No other bounds are in its document. */
+const mostTomans = 2 ** 31 - 1;
+
+/** Whole tomans of ten rials each. */
 export const paypingCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map([
-  ['IRR', { wireExponent: -1, min: 10, max: amountBounds.max - 9, step: 10 }],
+  ['IRR', { wireExponent: -1, min: 10, max: mostTomans * 10, step: 10 }],
 ]);
 
 /** Its document writes one field as `amount`, and as `Amount` where it was verified before. */

@@ -32,7 +32,8 @@ export const startPayping = async () => {
 
   const pay = (body: Record<string, unknown>): Reply => {
     const { amount, returnUrl, clientRefId, isReversible } = body;
-    if (!Number.isInteger(amount) || Number(amount) < 1) return problem(400, 104);
+    if (!Number.isInteger(amount) || Number(amount) < 1 || Number(amount) > 2_147_483_647)
+      return problem(400, 101);
     const paymentCode = `pc${String(book.size + 1).padStart(6, '0')}`;
     const told = { amount: Number(amount), currency: 'IRT', paymentId: String(clientRefId) };
     book.set(paymentCode, newEntry({ ...told, returnUrl: String(returnUrl), state: '0' }));

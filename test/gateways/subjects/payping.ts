@@ -219,13 +219,14 @@ export const payping: Subject<Payping> = {
       { amount: 300_000_000, currency: 'IRT' },
     ],
     [
-      { amount: 30_000_000_010, currency: 'IRR' },
-      { amount: 3_000_000_001, currency: 'IRT' },
+      { amount: 21_474_836_470, currency: 'IRR' },
+      { amount: 2_147_483_647, currency: 'IRT' },
     ],
   ],
   refused: [
     [{ amount: 150_005, currency: 'IRR' }, 'gateway_step'],
     [{ amount: 9, currency: 'IRR' }, 'gateway_bounds'],
+    [{ amount: 21_474_836_480, currency: 'IRR' }, 'gateway_bounds'],
     [{ amount: 1_250, currency: 'USD' }, 'gateway_currency'],
     [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],
     [{ amount: 1_250, currency: 'KWD' }, 'gateway_currency'],
