@@ -16,8 +16,9 @@ const withTwoDecimals =
   'MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SEK SGD SHP SLE ' +
   'SOS SRD SZL THB TJS TOP TRY TTD TWD TZS UAH USD UYU UZS WST XCD XCG YER ZAR ZMW';
 
-/** Eight digits on the wire and 50 cents are Stripe's bounds for USD, from memory; other minima are not known. */
+/** Eight digits on the wire, and twelve of IDR. 50 cents are from memory; other minima are not known. */
 const maxOnWire = 99_999_999;
+const maxima = new Map([['IDR', 999_999_999_999]]);
 const minima = new Map([['USD', 50]]);
 
 const termsOf = (currency: string, wireExponent: number): CurrencyTerms => {
@@ -25,7 +26,8 @@ const termsOf = (currency: string, wireExponent: number): CurrencyTerms => {
   if (exponent === undefined) throw new Error(`${currency} is not a currency of the contract`);
   // MGA has cents with us and none at Stripe; the third decimal must be 0 (from memory).
   const step = wireExponent === 3 ? 10 : 10 ** Math.max(0, exponent - wireExponent);
-  const most = Math.floor(maxOnWire * 10 ** (exponent - wireExponent));
+  const mostOnWire = maxima.get(currency) ?? maxOnWire;
+  const most = Math.floor(mostOnWire * 10 ** (exponent - wireExponent));
   const max = most - (most % step);
   return { wireExponent, min: minima.get(currency) ?? step, max, step };
 };

@@ -48,7 +48,8 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     const leftSeconds = Number(form.get('expires_at')) - Date.now() / 1000;
     if (form.get('mode') !== 'payment' || !/^[a-z]{3}$/.test(currency) || !Number.isInteger(amount))
       return refusal(400, 'invalid_request_error', 'parameter_invalid');
-    if (amount > 99_999_999) return refusal(400, 'invalid_request_error', 'amount_too_large');
+    if (String(amount).length > (currency === 'idr' ? 12 : 8))
+      return refusal(400, 'invalid_request_error', 'amount_too_large');
     if (leftSeconds < 30 * 60 || leftSeconds > 24 * 60 * 60)
       return refusal(400, 'invalid_request_error', 'expires_at_invalid');
     const id = `cs_${mode}_${String(book.size + 1).padStart(12, 'a')}`;

@@ -154,10 +154,12 @@ export const stripe: Subject<Stripe> = {
     wires([500, 'ISK'], 50_000),
     wires([1_200, 'MGA'], 12),
     wires([99_999_999, 'USD'], 99_999_999),
+    wires([999_999_999_999, 'IDR'], 999_999_999_999),
   ],
   refused: [
     [{ amount: 49, currency: 'USD' }, 'gateway_bounds'],
     [{ amount: 3_000_000_000, currency: 'USD' }, 'gateway_bounds'],
+    [{ amount: 100_000_000, currency: 'HUF' }, 'gateway_bounds'],
     [{ amount: 1_255, currency: 'KWD' }, 'gateway_step'],
     [{ amount: 1_250, currency: 'MGA' }, 'gateway_step'],
     [{ amount: 1_000_000, currency: 'ISK' }, 'gateway_bounds'],
