@@ -47,9 +47,10 @@ const Inquired = z.object({
   status: z.enum(['VERIFIED', 'PAID', 'IN_BANK', 'FAILED', 'REVERSED']),
 });
 const Reversed = z.object({ code: z.literal(100) });
-// From a third-party client, not the official documentation: at most the latest 100.
+// That these are at most the latest 100 is from a third-party client. Its documentation's sample has
+// the code as a text.
 const Unverified = z.object({
-  code: z.literal(100),
+  code: z.literal([100, '100']),
   authorities: z.array(z.object({ authority: Authority })),
 });
 

@@ -88,6 +88,7 @@ describe('zarinpal', () => {
     expect(list?.references).not.toContain(verified.reference);
     expect(list?.complete).toBe(true);
 
+    provider().listCodeAs(100);
     for (let more = 0; more < 100; more += 1) provider().pay((await opened()).reference);
     const longer = await adapter().listUnverified?.();
     expect(longer).toMatchObject({ complete: false });

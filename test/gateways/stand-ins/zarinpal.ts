@@ -12,6 +12,8 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
   /** The next calls of a name are refused by these. */
   const refusals = new Map<string, number[]>();
   let forgetsRefId = false;
+  /** A text in its documentation's sample, a number in the table above it. */
+  let listCode: unknown = '100';
 
   const operations: Record<string, (body: Record<string, unknown>) => Reply> = {
     request(body) {
@@ -65,7 +67,8 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
           referer: '/',
           date: '2026-11-20 10:00:00',
         }));
-      return success({ code: 100, message: 'Success', authorities: authorities.slice(-100) });
+      const data = { code: listCode, message: 'Success', authorities: authorities.slice(-100) };
+      return { body: { data } };
     },
     reverse({ authority }) {
       const entry = book.get(String(authority));
@@ -90,6 +93,9 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     ...server,
     book,
     refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
+    listCodeAs: (code: unknown) => {
+      listCode = code;
+    },
     forgetRefIdOnce: () => {
       forgetsRefId = true;
     },
