@@ -65,6 +65,8 @@ const Problem = inAnyCase({
   metaData: inAnyCase({ code: z.int(), message: z.unknown().optional() }).nullish(),
 });
 
+/** About the account or what was sent. All other codes pass, are about something else, or are in no document. */
+const openingRefusals = new Set([101, 102, 103, 104, 105, 107, 111, 112, 113, 137, 164, 165]);
 const alreadyVerified = new Set([110, 123]);
 /** Under review, the bank was not reached, being verified: it is to be asked again. */
 const underWay = new Set([109, 114, 155]);
@@ -85,13 +87,12 @@ const refundIsComplete = 2;
 
 /** @throws GatewaySilence for what does not say that PayPing will not take the payment */
 export const refusalOf = (answer: HttpAnswer): Opening => {
-  const { status } = answer;
+  const { status, body } = answer;
+  const { title, metaData } = Problem.safeParse(body).data ?? {};
   // What is wrong with a token may be told by the status alone.
   const isOurs = status === 401 || status === 403;
-  const { title, metaData } = isOurs
-    ? (Problem.safeParse(answer.body).data ?? {})
-    : read(Problem, answer, 'payping, pay');
-  if (!isOurs && (status < 400 || status === 409 || !metaData)) throw refused('pay', answer);
+  const isKnown = status >= 400 && status !== 409 && openingRefusals.has(metaData?.code ?? 0);
+  if (!isOurs && !isKnown) throw refused('pay', answer);
   const { code, message } = wordsOf(metaData?.code ?? status, title);
   return { result: 'refused', code: code ?? '', message: message ?? '' };
 };

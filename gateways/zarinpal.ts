@@ -60,8 +60,12 @@ const verifyRefusals: Record<number, FailureCode> = {
   [-51]: 'payment_not_completed',
 };
 
-/** Too many attempts, and an internal error: the same call may succeed a moment later. */
-const passing = new Set([-12, -52]);
+/**
+ * About the account or what was sent: https://www.zarinpal.com/docs/paymentGateway/errorList. Of −12,
+ * too many attempts, the same call may succeed a moment later.
+ */
+const isOpeningRefusal = (code: number) =>
+  (code <= -9 && code >= -19 && code !== -12) || (code <= -30 && code >= -41);
 
 export const zarinpal = defineDriver({
   capabilities,
@@ -85,7 +89,7 @@ export const zarinpal = defineDriver({
         const answer = await ask('request', requestOf(payment), Opened);
         if (answer.refusal) {
           const { code, message } = answer.refusal;
-          if (passing.has(code)) throw refused('request', code);
+          if (!isOpeningRefusal(code)) throw refused('request', code);
           return {
             result: 'refused',
             code: String(code),

@@ -49,6 +49,9 @@ const Inquired = Facts.extend({ status: z.int() });
 
 const results = { ok: 100, alreadyVerified: 201, notPaid: 202 } as const;
 
+/** About the account or what was sent: 102 to 115 are in the official sample. */
+const isOpeningRefusal = (result: number) => result >= 102 && result <= 115;
+
 const failureOf: Record<number, FailureCode> = {
   [-2]: 'gateway_error',
   4: 'invalid_card',
@@ -91,6 +94,7 @@ export const zibal = defineDriver({
           orderId: payment.id,
         });
         if (reply.result !== results.ok) {
+          if (!isOpeningRefusal(reply.result)) throw refused('request', reply.result);
           const { code, message } = wordsOf(reply.result, reply.message);
           return { result: 'refused', code: code ?? '', message: message ?? '' };
         }

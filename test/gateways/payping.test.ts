@@ -29,7 +29,9 @@ describe('payping', () => {
   });
 
   it.each([
+    [400, 101],
     [400, 104],
+    [400, 111],
     [401, 0],
     [403, 0],
   ])('is refused at opening: %i, code %i', async (status, code) => {
@@ -53,6 +55,10 @@ describe('payping', () => {
   it.each([
     ['a success of another kind', 201, 0],
     ['a twin', 409, 104],
+    ['what passes', 400, 106],
+    ['what passes', 400, 114],
+    ['what is in no document', 400, 999],
+    ['what is in no document', 422, 0],
     ['no problem of its own', 404, null],
     ['no problem of its own', 400, null],
   ])('is not refused at opening by %s: %i, code %o', async (_what, status, code) => {

@@ -31,19 +31,25 @@ describe('zarinpal', () => {
     expect(opening.redirect).toEqual({ method: 'GET', url });
   });
 
-  it.each([-9, -10, -11, -14, -15, -19, -41])('is refused at opening: %i', async (code) => {
-    provider().refuse('request', code);
-    expect(await adapter().open(aPayment(zarinpal.money))).toEqual({
-      result: 'refused',
-      code: String(code),
-      message: 'Refused.',
-    });
-  });
+  it.each([-9, -10, -11, -13, -14, -15, -19, -30, -41])(
+    'is refused at opening: %i',
+    async (code) => {
+      provider().refuse('request', code);
+      expect(await adapter().open(aPayment(zarinpal.money))).toEqual({
+        result: 'refused',
+        code: String(code),
+        message: 'Refused.',
+      });
+    },
+  );
 
-  it.each([-12, -52])('is not refused by what passes: %i', async (code) => {
-    provider().refuse('request', code);
-    await expect(adapter().open(aPayment(zarinpal.money))).rejects.toThrow(GatewaySilence);
-  });
+  it.each([-12, -42, -50, -52, -99, -999])(
+    'is not refused at opening by what passes, or is in no document: %i',
+    async (code) => {
+      provider().refuse('request', code);
+      await expect(adapter().open(aPayment(zarinpal.money))).rejects.toThrow(GatewaySilence);
+    },
+  );
 
   it('asks before it verifies, and verifies nothing that is not paid', async () => {
     const payment = await opened();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { GatewaySilence } from '../../gateways/gateway.ts';
 import { hintOf } from '../../gateways/registry.ts';
 import { aPayment } from './subject.ts';
 import { aProvider } from './provider.ts';
@@ -26,14 +27,25 @@ describe('zibal', () => {
     expect(opening).toEqual({ result: 'opened', reference, redirect: { method: 'GET', url } });
   });
 
-  it.each([102, 103, 104, 105, 106, 113, 115])('is refused at opening: %i', async (code) => {
-    provider().refuse('request', code);
-    expect(await adapter().open(aPayment(zibal.money))).toEqual({
-      result: 'refused',
-      code: String(code),
-      message: `result ${code}`,
-    });
-  });
+  it.each([102, 103, 104, 105, 106, 111, 112, 113, 115])(
+    'is refused at opening: %i',
+    async (code) => {
+      provider().refuse('request', code);
+      expect(await adapter().open(aPayment(zibal.money))).toEqual({
+        result: 'refused',
+        code: String(code),
+        message: `result ${code}`,
+      });
+    },
+  );
+
+  it.each([-1, 0, 101, 116, 201, 999])(
+    'is not refused at opening by what is in no document: %i',
+    async (code) => {
+      provider().refuse('request', code);
+      await expect(adapter().open(aPayment(zibal.money))).rejects.toThrow(GatewaySilence);
+    },
+  );
 
   it('verifies nothing that is not paid, and asks about a number as a number', async () => {
     const payment = await opened();
