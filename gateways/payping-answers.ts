@@ -65,7 +65,7 @@ const Problem = inAnyCase({
   metaData: inAnyCase({ code: z.int(), message: z.unknown().optional() }).nullish(),
 });
 
-/** About the account or what was sent. All other codes pass, are about something else, or are in no document. */
+/** About the account or what was sent. All others pass, or have nothing to do with an opening. */
 const openingRefusals = new Set([101, 102, 103, 104, 105, 107, 111, 112, 113, 137, 164, 165]);
 const alreadyVerified = new Set([110, 123]);
 /** Under review, the bank was not reached, being verified: it is to be asked again. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { FailureCode } from '../contract/failure.ts';
 import { toWire } from './amount.ts';
 import type {
   Account,
@@ -55,10 +54,7 @@ const Unverified = z.object({
 });
 
 /** Refusals of a verification that are about the payment. All others are about us, or a fault there. */
-const verifyRefusals: Record<number, FailureCode> = {
-  [-50]: 'amount_mismatch',
-  [-51]: 'payment_not_completed',
-};
+const refusals = { anotherAmount: -50, notPaid: -51 } as const;
 
 /**
  * About the account or what was sent: https://www.zarinpal.com/docs/paymentGateway/errorList. Of −12,
@@ -106,7 +102,7 @@ export const zarinpal = defineDriver({
       async verify(payment) {
         // Verifying first would take a payer who is still at the bank for one who failed.
         const status = await statusOf(payment);
-        if (status !== 'PAID' && status !== 'VERIFIED') return toAnswer(status, payment);
+        if (!isPaid(status)) return toAnswer(status, payment);
         const answer = await ask(
           'verify',
           { ...guard(payment), amount: toWire(capabilities, payment) },
@@ -114,9 +110,13 @@ export const zarinpal = defineDriver({
         );
         if (answer.refusal) {
           const { code, message } = answer.refusal;
-          const failureCode = verifyRefusals[code];
-          if (!failureCode) throw refused('verify', code);
-          return { state: 'failed', failureCode, ...wordsOf(code, message) };
+          if (code === refusals.anotherAmount)
+            return { state: 'failed', failureCode: 'amount_mismatch', ...wordsOf(code, message) };
+          if (code !== refusals.notPaid) throw refused('verify', code);
+          // The inquiry has said that it is paid: as long as it does, the two contradict each other.
+          const now = await statusOf(payment);
+          if (isPaid(now)) throw refused('verify', code);
+          return toAnswer(now, payment);
         }
         const { ref_id: ref, card_pan: card } = answer.ok;
         const told = { trackingCode: ref ? String(ref) : null, cardPanMasked: maskedPan(card) };
@@ -192,6 +192,8 @@ const requestOf = (payment: GatewayPayment) => ({
 });
 
 type Status = 'VERIFIED' | 'PAID' | 'IN_BANK' | 'FAILED' | 'REVERSED';
+
+const isPaid = (status: Status) => status === 'PAID' || status === 'VERIFIED';
 
 const toAnswer = (status: Status, payment: OpenedPayment): Answer => {
   switch (status) {

@@ -47,6 +47,7 @@ const Facts = z.object({
 });
 const Inquired = Facts.extend({ status: z.int() });
 
+const statuses = { verified: 1, unverified: 2 } as const;
 const results = { ok: 100, alreadyVerified: 201, notPaid: 202 } as const;
 
 /** About the account or what was sent: 102 to 115 are in the official sample. */
@@ -105,7 +106,7 @@ export const zibal = defineDriver({
 
       async verify(payment) {
         const stands = await standing(payment);
-        if (stands.status !== 2) return toAnswer(stands);
+        if (stands.status !== statuses.unverified) return toAnswer(stands);
         const { amount } = stands;
         // A verification names no amount: another one is not taken, and what is not verified goes back.
         if (amount !== toWire(capabilities, payment))
@@ -121,12 +122,12 @@ export const zibal = defineDriver({
           case results.alreadyVerified:
             // It comes without number and amount.
             return inquire(payment);
-          case results.notPaid:
-            return {
-              state: 'failed',
-              failureCode: 'payment_not_completed',
-              ...wordsOf(reply.result, reply.message),
-            };
+          case results.notPaid: {
+            // The inquiry has said that it is paid: as long as it does, the two contradict each other.
+            const now = await standing(payment);
+            if (isPaid(now)) throw refused('verify', reply.result);
+            return toAnswer(now);
+          }
           default:
             throw refused('verify', reply.result);
         }
@@ -176,10 +177,13 @@ const mustBeAbout = <F extends z.output<typeof Facts>>({ id }: OpenedPayment, fa
   throw new GatewaySilence('zibal: it answered about another payment');
 };
 
+const isPaid = ({ status }: z.output<typeof Inquired>) =>
+  status === statuses.verified || status === statuses.unverified;
+
 const toAnswer = ({ status, ...facts }: z.output<typeof Inquired>): Answer => {
   if (status === -1) return { state: 'waiting' };
-  if (status === 2) return { state: 'settling' };
-  if (status === 1) return paid(facts);
+  if (status === statuses.unverified) return { state: 'settling' };
+  if (status === statuses.verified) return paid(facts);
   if (status === 3) return { state: 'cancelled' };
   const failureCode = failureOf[status];
   // A status nobody told us of: it may mean that money moves.

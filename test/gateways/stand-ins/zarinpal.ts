@@ -12,6 +12,7 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
   /** The next calls of a name are refused by these. */
   const refusals = new Map<string, number[]>();
   let forgetsRefId = false;
+  let moved: { reference: string; state: string } | undefined;
   /** A text in its documentation's sample, a number in the table above it. */
   let listCode: unknown = '100';
 
@@ -85,6 +86,8 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (!/^[\da-f-]{36}$/i.test(String(json['merchant_id'])))
       return refusal(-9, 'The merchant id must be 36 characters.');
+    if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
+    if (name === 'verify') moved = undefined;
     const code = refusals.get(name)?.shift();
     return code === undefined ? operations[name]?.(json) : refusal(code, 'Refused.');
   });
@@ -98,6 +101,10 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     },
     forgetRefIdOnce: () => {
       forgetsRefId = true;
+    },
+    /** It comes to this state a moment before the next verification. */
+    moveBeforeNextVerify(reference: string, state: string) {
+      moved = { reference, state };
     },
     pay(reference: string) {
       const entry = entryIn(book, reference);

@@ -7,6 +7,7 @@ export const startZibal = async () => {
   /** The next calls of a name are refused by these. */
   const refusals = new Map<string, number[]>();
   let raced: string | undefined;
+  let moved: { reference: string; state: string } | undefined;
   let mistakenFor: string | undefined;
   let refNumberAs: (text: string) => unknown = Number;
 
@@ -54,6 +55,8 @@ export const startZibal = async () => {
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (json['merchant'] !== 'zibal' && json['merchant'] !== 'live-merchant') return result(102);
     const code = refusals.get(name)?.shift();
+    if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
+    if (name === 'verify') moved = undefined;
     if (name === 'verify' && raced !== undefined) {
       operations['verify']?.({ trackId: Number(raced) });
       raced = undefined;
@@ -75,6 +78,10 @@ export const startZibal = async () => {
     },
     refNumberAs: (form: (text: string) => unknown) => {
       refNumberAs = form;
+    },
+    /** It comes to this state a moment before the next verification. */
+    moveBeforeNextVerify(reference: string, state: string) {
+      moved = { reference, state };
     },
     pay(reference: string) {
       const entry = entryIn(book, reference);

@@ -96,15 +96,32 @@ export const zarinpal: Subject<Zarinpal> = {
       inquire: { state: 'settling' },
       verify: { state: 'failed', failureCode: 'amount_mismatch', code: '-50' },
     },
-    ...refuses(
-      'verify',
-      -51,
-    )({
-      state: 'failed',
-      failureCode: 'payment_not_completed',
-      code: '-51',
-      message: 'Refused.',
-    }),
+    // The inquiry says that it is paid, and goes on saying so: that contradicts itself.
+    ...refuses('verify', -51)('silence'),
+    {
+      what: 'verified, says the inquiry, and not paid, says the verification: −51',
+      play(bank, reference) {
+        bank.pay(reference);
+        bank.move(reference, 'VERIFIED');
+        bank.refuse('verify', -51);
+      },
+      inquire: { ...paid, trackingCode: null },
+      verify: 'silence',
+    },
+    ...(
+      [
+        ['FAILED', 'payment_not_completed'],
+        ['REVERSED', 'payment_reversed'],
+      ] as const
+    ).map(([state, failureCode]): Scene<Zarinpal> => ({
+      what: `${state} between inquiry and verification: −51, and the inquiry says it then`,
+      play(bank, reference) {
+        bank.pay(reference);
+        bank.moveBeforeNextVerify(reference, state);
+      },
+      inquire: { state: 'settling' },
+      verify: { state: 'failed', failureCode, code: state },
+    })),
     // About our account, too many attempts, a fault over there: none of them is the payment's outcome.
     ...refuses('verify', -10, -11, -12, -15, -52, -53, -54, -99)('silence'),
     ...refuses('inquiry', -10, -12, -52, -54)('silence'),

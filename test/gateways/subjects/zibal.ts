@@ -43,10 +43,7 @@ const refuses = (name: string, ...codes: number[]) =>
       bank.refuse(name, ...(name === 'inquiry' ? [code, code] : [code]));
     },
     inquire: name === 'inquiry' ? 'silence' : { state: 'settling' },
-    verify:
-      name === 'verify' && code === 202
-        ? { state: 'failed', failureCode: 'payment_not_completed', code: '202' }
-        : 'silence',
+    verify: 'silence',
   }));
 
 const alreadyVerified = (bank: Zibal, reference: string) => {
@@ -160,6 +157,21 @@ export const zibal: Subject<Zibal> = {
       inquire: { state: 'settling' },
       verify: { ...paid, trackingCode: '123456789' },
     },
+    ...(
+      [
+        ['5', 'insufficient_funds'],
+        ['18', 'payment_reversed'],
+      ] as const
+    ).map(([state, failureCode]): Scene<Zibal> => ({
+      what: `status ${state} between inquiry and verification: 202, and the inquiry says it then`,
+      play(bank, reference) {
+        bank.pay(reference);
+        bank.moveBeforeNextVerify(reference, state);
+      },
+      inquire: { state: 'settling' },
+      verify: { state: 'failed', failureCode, code: state },
+    })),
+    // Of 202, not paid, as well: the inquiry goes on saying that it is.
     ...refuses('verify', 102, 103, 104, 115, 202, 203, 999),
     ...refuses('inquiry', 102, 115, 203, 999),
   ],
