@@ -87,9 +87,8 @@ export const stripe = defineDriver({
             path: '/v1/checkout/sessions',
             form: formOf(payment, expiresAt),
           },
-          // Stripe answers a key as it did before, errors of its own too: each minute has another. A
-          // second session harms nobody, as payers are sent to the one that is recorded.
-          `open:${payment.id}:${expiresAt}:${Math.floor(now().getTime() / 60_000)}`,
+          // A second session harms nobody, as payers are sent to the one that is recorded.
+          keyAt(now(), `open:${payment.id}:${expiresAt}`),
         );
         if (answer.status !== 200) return refusalOf(answer);
         const session = read(Opened, answer, 'stripe, create');
@@ -114,7 +113,8 @@ export const stripe = defineDriver({
         const answer = await ask(
           'refund',
           { method: 'POST', path: '/v1/refunds', form: { payment_intent: intent.id } },
-          `reverse:${payment.id}`,
+          // What was refunded whole is refunded no second time, whatever the key.
+          keyAt(now(), `reverse:${payment.id}`),
         );
         if (answer.status !== 200) {
           const { error } = read(Refusal, answer, 'stripe, refund');
@@ -128,6 +128,9 @@ export const stripe = defineDriver({
     };
   },
 });
+
+/** Stripe answers a key as it did before, errors of its own too: each minute has another. */
+const keyAt = (now: Date, what: string) => `${what}:${Math.floor(now.getTime() / 60_000)}`;
 
 type Kind = Account['kind'];
 const modeOf = (kind: Kind) => (kind === 'sandbox' ? 'test' : 'live');

@@ -115,19 +115,36 @@ describe('stripe', () => {
     await expect(adapter().expire?.(await opened())).rejects.toThrow(GatewaySilence);
   });
 
-  it('FS-21: refunds once, under one key, and is refused what was never paid', async () => {
+  it('FS-21: refunds once, under one key a minute, and is refused what was never paid', async () => {
     const payment = await opened();
-    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused' });
+    const at = new Date();
+    const reverse = () => adapter(() => at).reverse?.(payment);
+    expect(await reverse()).toMatchObject({ result: 'refused' });
     provider().pay(payment.reference);
     provider().fail('lost', /refunds/);
     const calls = await callsOf(async () => {
-      await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewaySilence);
-      expect(await adapter().reverse?.(payment)).toEqual({ result: 'reversed' });
+      await expect(reverse()).rejects.toThrow(GatewaySilence);
+      expect(await reverse()).toEqual({ result: 'reversed' });
     });
-    const refunds = calls.filter(({ path }) => path === '/v1/refunds');
-    expect(refunds.map(keyOf)).toEqual([`reverse:${payment.id}`, `reverse:${payment.id}`]);
+    const refunds = calls.filter(({ path }) => path === '/v1/refunds').map(keyOf);
+    expect(refunds).toEqual([expect.stringContaining(`reverse:${payment.id}:`), refunds[0]]);
     expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
     expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+  });
+
+  it('FS-21: refunds a minute after an error, which Stripe repeats under its key, and never twice', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    const at = new Date();
+    const reverse = (afterMs: number) =>
+      adapter(() => new Date(at.getTime() + afterMs)).reverse?.(payment);
+    provider().refuse('refunds', { status: 500, type: 'api_error', code: 'internal' });
+    await expect(reverse(0)).rejects.toThrow(GatewaySilence);
+    expect(await reverse(60_000)).toEqual({ result: 'reversed' });
+    expect(await reverse(120_000)).toMatchObject({
+      ...{ result: 'refused', code: 'charge_already_refunded' },
+    });
+    expect(provider().book.get(payment.reference)).toMatchObject({ reversed: 1 });
   });
 });
 
