@@ -28,6 +28,9 @@ import { wordsOf } from './words.ts';
 
 const host = 'https://api.stripe.com';
 
+/** Which shapes it answers in; without it, that is a setting of each account. */
+const version = '2026-10-28.endive';
+
 const capabilities: Capabilities = {
   currencies: stripeCurrencies,
   // Its own page lives 30 minutes to 24 hours; a shorter deadline is kept by our expire call.
@@ -154,6 +157,7 @@ const createClient = (
       ...request,
       headers: {
         authorization: `Bearer ${secretKey}`,
+        'stripe-version': version,
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
     });

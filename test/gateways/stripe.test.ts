@@ -35,6 +35,19 @@ describe('stripe', () => {
     });
   });
 
+  it('asks everything in the version whose shapes the library declares', async () => {
+    const calls = await callsOf(async () => {
+      const paid = await opened();
+      provider().pay(paid.reference);
+      await adapter().verify(paid);
+      await adapter().reverse?.(paid);
+      await adapter().expire?.(await opened());
+    });
+    const versions = calls.map(({ headers }) => headers['stripe-version']);
+    expect(calls.length).toBeGreaterThan(5);
+    expect(new Set(versions)).toEqual(new Set([Stripe.API_VERSION]));
+  });
+
   it('opens one session, however often it opens a payment', async () => {
     const payment = aPayment(stripe.money);
     const at = new Date();
