@@ -65,3 +65,11 @@ export const toOpened = (
 /** Whether a verification was answered as under way: it may take the money after the payment's end. */
 export const mayYetBeTaken = (exchanges: readonly Exchange[]): boolean =>
   exchanges.some(({ operation, result }) => operation === 'verify' && result === 'settling');
+
+/**
+ * Whether a verification was answered so, or not at all: it may have taken the money, whatever was said
+ * of the payment since.
+ */
+export const wasInDoubt = (exchanges: readonly Exchange[]): boolean =>
+  mayYetBeTaken(exchanges) ||
+  exchanges.some(({ operation, result }) => operation === 'verify' && result === 'silence');

@@ -5,7 +5,7 @@ import type { Standing } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentFacts, Settlements } from '../postgres/settlements.ts';
-import { mayYetBeTaken } from './at-gateway.ts';
+import { wasInDoubt } from './at-gateway.ts';
 import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
@@ -48,19 +48,18 @@ export const createEnding = (deps: Deps) => {
    */
   const asEnded = async (payment: Tried): Promise<Standing> => {
     if (payment.status === 'paid') await doubt(payment);
-    if (payment.status === 'expired' && payment.sent) {
-      const { id, exchanges } = payment;
-      // This try has heard it, or an earlier one that broke off.
-      const said = exchanges.length > 0 ? exchanges : await gatewayExchanges.list(id);
-      // Told to take the money, the gateway has said neither yes nor no.
-      if (mayYetBeTaken(said)) await workflows.startLate(id);
-    }
-    if (payment.failureCode === 'amount_mismatch') {
+    if (payment.failureCode === 'amount_mismatch')
       logger.error({ payment_id: payment.id, alert: 'amount_mismatch' }, 'Another amount was paid');
-      // Money that was taken on a mismatch goes back.
-      await workflows.startLate(payment.id);
-    }
+    if (await mayHaveMoney(payment)) await workflows.startLate(payment.id);
     return { known: 'ended', status: payment.status };
+  };
+
+  /** Whether money may have been taken, or may yet be, of a payment that has ended. */
+  const mayHaveMoney = async ({ id, status, failureCode, sent }: Tried): Promise<boolean> => {
+    if (status === 'paid') return false;
+    if (failureCode === 'amount_mismatch') return true;
+    // All that was heard counts, in this try, in earlier ones, and in one that broke off.
+    return sent && wasInDoubt(await gatewayExchanges.list(id));
   };
 
   return {

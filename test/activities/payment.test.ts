@@ -91,6 +91,27 @@ describe('settlePayment, when the gateway', () => {
     expect([late, again.late]).toEqual([[], [payment.id]]);
   });
 
+  it('FS-16: has money looked for that an earlier verification in doubt may have taken', async () => {
+    const lookedFor = async (...answers: (Answer | typeof silence)[]) => {
+      const { id } = await records.sent();
+      const { settlePayment, late } = verifying(...answers);
+      for (const _ of answers) await settlePayment({ id, returned: false });
+      const again = verifying();
+      await again.settlePayment({ id, returned: false });
+      return [...late, ...again.late].map((each) => each === id);
+    };
+    const failed: Answer = {
+      ...{ state: 'failed', failureCode: 'payment_not_completed', code: '-51', message: null },
+    };
+    const waiting: Answer = { state: 'waiting' };
+    for (const ending of [failed, { state: 'cancelled' }, { state: 'expired' }] as const) {
+      expect(await lookedFor(silence, ending)).toEqual([true, true]);
+      expect(await lookedFor({ state: 'settling' }, waiting, ending)).toEqual([true, true]);
+      expect(await lookedFor(waiting, ending)).toEqual([]);
+    }
+    expect(await lookedFor(silence, { state: 'settling' }, confirmed())).toEqual([]);
+  });
+
   it.each(Object.keys(failureReasons).filter(isFailureCode))(
     'refuses: failed, %s, in our words; its own are for admins alone',
     async (failureCode) => {
