@@ -26,6 +26,7 @@ export interface Deps {
 /** The engine gives an activity of the sweep 25 s; it stops taking work before that. */
 const workMs = 20_000;
 const startsAtOnce = 50;
+const startsPerBatch = 500;
 const asksAtOnce = 10;
 const asksPerSweep = 200;
 /** One list tells of them all. */
@@ -95,17 +96,20 @@ export const createSweepActivities = (deps: Deps) => {
     /** Payments whose workflow the API could not start. */
     async startUnstarted(): Promise<number> {
       const until = Date.now() + workMs;
+      const bounds = { atOnce: startsAtOnce, until, logger };
       let started = 0;
       while (Date.now() < until) {
-        const batch = await unstarted.list({ limit: 500, age: '5 seconds' });
+        const batch = await unstarted.list({ limit: startsPerBatch, age: '5 seconds' });
         const done: string[] = [];
-        await anyOf(batch, { atOnce: startsAtOnce, until, logger }, async (facts) => {
+        const { failures } = await eachOf(batch, bounds, async (facts) => {
           await workflows.start(facts, { again: false, traceId: facts.traceId });
           done.push(facts.id);
         });
         await unstarted.delete(done);
         started += done.length;
-        if (done.length < 500) break;
+        // What failed comes again with the next batch, and may be all that is left.
+        if (started === 0 && failures[0]) throw failures[0].error;
+        if (batch.length < startsPerBatch || done.length === 0) break;
       }
       if (started > 0) logger.info({ started }, 'Started workflows of unstarted payments');
       return started;

@@ -13,6 +13,24 @@ afterEach(() => records.drop());
 
 const createSweep = (workflows?: Partial<PaymentWorkflows>) => sweepOn(records, {}, workflows);
 
+const manyUnstarted = (count: number) => records.sql`
+  with many as (
+    insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+      callback_url, metadata, expires_at, created_at, updated_at)
+    select 'PAY_U' || n, 'shop', true, 'o', 'pending', 1250, 'EUR', 'sandbox',
+      'https://shop.example', '{}', now() + interval '1 hour', now(), now()
+    from generate_series(1, ${count}) n
+    returning id
+  )
+  insert into unstarted (payment_id, created_at)
+  select id, now() - interval '1 hour' + substr(id, 6)::int * interval '1 second' from many`;
+
+const refusing = (refused: string): Partial<PaymentWorkflows> => ({
+  async start({ id }) {
+    if (id === refused) throw new Error('refused');
+  },
+});
+
 describe('startUnstarted', () => {
   it('starts what was not started, and keeps what could not be', async () => {
     const old = { createdAt: new Date(Date.now() - 60_000) };
@@ -32,6 +50,21 @@ describe('startUnstarted', () => {
     startable.add(second.id);
     expect(await startUnstarted()).toBe(1);
     expect(await left()).toEqual([]);
+  });
+
+  it('goes on to the end of the list though one in its first batch fails', async () => {
+    await manyUnstarted(1_002);
+    const { startUnstarted } = createSweep(refusing('PAY_U7'));
+    expect(await startUnstarted()).toBe(1001);
+    const left = await records.sql`select payment_id from unstarted`;
+    expect(left).toEqual([{ payment_id: 'PAY_U7' }]);
+  });
+
+  it('does not fail for one that is left where it has started others', async () => {
+    // A full batch, and then what failed in it alone.
+    await manyUnstarted(500);
+    const { startUnstarted } = createSweep(refusing('PAY_U7'));
+    expect(await startUnstarted()).toBe(499);
   });
 });
 
