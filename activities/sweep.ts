@@ -27,6 +27,7 @@ export interface Deps {
 const workMs = 20_000;
 const startsAtOnce = 50;
 const startsPerBatch = 500;
+const keysPerBatch = 5_000;
 const asksAtOnce = 10;
 const asksPerSweep = 200;
 /** One list tells of them all. */
@@ -168,7 +169,16 @@ export const createSweepActivities = (deps: Deps) => {
       return lost.length;
     },
 
-    dropExpiredKeys: () => deps.idempotencyKeys.dropExpired(5_000),
+    async dropExpiredKeys(): Promise<number> {
+      const until = Date.now() + workMs;
+      let dropped = 0;
+      while (Date.now() < until) {
+        const batch = await deps.idempotencyKeys.dropExpired(keysPerBatch);
+        dropped += batch;
+        if (batch < keysPerBatch) break;
+      }
+      return dropped;
+    },
   };
 };
 

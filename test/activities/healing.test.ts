@@ -103,3 +103,17 @@ describe('healPayments', () => {
     expect(await healPayments()).toBe(0);
   });
 });
+
+describe('dropExpiredKeys', () => {
+  it('drops all that have expired, however many, and no others', async () => {
+    await records.sql`
+      insert into idempotency_keys (application, test, route, key, fingerprint, status, location,
+        body, expires_at)
+      select 'shop', true, 'POST /api/v1/payments', 'key-' || n, '', 201, '', '{}',
+        now() + case when n = 1 then interval '1 hour' else interval '-1 hour' end
+      from generate_series(1, 10002) n`;
+    expect(await createSweep().dropExpiredKeys()).toBe(10_001);
+    const left = await records.sql`select key from idempotency_keys`;
+    expect(left).toEqual([{ key: 'key-1' }]);
+  });
+});
