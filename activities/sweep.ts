@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
@@ -28,11 +29,15 @@ const workMs = 20_000;
 const startsAtOnce = 50;
 const startsPerBatch = 500;
 const keysPerBatch = 5_000;
-const asksAtOnce = 10;
-const asksPerSweep = 200;
+/**
+ * A gateway is asked about 50 at once and 100 a second at most: it has limits of its own, and asked
+ * beyond them it is silent. Whoever it answers late about holds up his own lane alone.
+ */
+const asksLanes = 5;
+const asksPerLane = 10;
+const asksPaceMs = 500;
 /** One list tells of them all. */
 const listedAtOnce = 500;
-const listedPerSweep = 5_000;
 
 export const createSweepActivities = (deps: Deps) => {
   const { sweepQueries, unstarted, settlements, gatewayOf, workflows, logger } = deps;
@@ -58,7 +63,7 @@ export const createSweepActivities = (deps: Deps) => {
   const askAbout = async (payments: readonly OnTheirWay[], until: number) => {
     const said: ExchangeOf[] = [];
     try {
-      const bounds = { atOnce: asksAtOnce, until, logger };
+      const bounds = { atOnce: asksPerLane, until, logger };
       return await eachOf(payments, bounds, (one) => ask(one, said));
     } finally {
       if (said.length > 0) await deps.gatewayExchanges.insertRepeated(said);
@@ -124,33 +129,44 @@ export const createSweepActivities = (deps: Deps) => {
      */
     async askGateway({ gateway }: { gateway: string }): Promise<number> {
       const until = Date.now() + workMs;
-      let listed: Listed | undefined;
+      // To be taken is to count as asked, so no more are taken than are asked at once. Of those about
+      // whom a list tells all, many are; who had to be asked and was not is given back.
+      const first = await sweepQueries.takeOnTheirWay(gateway, asksPerLane);
+      const listed = first[0] && (await listUnverified(first[0]));
       const isPaid = ({ reference }: OnTheirWay) => listed?.paid.has(reference) === true;
       const isUnclear = (one: OnTheirWay) =>
         !isPaid(one) && (one.uncertain || listed?.complete !== true);
       const failures: Failure<OnTheirWay>[] = [];
       let done = 0;
-      try {
-        for (let atOnce = asksAtOnce, most = asksPerSweep; done < most && Date.now() < until;) {
-          // To be taken is to count as asked, so no more are taken than are asked at once. Of those
-          // about whom a list tells all, many are; who had to be asked and was not is given back.
-          const due = await sweepQueries.takeOnTheirWay(gateway, atOnce);
-          if (done === 0 && due[0]) listed = await listUnverified(due[0]);
-          const bounds = { atOnce: startsAtOnce, until, logger };
-          const told = await eachOf(due.filter(isPaid), bounds, workflows.tell);
-          const asked = await askAbout(due.filter(isUnclear), until);
-          failures.push(...told.failures, ...asked.failures);
-          const left = [...told.left, ...asked.left];
-          if (left.length > 0) await sweepQueries.giveBackOnTheirWay(left.map(({ id }) => id));
-          done += due.length - left.length;
-          if (due.length < atOnce) break;
-          if (listed?.complete) [atOnce, most] = [listedAtOnce, listedPerSweep];
+      const work = async (due: readonly OnTheirWay[]) => {
+        const bounds = { atOnce: startsAtOnce, until, logger };
+        const told = await eachOf(due.filter(isPaid), bounds, workflows.tell);
+        const asked = await askAbout(due.filter(isUnclear), until);
+        failures.push(...told.failures, ...asked.failures);
+        const left = [...told.left, ...asked.left];
+        if (left.length > 0) await sweepQueries.giveBackOnTheirWay(left.map(({ id }) => id));
+        done += due.length - left.length;
+      };
+      const [lanes, limit, paceMs] = listed?.complete
+        ? [1, listedAtOnce, 0]
+        : [asksLanes, asksPerLane, asksPaceMs];
+      const lane = async () => {
+        while (Date.now() < until) {
+          const next = Date.now() + paceMs;
+          const due = await sweepQueries.takeOnTheirWay(gateway, limit);
+          await work(due);
+          if (due.length < limit) break;
+          await sleep(Math.max(0, next - Date.now()));
         }
-      } finally {
-        // Only now: who fails each time would be the first to be taken again.
-        const failed = failures.map(({ payment }) => payment.id);
-        if (failed.length > 0) await sweepQueries.giveBackOnTheirWay(failed);
-      }
+      };
+      const begun = work(first);
+      const isAll = first.length < asksPerLane;
+      const rest = isAll ? [] : [begun.then(lane), ...Array.from({ length: lanes - 1 }, lane)];
+      const ends = await Promise.allSettled([begun, ...rest]);
+      // Only now: who fails each time would be the first to be taken again.
+      const failed = failures.map(({ payment }) => payment.id);
+      if (failed.length > 0) await sweepQueries.giveBackOnTheirWay(failed);
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
       if (listed) await startLate(gateway, listed, until);
       if (failures[0] && failures.length === done) throw failures[0].error;
       return done;

@@ -112,17 +112,35 @@ describe('askGateway', () => {
   });
 
   it('counts nobody as asked about whom a slow gateway leaves no time', async () => {
-    await onTheirWay(25);
+    await onTheirWay(75);
     const { promise, resolve: answer } = Promise.withResolvers<Answer>();
     const { askGateway, asked } = createSweep({ inquire: () => promise });
     const sweeping = askGateway({ gateway: 'sandbox' });
     await until('the gateway is asked', () => asked.length > 0);
-    await until('it is asked about as many as at once', () => asked.length === 10);
+    await until('it is asked about as many as at once', () => asked.length === 50);
     const marked = await records.sql`select from payments where asked_at is not null`;
-    expect(marked).toHaveLength(10);
+    expect(marked).toHaveLength(50);
     answer({ state: 'waiting' });
-    expect(await sweeping).toBe(25);
-    expect(new Set(asked.map(({ payment }) => payment.id)).size).toBe(25);
+    expect(await sweeping).toBe(75);
+    expect(new Set(asked.map(({ payment }) => payment.id)).size).toBe(75);
+  });
+
+  it('asks about as many as its time allows, at a pace, whoever among them is answered late', async () => {
+    await manyWaiting(300);
+    await records.sql`update payments set checkout_at = now() - interval '3 minutes'`;
+    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { askGateway, asked } = createSweep({
+      async inquire() {
+        if (asked.length === 1) return promise;
+        if (asked.length === 290) answer({ state: 'waiting' });
+        return { state: 'waiting' };
+      },
+    });
+    const began = performance.now();
+    expect(await askGateway({ gateway: 'sandbox' })).toBe(300);
+    expect(new Set(asked.map(({ payment }) => payment.id)).size).toBe(300);
+    // 50 at the beginning, and then no more than 100 a second.
+    expect(performance.now() - began).toBeGreaterThan(2_000);
   });
 });
 
