@@ -2,6 +2,7 @@ import type { StartFacts } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import type { Sql } from './connection.ts';
 import { startFactsColumns } from './payments.ts';
+import { isLeftAlone } from './sweep.ts';
 
 /** A payment that a workflow has to be working on. */
 export interface PaymentInProgress extends StartFacts {
@@ -9,8 +10,8 @@ export interface PaymentInProgress extends StartFacts {
   /** Of an open payment when it expires, of a delivery its next attempt, of late money when it was found. */
   dueAt: Date;
   /**
-   * The delivery is more than 2 minutes late; the payment should have ended 20 minutes ago, and its
-   * gateway was not asked since: one that stays silent is asked every hour at least.
+   * The delivery is more than 2 minutes late; the payment should have ended 20 minutes ago, and nobody
+   * asks its gateway.
    */
   overdue: boolean;
   /** Where the next page begins. */
@@ -44,9 +45,7 @@ export const createReconciliationQueries = (sql: Sql) => {
     async listOpen(page: Page): Promise<PaymentInProgress[]> {
       return sql<PaymentInProgress[]>`
         select ${facts}, p.status, p.expires_at as "dueAt",
-          p.expires_at < now() - interval '20 minutes' and (p.asked_at is null
-            or p.asked_at < greatest(p.expires_at, now() - interval '70 minutes')) as overdue,
-          p.expires_at::text as position
+          ${isLeftAlone(sql)} as overdue, p.expires_at::text as position
         from payments p
         where p.status in ('pending', 'processing') and p.created_at < now() - interval '1 minute'
           ${from(sql`p.expires_at`, page)}

@@ -19,6 +19,14 @@ export interface OverdueDelivery extends StartFacts {
 export const longestPaceSeconds = 8 * 60;
 
 /**
+ * Of an open payment `p`: it should have ended 20 minutes ago, and its gateway was not asked since. One
+ * that stays silent is asked every hour at least.
+ */
+export const isLeftAlone = (sql: Sql) => sql`(
+  p.expires_at < now() - interval '20 minutes' and (p.asked_at is null
+    or p.asked_at < greatest(p.expires_at, now() - interval '70 minutes')))`;
+
+/**
  * What the sweep asks the database: payments that something should have happened to. Batches are
  * arrays: what stands in `in (…)` may be run again for every row, and then takes more than its limit.
  */
@@ -72,14 +80,17 @@ export const createSweepQueries = (sql: Sql) => {
           and not exists (select from late_money l where l.payment_id = p.id)`;
     },
 
-    /** Payments that should have ended 20 minutes ago; each is given out again after 20 minutes. */
+    /**
+     * Payments that should have ended 20 minutes ago though nobody asks a gateway about them; each is
+     * given out again after 20 minutes, behind those that were never given out.
+     */
     async takeNotEnded(limit: number): Promise<StartFacts[]> {
       return sql<StartFacts[]>`
         update payments p set healed_at = now() where p.id = any(array(
-          select id from payments
-          where status in ('pending', 'processing') and expires_at < now() - interval '20 minutes'
-            and (healed_at is null or healed_at < now() - interval '20 minutes')
-          order by expires_at
+          select p.id from payments p
+          where p.status in ('pending', 'processing') and ${isLeftAlone(sql)}
+            and (p.healed_at is null or p.healed_at < now() - interval '20 minutes')
+          order by p.healed_at nulls first, p.expires_at
           limit ${limit}
           for update skip locked))
         returning ${startFacts}`;
@@ -95,7 +106,10 @@ export const createSweepQueries = (sql: Sql) => {
       return row?.count ?? 0;
     },
 
-    /** Deliveries 5 minutes overdue; each is given out again after 5 minutes. */
+    /**
+     * Deliveries 5 minutes overdue; each is given out again after 5 minutes, behind those that were never
+     * given out: most of a backlog only waits for its turn.
+     */
     async takeOverdueDeliveries(limit: number): Promise<OverdueDelivery[]> {
       return sql<OverdueDelivery[]>`
         with overdue as (
@@ -103,7 +117,7 @@ export const createSweepQueries = (sql: Sql) => {
             select payment_id from deliveries
             where status = 'pending' and next_attempt_at < now() - interval '5 minutes'
               and (healed_at is null or healed_at < now() - interval '5 minutes')
-            order by next_attempt_at
+            order by healed_at nulls first, next_attempt_at
             limit ${limit}
             for update skip locked))
           returning payment_id, round

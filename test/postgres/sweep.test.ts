@@ -166,6 +166,33 @@ describe('a payment that should have ended', () => {
     expect(await take()).toEqual([id]);
   });
 
+  it('goes behind those that were never given out, however long ago it should have ended', async () => {
+    const [healed, longer] = [await overdue(50), await overdue(60)];
+    await records.sql`
+      update payments set healed_at = now() - case id when ${healed} then interval '30 minutes'
+        else interval '21 minutes' end`;
+    const lost = await overdue(21);
+    const inTurn = [await take(1), await take(1), await take(1)];
+    expect(inTurn).toEqual([[lost], [healed], [longer]]);
+  });
+
+  it.each([
+    { ended: '3 hours', asked: '5 minutes', lost: false },
+    { ended: '3 hours', asked: '69 minutes', lost: false },
+    { ended: '3 hours', asked: '71 minutes', lost: true },
+    { ended: '30 minutes', asked: '29 minutes', lost: false },
+    { ended: '30 minutes', asked: '31 minutes', lost: true },
+  ])(
+    'to end $ended ago, about which its gateway was asked $asked ago: lost is $lost',
+    async ({ ended, asked, lost }) => {
+      const id = await overdue(0);
+      await records.sql`
+        update payments set expires_at = now() - ${ended}::interval,
+          asked_at = now() - ${asked}::interval where id = ${id}`;
+      expect(await take()).toEqual(lost ? [id] : []);
+    },
+  );
+
   it('is not one that has ended; the oldest go first, and two sweeps share the work', async () => {
     const { id: ended } = await records.ended('expired');
     await records.sql`
@@ -188,7 +215,8 @@ describe('a delivery', () => {
       where payment_id = ${id}`;
     return id;
   };
-  const take = async () => (await queries.takeOverdueDeliveries(100)).map(({ id }) => id);
+  const take = async (limit = 100) =>
+    (await queries.takeOverdueDeliveries(limit)).map(({ id }) => id);
 
   it('FS-22: is healed once it is 5 minutes overdue, and again only after 5 minutes', async () => {
     await overdue(4);
@@ -202,6 +230,16 @@ describe('a delivery', () => {
       insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at)
       values (${id}, 1, 1, 'schedule', now(), now())`;
     expect(await taken()).toMatchObject([{ ...delivery, begun: true }]);
+  });
+
+  it('goes behind those that were never given out, however long it is overdue', async () => {
+    const [healed, longer] = [await overdue(50), await overdue(60)];
+    await records.sql`
+      update deliveries set healed_at = now() - case payment_id when ${healed}
+        then interval '30 minutes' else interval '6 minutes' end`;
+    const lost = await overdue(7);
+    const inTurn = [await take(1), await take(1), await take(1)];
+    expect(inTurn).toEqual([[lost], [healed], [longer]]);
   });
 
   it('that is done, exhausted or none is left alone', async () => {
