@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import type { Client, ScheduleOptions } from '@temporalio/client';
 import {
   isGrpcServiceError,
   ScheduleAlreadyRunning,
@@ -84,22 +84,25 @@ const addSearchAttributes = async (client: Client) => {
   await eventually(Date.now() + searchableMs, () => client.workflow.count(query)).catch(() => {});
 };
 
+/** One that an earlier release made becomes this one's, but for its state: an operator may have paused it. */
 const createSweepSchedule = async (client: Client) => {
+  const schedule = {
+    spec: { intervals: [{ every: '30s' }] },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
+    action: {
+      type: 'startWorkflow',
+      workflowType: sweepWorkflow,
+      workflowId: 'sweep',
+      taskQueue: paymentsQueue,
+      args: [],
+      workflowRunTimeout: '2m',
+    },
+  } satisfies Omit<ScheduleOptions, 'scheduleId'>;
   try {
-    await client.schedule.create({
-      scheduleId: sweepScheduleId,
-      spec: { intervals: [{ every: '30s' }] },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
-      action: {
-        type: 'startWorkflow',
-        workflowType: sweepWorkflow,
-        workflowId: 'sweep',
-        taskQueue: paymentsQueue,
-        args: [],
-        workflowRunTimeout: '2m',
-      },
-    });
+    await client.schedule.create({ scheduleId: sweepScheduleId, ...schedule });
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = client.schedule.getHandle(sweepScheduleId);
+    await handle.update(({ state }) => ({ ...schedule, state }));
   }
 };

@@ -23,7 +23,44 @@ it('lets several workers start at once on a namespace that has nothing yet, and 
   const address = await startServer();
   const connection = await Connection.connect({ address });
   onTestFinished(() => connection.close());
+  return connection;
+};
 
+it('brings the Schedule of an earlier release up to date, and leaves it paused', async () => {
+  const connection = await startServer();
+  const client = new Client({ connection });
+  const handle = client.schedule.getHandle('sweep');
+  const described = async () => {
+    const { spec, policies, action } = await handle.describe();
+    return { spec, policies, action };
+  };
+  await prepareNamespace(client);
+  const fresh = await described();
+  await handle.delete();
+
+  await until('it can be made again', () =>
+    client.schedule
+      .create({
+        scheduleId: 'sweep',
+        spec: { intervals: [{ every: '1h' }] },
+        policies: { overlap: 'ALLOW_ALL' },
+        action: {
+          ...{ type: 'startWorkflow', workflowType: 'sweep', workflowId: 'sweep' },
+          ...{ taskQueue: 'payments', args: ['old'], workflowRunTimeout: '1h' },
+        },
+      })
+      .then(Boolean, () => false),
+  );
+  await handle.pause('by an operator');
+  expect(await described()).not.toEqual(fresh);
+  await prepareNamespace(client);
+  expect(await described()).toEqual(fresh);
+  const { state } = await handle.describe();
+  expect(state).toMatchObject({ paused: true, note: 'by an operator' });
+});
+
+it('lets several workers start at once on a namespace that has nothing yet, and payments after them', async () => {
+  const connection = await startServer();
   for (const namespace of ['first', 'second', 'third']) {
     await connection.workflowService.registerNamespace({
       namespace,
