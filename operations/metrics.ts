@@ -174,6 +174,10 @@ const workLeftGauges: Record<keyof WorkLeft, { name: string; help: string }> = {
     name: 'payments_overdue_seconds',
     help: 'How long ago the open payment with the earliest deadline should have ended, 0 without any.',
   },
+  unaskedSeconds: {
+    name: 'payments_unasked_seconds',
+    help: 'How long ago a gateway was asked about the payer on the way who waits longest for that, 0 without any.',
+  },
   exhausted: {
     name: 'payments_webhooks_exhausted',
     help: 'Deliveries that used up their attempts and wait for an admin, counted to 10,000.',

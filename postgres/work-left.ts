@@ -6,6 +6,8 @@ export interface WorkLeft {
   unstartedAgeSeconds: number;
   /** Of the open payment whose deadline passed first. */
   overdueSeconds: number;
+  /** Since a gateway was asked about the payer on the way who waits longest for that. */
+  unaskedSeconds: number;
   exhausted: number;
   /** Of the delivery whose next attempt was due first. */
   deliveryOverdueSeconds: number;
@@ -25,6 +27,11 @@ export const createWorkLeft = (sql: Sql) => ({
           as "unstartedAgeSeconds",
         ${since(sql`select expires_at from payments where status in ('pending', 'processing')
           order by expires_at limit 1`)} as "overdueSeconds",
+        ${since(sql`select min(longest.at) from gateways g cross join lateral (
+          select coalesce(p.asked_at, p.checkout_at) as at from payments p
+          where p.gateway = g.slug and p.checkout_at is not null
+            and p.status in ('pending', 'processing') and p.expires_at > now()
+          order by coalesce(p.asked_at, p.checkout_at) limit 1) as longest`)} as "unaskedSeconds",
         (select count(*) from (
           select from deliveries where status = 'exhausted' limit ${countedMax}) as counted
         ) as exhausted,

@@ -217,6 +217,22 @@ const moves: Record<string, () => Promise<void>> = {
     await expireIn(900);
     await watch.isNow('worker', 'payments_overdue_seconds', {}, (value) => value === 0);
   },
+  payments_unasked_seconds: async () => {
+    const id = await journey.atGateway();
+    const isNow = (holds: (value: number) => boolean) =>
+      watch.isNow('worker', 'payments_unasked_seconds', {}, holds);
+    // Sent so long ago, the sweep asks after 8 minutes.
+    const ask = (ago: string, { expiresIn }: { expiresIn: string }) => service.sql`
+      update payments set checkout_at = now() - interval '1 hour',
+        asked_at = now() - ${ago}::interval, expires_at = now() + ${expiresIn}::interval
+      where id = ${id}`;
+    await ask('7 minutes', { expiresIn: '1 hour' });
+    await isNow((value) => value >= 420);
+    // From then on its own workflow asks.
+    await ask('7 minutes', { expiresIn: '-1 second' });
+    await isNow((value) => value < 420);
+    await ask('0 minutes', { expiresIn: '1 hour' });
+  },
   payments_sweep_last_success_timestamp_seconds: async () => {
     const name = 'payments_sweep_last_success_timestamp_seconds';
     const since = Date.now() / 1000;
