@@ -38,6 +38,18 @@ const failACall = async () => {
   await service.engine.start();
 };
 
+/** No worker can go on with a workflow that its code does not know. */
+const failATask = async () => {
+  const unknown = { taskQueue: 'payments', workflowId: 'unknown', args: [] };
+  const handle = await service.client.workflow.start('unknown', unknown);
+  await until(
+    'a task has failed',
+    async () =>
+      (await watch.valueOf('worker', 'temporal_workflow_task_execution_failed_total')) > 0,
+  );
+  await handle.terminate();
+};
+
 describe('metrics of others that the dashboard shows', () => {
   it('tell of an event loop that stood still', async () => {
     for (const part of ['api', 'worker'] as const) {
@@ -138,6 +150,7 @@ describe('the dashboard and the alerts', () => {
   beforeAll(async () => {
     await journey.finish('pay');
     await failACall();
+    await failATask();
     scraped = await Promise.all(Object.values(service.operations).map((url) => scrape(url)));
   });
 

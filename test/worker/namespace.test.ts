@@ -19,15 +19,14 @@ const startServer = async () => {
   return address;
 };
 
-it('lets several workers start at once on a namespace that has nothing yet, and payments after them', async () => {
-  const address = await startServer();
-  const connection = await Connection.connect({ address });
+const connect = async () => {
+  const connection = await Connection.connect({ address: await startServer() });
   onTestFinished(() => connection.close());
   return connection;
 };
 
 it('brings the Schedule of an earlier release up to date, and leaves it paused', async () => {
-  const connection = await startServer();
+  const connection = await connect();
   const client = new Client({ connection });
   const handle = client.schedule.getHandle('sweep');
   const described = async () => {
@@ -60,7 +59,7 @@ it('brings the Schedule of an earlier release up to date, and leaves it paused',
 });
 
 it('lets several workers start at once on a namespace that has nothing yet, and payments after them', async () => {
-  const connection = await startServer();
+  const connection = await connect();
   for (const namespace of ['first', 'second', 'third']) {
     await connection.workflowService.registerNamespace({
       namespace,
