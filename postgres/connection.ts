@@ -48,6 +48,10 @@ export const connect = (url: string, { name, max }: ConnectOptions): Sql => {
     // Seconds. The default grows to 20: those who wait would not notice that Postgres is back.
     backoff: () => 0.1 + Math.random() * 0.2,
     idle_timeout: 300,
+    // After a failover the old name may lead to a standby for a while, and a connection that got
+    // there would stay. Postgres tells by itself which it is: nothing is asked. `read-write` looks
+    // at a setting alone, and takes a standby for a primary.
+    target_session_attrs: 'primary',
     ...withoutDelay,
     onnotice: () => {},
     connection: { application_name: name, statement_timeout: 10_000 },

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isAway } from '../../postgres/connection.ts';
 import { createJourney } from '../support/journey.ts';
 import { scrape } from '../support/metrics.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
@@ -114,6 +115,27 @@ describe('the operations port', () => {
     await postgres.start();
     for (const part of ['api', 'worker'] as const)
       await until(`the ${part} has it again`, async () => (await ready(part)).missing.length === 0);
+  });
+
+  it('says that Postgres is missing while it only reads, and stays on no connection to a standby', async () => {
+    await postgres.stop();
+    const promote = await postgres.startStandby();
+    try {
+      for (const part of ['api', 'worker'] as const)
+        expect(await ready(part)).toEqual({
+          http: 503,
+          status: 'not_ready',
+          missing: ['postgres'],
+        });
+      const refused: unknown = await postgres.sql`select 1`.catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'CONNECTION_DESTROYED' });
+      expect(isAway(refused)).toBe(true);
+    } finally {
+      await promote();
+    }
+    for (const part of ['api', 'worker'] as const)
+      await until(`the ${part} has it again`, async () => (await ready(part)).missing.length === 0);
+    await postgres.sql`delete from unstarted where false`;
   });
 
   it('says that the process stops, until it has stopped', async () => {

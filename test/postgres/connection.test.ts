@@ -6,15 +6,24 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect, isAway } from '../../postgres/connection.ts';
 import { aDatabase } from '../support/database.ts';
 
+const message = (kind: string, content: string) => {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(4 + content.length);
+  return Buffer.concat([Buffer.from(kind), length, Buffer.from(content)]);
+};
+
 /** A Postgres that lets anybody in, and dies at the first thing it is asked. */
 const startDyingServer = async () => {
   const asked: string[] = [];
   const server = createServer((socket) => {
     socket.once('data', () => {
-      // AuthenticationOk, ReadyForQuery.
-      socket.write(Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1'));
-      socket.once('data', (message) => {
-        asked.push(message.toString('latin1'));
+      const facts = ['in_hot_standby', 'default_transaction_read_only'].map((name) =>
+        message('S', `${name}\0off\0`),
+      );
+      // AuthenticationOk, ParameterStatus, ReadyForQuery.
+      socket.write(Buffer.concat([message('R', '\0\0\0\0'), ...facts, message('Z', 'I')]));
+      socket.once('data', (question) => {
+        asked.push(question.toString('latin1'));
         server.close();
         socket.destroy();
       });

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import postgres from 'postgres';
 import { connect } from '../../postgres/connection.ts';
 import { migrate } from '../../postgres/migrate.ts';
 import { freePort } from '../../stack/ports.ts';
 import type { RunningPostgres } from '../../stack/postgres.ts';
 import { startPostgres } from '../../stack/postgres.ts';
+import { until } from './until.ts';
 
 /**
  * A migrated Postgres server of a test's own: to be stopped and started, or to tell in its log what
@@ -45,6 +47,19 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
     lines,
     start,
     stop: async () => running?.stop(),
+    /** It only reads, as a primary of before a failover; it must be stopped. @returns what makes it write */
+    async startStandby() {
+      writeFileSync(join(folder, 'data', 'standby.signal'), '');
+      const started = start();
+      // Not by our own pool, which wants to write.
+      const reader = postgres(url, { max: 1, onnotice: () => {} });
+      await until('the standby answers', () => reader`select 1`.catch(() => false));
+      return async () => {
+        await reader`select pg_promote()`;
+        await reader.end();
+        await started;
+      };
+    },
     /** A copy of all it holds, as a backup would be; it must be stopped. */
     save: () => execFileSync('cp', ['-a', join(folder, 'data'), join(folder, 'saved')]),
     /** It holds what it held then; it must be stopped. */
