@@ -1,5 +1,6 @@
-import { connect as connectSocket } from 'node:net';
+import { connect as connectSocket, type Socket } from 'node:net';
 import postgres from 'postgres';
+import { createSilenceWatch } from './silence.ts';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -11,6 +12,8 @@ export interface ConnectOptions {
   name: string;
   /** Connections at most. */
   max: number;
+  /** Statements may take longer than usual, e.g. a migration's: an answer is waited for without limit. */
+  patient?: boolean;
 }
 
 /**
@@ -18,12 +21,14 @@ export interface ConnectOptions {
  * for a delayed ACK. The socket is handed over while it connects, so that the library hears its
  * errors; the option is documented for tunnels, and missing in the types.
  */
-const withoutDelay = {
+const withoutDelay = (watch: (socket: Socket) => void) => ({
   socket({ host: [host], port: [port = 5432], path }: postgres.ParsedOptions) {
     const target = typeof path === 'string' ? { path } : { host, port, noDelay: true };
-    return Object.assign(connectSocket(target), { host, port });
+    const socket = connectSocket(target);
+    watch(socket);
+    return Object.assign(socket, { host, port });
   },
-};
+});
 
 /**
  * Of one dimension, without nulls. The library would ask every new connection for all array types, and
@@ -41,18 +46,19 @@ const textArray = {
 };
 
 /** A pool that connects at the first query. Amounts and counts arrive as safe integers. */
-export const connect = (url: string, { name, max }: ConnectOptions): Sql => {
+export const connect = (url: string, { name, max, patient = false }: ConnectOptions): Sql => {
   const sql: Sql = postgres(url, {
     max,
     connect_timeout: 5,
     // Seconds. The default grows to 20: those who wait would not notice that Postgres is back.
     backoff: () => 0.1 + Math.random() * 0.2,
-    idle_timeout: 300,
+    // Less than what a silent connection is given, see silence.ts.
+    idle_timeout: 60,
     // After a failover the old name may lead to a standby for a while, and a connection that got
     // there would stay. Postgres tells by itself which it is: nothing is asked. `read-write` looks
     // at a setting alone, and takes a standby for a primary.
     target_session_attrs: 'primary',
-    ...withoutDelay,
+    ...withoutDelay(patient ? () => {} : createSilenceWatch()),
     onnotice: () => {},
     connection: { application_name: name, statement_timeout: 10_000 },
     fetch_types: false,

@@ -5,7 +5,8 @@ import { migrate } from './migrate.ts';
 
 /** Before each deploy, and whenever one likes: brings the database to this version's schema. */
 await runOnce(async () => {
-  const sql = connect(readDatabaseConfig().DATABASE_URL, { name: 'payments-migrations', max: 1 });
+  const { DATABASE_URL: url } = readDatabaseConfig();
+  const sql = connect(url, { name: 'payments-migrations', max: 1, patient: true });
   try {
     const applied = await migrate(sql).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);

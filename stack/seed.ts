@@ -29,7 +29,7 @@ export const application = 'demo-shop';
  * @throws SetupError
  */
 export const prepareDatabase = async (url: string, options: SeedOptions): Promise<Credentials> => {
-  const sql = connect(url, { name: 'payments-stack', max: 2 });
+  const sql = connect(url, { name: 'payments-stack', max: 2, patient: true });
   try {
     await migrateOrThrow(sql);
     return await seed(sql, options);

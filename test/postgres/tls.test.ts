@@ -1,34 +1,15 @@
-import { chmodSync, chownSync, cpSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connect } from '../../postgres/connection.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
 import { selfSigned } from '../support/self-signed.ts';
-import { until } from '../support/until.ts';
+import { speakTls } from '../support/speak-tls.ts';
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
 const usual = tls.getCACertificates();
 beforeAll(async () => {
   postgres = await startOwnPostgres();
-  const [row] = await postgres.sql<{ data: string }[]>`
-    select current_setting('data_directory') as data`;
-  const data = row?.data ?? '';
-  for (const [from, name] of [
-    [selfSigned.keyFile, 'server.key'],
-    [selfSigned.certFile, 'server.crt'],
-  ] as const) {
-    const path = join(data, name);
-    cpSync(from, path);
-    chmodSync(path, 0o600);
-    chownSync(path, statSync(data).uid, statSync(data).gid);
-  }
-  await postgres.sql`alter system set ssl = on`;
-  await postgres.sql`select pg_reload_conf()`;
-  await until('Postgres speaks TLS', async () => {
-    const [shown] = await postgres.sql<{ ssl: string }[]>`show ssl`;
-    return shown?.ssl === 'on';
-  });
+  await speakTls(postgres.sql);
 });
 afterAll(async () => {
   tls.setDefaultCACertificates(usual);

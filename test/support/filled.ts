@@ -33,7 +33,7 @@ export const startFilled = async (count: number) => {
   });
   await postgres.sql`create database filled template template0`;
   const url = postgres.url.replace(/payments$/, 'filled');
-  const sql = connect(url, { name: 'filler', max: 1 });
+  const sql = connect(url, { name: 'filler', max: 1, patient: true });
   await migrate(sql, pathToFileURL(`${folder}/`));
   await createGateways(sql).insert(sandboxAccount);
   await createApplications(sql).insert({
@@ -50,7 +50,7 @@ export const startFilled = async (count: number) => {
   /** Waits for locks that payments had while migrations of this folder were applied. */
   const waitsDuring = async (migrations: string) => {
     const load = connect(url, { name: 'load', max: 4 });
-    const migrator = connect(url, { name: 'migrations', max: 1 });
+    const migrator = connect(url, { name: 'migrations', max: 1, patient: true });
     const seen = postgres.lines.length;
     let over = false;
     let lives = 0;

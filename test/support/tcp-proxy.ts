@@ -45,6 +45,10 @@ export const startTcpProxy = async (targets: readonly string[]) => {
     /** Why connections were cut, where that was not the client's doing. */
     cuts,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** What is connected hears and says nothing more, and does not break; new connections are as ever. */
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     async stop() {
       for (const socket of sockets) socket.destroy();
       server.close();
