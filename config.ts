@@ -61,8 +61,9 @@ const networks = z
   );
 const bitsOf: Record<number, number> = { 4: 32, 6: 128 };
 
+const oneHost = 'must be a postgres:// URL of one host';
 const shared = {
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, hostname: /^[^,]*$/, error: oneHost }),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(300).default(20),
 };

@@ -100,6 +100,16 @@ describe('the configuration', () => {
     },
   );
 
+  it.each(['a,b', 'a:5432,b:5432', '10.0.0.1,10.0.0.2:5432'])(
+    'takes no several hosts, of which the first alone would be asked: %s',
+    (hosts) => {
+      const url = `postgres://user:hunter2@${hosts}/payments`;
+      expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: url }))).toEqual([
+        'DATABASE_URL: must be a postgres:// URL of one host',
+      ]);
+    },
+  );
+
   it('takes an empty variable as one that is not set', () => {
     expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: '' }))).toEqual([
       'DATABASE_URL: is missing',
