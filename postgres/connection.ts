@@ -60,7 +60,12 @@ export const connect = (url: string, { name, max, patient = false }: ConnectOpti
     target_session_attrs: 'primary',
     ...withoutDelay(patient ? () => {} : createSilenceWatch()),
     onnotice: () => {},
-    connection: { application_name: name, statement_timeout: 10_000 },
+    connection: {
+      application_name: name,
+      statement_timeout: 10_000,
+      // Of a process that is suspended within a transaction: its locks, and what vacuum has to leave.
+      idle_in_transaction_session_timeout: 30_000,
+    },
     fetch_types: false,
     types: {
       textArray,

@@ -44,6 +44,18 @@ describe('connect', () => {
     expect(asked).toEqual([expect.stringContaining('select 42')]);
   });
 
+  it('has Postgres end what takes long, and what stands still within a transaction', async () => {
+    const { sql, drop } = await aDatabase();
+    onTestFinished(drop);
+    const limits = await sql`
+      select name, setting from pg_settings
+      where name in ('statement_timeout', 'idle_in_transaction_session_timeout') order by name`;
+    expect(limits).toEqual([
+      { name: 'idle_in_transaction_session_timeout', setting: '30000' },
+      { name: 'statement_timeout', setting: '10000' },
+    ]);
+  });
+
   it('brings arrays of texts there and back as they are', async () => {
     const { sql, drop } = await aDatabase();
     onTestFinished(drop);
