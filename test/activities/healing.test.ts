@@ -91,7 +91,8 @@ describe('healPayments', () => {
       insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at)
       values (${begun}, 1, 1, 'schedule', now(), now())`;
     await records.sql`update payments set expires_at = now() - interval '21 minutes'`;
-    await records.sql`update deliveries set next_attempt_at = now() - interval '6 minutes'`;
+    await records.sql`
+      update deliveries set next_attempt_at = now() - interval '6 minutes' where status = 'pending'`;
     const { healPayments, started, told } = createSweep();
     expect(await healPayments()).toBe(3);
     expect(started).toEqual([

@@ -99,7 +99,8 @@ describe('openPayment', () => {
       const { id } = await records.ended(status);
       for (const late of [true, false])
         expect(await openPayment({ id, late })).toEqual({ ended: status });
-      await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
+      await records.sql`
+        update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
       expect(await openPayment({ id, late: true })).toEqual({ ended: status });
       await records.sql`update deliveries set status = 'delivered' where payment_id = ${id}`;
       expect(await openPayment({ id, late: true })).toBe('delivered');

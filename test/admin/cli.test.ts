@@ -220,7 +220,8 @@ describe('the command line', () => {
   it('re-triggers one, a list, or an application, and says by its exit code how that went', async () => {
     const exhausted = async () => {
       const { id } = await records.ended('paid');
-      await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
+      await records.sql`
+        update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
       return id;
     };
     const [one, two, three] = [await exhausted(), await exhausted(), await exhausted()];

@@ -88,7 +88,8 @@ describe('re-triggering', () => {
     const open = await records.opened();
     const delivered = await records.ended('cancelled');
     await records.sql`
-      update deliveries set status = 'delivered' where payment_id = ${delivered.id}`;
+      update deliveries set status = 'delivered', next_attempt_at = null
+      where payment_id = ${delivered.id}`;
     const unknown = newPaymentId();
     for (const [id, why] of [
       [pending.id, 'is not exhausted: its attempts are going on'],

@@ -195,3 +195,17 @@ describe('a round', () => {
     }
   });
 });
+
+it('a delivery is due at some time as long as it is pending, and no longer', async () => {
+  const { id } = await records.ended('paid');
+  const broken = { constraint_name: 'deliveries__due' };
+  await expect(
+    records.sql`update deliveries set next_attempt_at = null where payment_id = ${id}`,
+  ).rejects.toMatchObject(broken);
+  await expect(
+    records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`,
+  ).rejects.toMatchObject(broken);
+  const [row] = await records.sql`
+    select convalidated as checked from pg_constraint where conname = 'deliveries__due'`;
+  expect(row).toEqual({ checked: true });
+});
