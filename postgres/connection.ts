@@ -1,6 +1,7 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import postgres from 'postgres';
 import { createSilenceWatch } from './silence.ts';
+import { withinConnection } from './transactions.ts';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -82,8 +83,10 @@ export const connect = (url: string, { name, max, patient = false }: ConnectOpti
     },
   });
   const { reserve } = sql;
+  const begin = withinConnection(sql.begin);
   // Without `fetch_types` the library never hands out a connection that it opens for this alone.
   return Object.assign(sql, {
+    begin,
     async reserve() {
       await sql`select 1`;
       return reserve();
