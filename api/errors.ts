@@ -6,6 +6,8 @@ import type { Reply, Route } from './route.ts';
 import { codesOf } from './route.ts';
 
 const retryAfterSeconds = 5;
+/** A request of made-up names alone has thousands of problems: an answer many times its size. */
+const problemsMax = 50;
 
 /** The one place where a failure becomes an answer: JSON for applications, a page for payers. */
 export const toErrorReply = async (
@@ -27,9 +29,20 @@ export const toErrorReply = async (
     );
     return { ...shown, headers: { ...shown.headers, ...headers } };
   }
-  const { code, message, details } = known;
+  const { code, message, details } = bounded(known);
   const body = { code, message, ...(details && { details }), request_id: facts.requestId };
   return { status, headers, body: JSON.stringify({ error: body }) };
+};
+
+/** Tells the first problems alone, and says so, where there are too many. */
+const bounded = ({ code, message, details }: PaymentError) => {
+  const { fields = [] } = details ?? {};
+  if (fields.length <= problemsMax) return { code, message, details };
+  return {
+    code,
+    message: `${message} They are the first ${problemsMax} of ${fields.length}.`,
+    details: { ...details, fields: fields.slice(0, problemsMax) },
+  };
 };
 
 const toPaymentError = (
