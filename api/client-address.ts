@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { Logger } from '../process.ts';
 
 /** An address or a network, e.g. 10.0.0.0/8. */
 export interface Network {
@@ -8,17 +9,29 @@ export interface Network {
   prefix: number;
 }
 
+export interface Deps {
+  trustedProxies: readonly Network[];
+  logger: Pick<Logger, 'error'>;
+}
+
 /**
  * Where a request comes from, as far as it can be believed: the socket's address, and behind proxies
  * of ours the last address in X-Forwarded-For that is not one of them.
  */
-export const createClientAddress = (trustedProxies: readonly Network[]) => {
+export const createClientAddress = ({ trustedProxies, logger }: Deps) => {
+  let isForgotten = trustedProxies.length === 0;
   const trusted = new BlockList();
   for (const { address, prefix } of trustedProxies)
     trusted.addSubnet(address, prefix, familyOf(address));
   const isTrusted = (address: string) => trusted.check(address, familyOf(address));
 
   return (req: Pick<IncomingMessage, 'headers' | 'socket'>): string => {
+    if (isForgotten && req.headers['x-forwarded-for'] !== undefined) {
+      isForgotten = false;
+      logger.error(
+        'X-Forwarded-For came while TRUSTED_PROXIES is empty: behind a proxy all clients count as one address, and whoever uses up its limits locks the others out',
+      );
+    }
     let client = plain(req.socket.remoteAddress ?? '') ?? '';
     const forwarded = [req.headers['x-forwarded-for'] ?? []].flat().join().split(',');
     while (client !== '' && isTrusted(client)) {

@@ -92,7 +92,7 @@ export const createService = (deps: Deps) => {
       failures,
       logger,
     }),
-    clientAddress: createClientAddress(deps.trustedProxies),
+    clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
     payerPages: createAddressLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
     logger,
     metrics,

@@ -7,14 +7,22 @@ const proxies = [
   { address: 'fd00::', prefix: 8 },
 ];
 
-const addressOf = (remoteAddress: string, forwarded?: string | string[], trusted = proxies) => {
-  type Request = Parameters<ReturnType<typeof createClientAddress>>[0];
-  const req = {
+type Request = Parameters<ReturnType<typeof createClientAddress>>[0];
+
+const aRequest = (remoteAddress: string, forwarded?: string | string[]) =>
+  ({
     socket: { remoteAddress },
     headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
-  } as Request; // The two that are read.
-  return createClientAddress(trusted)(req);
-};
+  }) as Request; // The two that are read.
+
+const addressOf = (
+  remoteAddress: string,
+  forwarded?: string | string[],
+  trustedProxies = proxies,
+) =>
+  createClientAddress({ trustedProxies, logger: { error() {} } })(
+    aRequest(remoteAddress, forwarded),
+  );
 
 describe('the client address', () => {
   it('is the one of the socket, whatever is forwarded, unless that is a proxy of ours', () => {
@@ -55,6 +63,31 @@ describe('the client address', () => {
     ['::', '0:0:0:0::/64'],
   ])('%j is counted as %s: by /64 where it is IPv6', (address, counted) => {
     expect(countedAs(address)).toBe(counted);
+  });
+});
+
+describe('a proxy that nobody has named', () => {
+  const told = (trustedProxies: typeof proxies, requests: Request[]) => {
+    const lines: unknown[] = [];
+    const clientAddress = createClientAddress({
+      trustedProxies,
+      logger: { error: (line: unknown) => void lines.push(line) },
+    });
+    for (const request of requests) clientAddress(request);
+    return lines;
+  };
+
+  it.each(['10.0.0.1', '127.0.0.1', '::1'])(
+    'at %s is an error in the log, once, that names the setting',
+    (peer) => {
+      const requests = [aRequest(peer), ...Array(3).fill(aRequest(peer, '198.51.100.7'))];
+      expect(told([], requests)).toEqual([expect.stringContaining('TRUSTED_PROXIES')]);
+    },
+  );
+
+  it('is none where there is one: then any client may write the header', () => {
+    expect(told(proxies, [aRequest('192.0.2.1', '198.51.100.7')])).toEqual([]);
+    expect(told([], [aRequest('192.0.2.1')])).toEqual([]);
   });
 });
 
