@@ -9,8 +9,8 @@ import type { Budget, Caller } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
 import { logContext } from '../process.ts';
 import type { AddressLimiter } from './address-limiter.ts';
+import { KnownExcess, tooMany } from './address-limiter.ts';
 import type { Authenticate } from './authentication.ts';
-import { tooMany } from './authentication.ts';
 import { isCutBody, readBytes, readForm, readJson } from './body.ts';
 import type { ClientAddress } from './client-address.ts';
 import { countedAs } from './client-address.ts';
@@ -106,8 +106,8 @@ const answer = async (
     spend(caller.budget);
   }
   if (route.access === 'payer') {
-    const retryAfter = payerPages.hit(address);
-    if (retryAfter !== undefined) throw tooMany(retryAfter);
+    const excess = payerPages.hit(address);
+    if (excess) throw excess;
   }
   const query = readQuery?.(ctx.querystring);
   // Caller and query are there where the row declares them, and only there a handler can see them.
@@ -158,26 +158,27 @@ const around =
       if (isStopping()) ctx.set('connection', 'close');
       const routeOf = () => ctx.state['route'] as Route | undefined;
       let isBrokenOff = false;
+      let isKnownExcess = false;
       try {
         if (!isReadable(ctx)) throw noSuchPath();
         await next();
       } catch (error) {
         // Whatever else fails is told and counted, also where nobody is there any more to be answered.
         isBrokenOff = ctx.socket.destroyed && isBreakingOff(error);
+        isKnownExcess = error instanceof KnownExcess;
         if (!isBrokenOff)
           send(ctx, await toErrorReply(error, { requestId, route: routeOf(), logger }));
       }
       const status = isBrokenOff ? clientClosedRequest : ctx.status;
       const durationMs = performance.now() - began;
-      logger.info(
-        {
-          method: ctx.method,
-          route: routeOf()?.path ?? null,
-          status,
-          duration_ms: Math.round(durationMs),
-        },
-        'Request',
-      );
+      const request = {
+        method: ctx.method,
+        route: routeOf()?.path ?? null,
+        status,
+        duration_ms: Math.round(durationMs),
+      };
+      // Else whoever is past a limit could still fill the log.
+      if (!isKnownExcess) logger.info(request, 'Request');
       // What is asked beside the table has as many names as its senders like.
       const { method = 'none', path: route = 'none' } = routeOf() ?? {};
       metrics.requests.inc({ method, route, status });

@@ -1,9 +1,10 @@
-import type { ErrorCode } from '../contract/errors.ts';
+import { hash } from 'node:crypto';
 import { PaymentError } from '../contract/errors.ts';
 import type { Owner } from '../postgres/payments.ts';
 import type { Budget, Caller, Tokens } from '../postgres/tokens.ts';
 import type { Logger } from '../process.ts';
 import type { AddressLimiter } from './address-limiter.ts';
+import { createSparing, KnownExcess, tooMany } from './address-limiter.ts';
 
 export interface Deps {
   tokens: Pick<Tokens, 'authenticate'>;
@@ -24,25 +25,38 @@ const tokenPattern = /^svc_(?:live|test)_[0-9A-Za-z]{43}$/;
 
 /** Who calls. @throws PaymentError UNAUTHENTICATED, INVALID_TOKEN, APPLICATION_DISABLED, RATE_LIMITED */
 export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
-  const failure = (address: string, code: ErrorCode, message?: string) => {
-    const retryAfter = failures.hit(address);
-    return retryAfter === undefined ? new PaymentError(code, message) : tooMany(retryAfter);
+  const sparing = createSparing(failures);
+  const known = createKnownTokens();
+
+  const failure = (address: string, token_prefix: string, problem: PaymentError) => {
+    const excess = failures.hit(address);
+    if (!excess) logger.warn({ token_prefix }, 'Authentication failed');
+    else if (!(excess instanceof KnownExcess))
+      logger.warn(
+        { token_prefix },
+        'Authentication failed, too often from this address: for the rest of its minute that is not logged',
+      );
+    return excess ?? problem;
+  };
+
+  /** A token that was good a moment ago is looked up whatever others of its address do. */
+  const lookUp = async (token: string, address: string): Promise<Caller | undefined> => {
+    const work = () => tokens.authenticate(token);
+    // Its minute may end just now; the token may be right.
+    const refuse = () => failure(address, prefixOf(token), tooMany(1));
+    const caller = await (known.has(token) ? work() : sparing(address, { work, refuse }));
+    known.note(token, caller !== undefined && !caller.disabled);
+    return caller;
   };
 
   return async ({ authorization, address, tell }: Credentials): Promise<Caller> => {
     const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-    // The prefix only, and only of what looks like a token of ours.
-    const prefix = token === undefined ? 'none' : 'malformed';
-    const isToken = token !== undefined && tokenPattern.test(token);
-    const caller = isToken ? await tokens.authenticate(token) : undefined;
+    if (token === undefined) throw failure(address, 'none', unauthenticated());
+    if (!tokenPattern.test(token)) throw failure(address, 'malformed', invalid());
+    const caller = await lookUp(token, address);
     if (caller) tell(caller.budget);
     if (caller && !caller.disabled) return caller;
-
-    logger.warn({ token_prefix: isToken ? token.slice(0, 13) : prefix }, 'Authentication failed');
-    if (caller) throw failure(address, 'APPLICATION_DISABLED');
-    throw token === undefined
-      ? failure(address, 'UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.')
-      : failure(address, 'INVALID_TOKEN');
+    throw failure(address, prefixOf(token), caller ? disabled() : invalid());
   };
 };
 export type Authenticate = ReturnType<typeof createAuthenticate>;
@@ -53,8 +67,28 @@ export const ownerOf = ({ application, mode }: Caller): Owner => ({
   test: mode === 'test',
 });
 
-/** @param retryAfter seconds */
-export const tooMany = (retryAfter: number): PaymentError =>
-  new PaymentError('RATE_LIMITED', `Too many requests, try again in ${retryAfter} seconds.`, {
-    details: { retry_after: retryAfter },
-  });
+/** For the log: of nothing else than what looks like a token of ours. */
+const prefixOf = (token: string) => token.slice(0, 13);
+
+const unauthenticated = () =>
+  new PaymentError('UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.');
+const invalid = () => new PaymentError('INVALID_TOKEN');
+const disabled = () => new PaymentError('APPLICATION_DISABLED');
+
+const knownMax = 10_000;
+
+/** Tokens that were good when they were last looked up, by their hashes; the oldest makes room. */
+const createKnownTokens = () => {
+  const hashes = new Set<string>();
+  const hashOf = (token: string) => hash('sha256', token, 'base64');
+  return {
+    has: (token: string) => hashes.has(hashOf(token)),
+    note(token: string, isGood: boolean) {
+      const hashed = hashOf(token);
+      if (!isGood) hashes.delete(hashed);
+      else hashes.add(hashed);
+      const [oldest] = hashes;
+      if (hashes.size > knownMax && oldest !== undefined) hashes.delete(oldest);
+    },
+  };
+};

@@ -12,7 +12,7 @@ import type { NamedPayment, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
 import { newsFor, paymentWorkflow } from '../workflows/messages.ts';
 import type { AddressLimiter } from './address-limiter.ts';
-import { tooMany } from './authentication.ts';
+import { createSparing, KnownExcess, tooMany } from './address-limiter.ts';
 import type { LateStarter } from './late.ts';
 import type { Handlers, Routes } from './routes/table.ts';
 import type { RequestOf } from './route.ts';
@@ -37,31 +37,41 @@ const deadlineMs = 5_000;
 export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOfPayment'> => {
   const { gateways, payments, unverified, logger } = deps;
 
+  const sparing = createSparing(unverified);
+
   /** Counts what cannot be told from an attack, as failed authentication is counted. */
-  const turnAway = (request: NotificationRequest, problem: PaymentError): PaymentError => {
-    const retryAfter = unverified.hit(request.address);
-    return retryAfter === undefined ? problem : tooMany(retryAfter);
-  };
+  const turnAway = (request: NotificationRequest, problem: PaymentError): PaymentError =>
+    unverified.hit(request.address) ?? problem;
   const nothingHere = (request: NotificationRequest) =>
     turnAway(request, request.refuse('NOT_FOUND', 'There is nothing at this path.'));
+
+  const check = async (request: NotificationRequest, gateway: string): Promise<Notification> => {
+    const account = slugPattern.test(gateway) ? await gateways.getAccount(gateway) : undefined;
+    if (!account) throw nothingHere(request);
+    const body = await request.readBytes().catch((error: unknown) => {
+      throw error instanceof PaymentError ? turnAway(request, error) : error;
+    });
+    const told = read(deps, { header: request.header, body }, account);
+    if (!told) throw nothingHere(request);
+    if (told.result === 'refused') {
+      const problem = request.refuse('VALIDATION_FAILED', 'The signature is not valid.', {
+        details: { fields: [unsigned] },
+      });
+      const answer = turnAway(request, problem);
+      if (!(answer instanceof KnownExcess))
+        logger.warn({ gateway }, 'A notification was not signed by its gateway');
+      throw answer;
+    }
+    return told;
+  };
 
   return {
     async notifyOfPayment(request) {
       const gateway = request.params['gateway'] ?? '';
-      const account = slugPattern.test(gateway) ? await gateways.getAccount(gateway) : undefined;
-      if (!account) throw nothingHere(request);
-      const message = { header: request.header, body: await request.readBytes() };
-      const told = read(deps, message, account);
-      if (!told) throw nothingHere(request);
-      if (told.result === 'refused') {
-        logger.warn({ gateway }, 'A notification was not signed by its gateway');
-        throw turnAway(
-          request,
-          request.refuse('VALIDATION_FAILED', 'The signature is not valid.', {
-            details: { fields: [unsigned] },
-          }),
-        );
-      }
+      const told = await sparing(request.address, {
+        work: () => check(request, gateway),
+        refuse: () => turnAway(request, tooMany(1)),
+      });
       if (told.result === 'news') {
         const payment = await payments.getByReference(gateway, told.reference);
         const facts = { gateway, payment_id: payment?.id ?? told.paymentId };

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressLimiter } from '../../api/address-limiter.ts';
+import type { AddressLimiter } from '../../api/address-limiter.ts';
+import {
+  createAddressLimiter,
+  createSparing,
+  KnownExcess,
+  tooMany,
+} from '../../api/address-limiter.ts';
 import { countedAs, createClientAddress } from '../../api/client-address.ts';
 
 const proxies = [
@@ -92,29 +98,68 @@ describe('a proxy that nobody has named', () => {
 });
 
 describe('a limit by address', () => {
+  /** The limiter's answers to hits, as seconds to wait. */
+  const hitsOn =
+    (limiter: AddressLimiter) =>
+    (address: string): number | undefined =>
+      limiter.hit(address)?.details?.retry_after;
+
   it('holds for a minute from the first hit, for each address alone', () => {
     let time = 0;
-    const limiter = createAddressLimiter({ perMinute: 2, now: () => time });
-    expect([limiter.hit('a'), limiter.hit('a'), limiter.hit('a')]).toEqual([
-      undefined,
-      undefined,
-      60,
-    ]);
-    expect(limiter.hit('b')).toBeUndefined();
+    const hit = hitsOn(createAddressLimiter({ perMinute: 2, now: () => time }));
+    expect([hit('a'), hit('a'), hit('a')]).toEqual([undefined, undefined, 60]);
+    expect(hit('b')).toBeUndefined();
     time = 59_001;
-    expect(limiter.hit('a')).toBe(1);
+    expect(hit('a')).toBe(1);
     time = 60_000;
-    expect([limiter.hit('a'), limiter.hit('a'), limiter.hit('a')]).toEqual([
-      undefined,
-      undefined,
-      60,
-    ]);
+    expect([hit('a'), hit('a'), hit('a')]).toEqual([undefined, undefined, 60]);
   });
 
   it('remembers no more than 10,000 addresses, whatever comes', () => {
     const limiter = createAddressLimiter({ perMinute: 1, now: () => 0 });
-    for (let index = 0; index < 50_000; index += 1) limiter.hit(`address-${index}`);
-    expect([limiter.hit('address-40000'), limiter.hit('address-49999')]).toEqual([60, 60]);
-    expect(limiter.hit('address-39999')).toBeUndefined();
+    const hit = hitsOn(limiter);
+    for (let index = 0; index < 50_000; index += 1) hit(`address-${index}`);
+    expect([hit('address-40000'), hit('address-49999')]).toEqual([60, 60]);
+    expect(hit('address-39999')).toBeUndefined();
+  });
+
+  it('is news once in a minute', () => {
+    let time = 0;
+    const limiter = createAddressLimiter({ perMinute: 1, now: () => time });
+    const isNews = () => {
+      const excess = limiter.hit('a');
+      return excess && !(excess instanceof KnownExcess);
+    };
+    expect([isNews(), isNews(), isNews(), isNews()]).toEqual([undefined, true, false, false]);
+    time = 60_000;
+    expect([isNews(), isNews(), isNews()]).toEqual([undefined, true, false]);
+  });
+
+  it('that is used up leaves room for two at once, of what may yet not count', async () => {
+    const limiter = createAddressLimiter({ perMinute: 1, now: () => 0 });
+    const works: PromiseWithResolvers<void>[] = [];
+    const doubtful = {
+      work: async () => {
+        const given = Promise.withResolvers<void>();
+        works.push(given);
+        await given.promise;
+      },
+      refuse: () => tooMany(7),
+    };
+    const spare = createSparing(limiter);
+    const sparing = (address: string) => spare(address, doubtful);
+    const before = [1, 2, 3].map(() => sparing('a'));
+    expect(works).toHaveLength(3);
+    limiter.hit('a');
+    const two = [sparing('a'), sparing('a')];
+    await expect(sparing('a')).rejects.toMatchObject({ details: { retry_after: 7 } });
+    const elsewhere = sparing('b');
+    expect(works).toHaveLength(6);
+    works[3]?.reject(new Error('in vain'));
+    await expect(two[0]).rejects.toThrow('in vain');
+    const next = sparing('a');
+    expect(works).toHaveLength(7);
+    for (const { resolve } of works) resolve();
+    await Promise.all([...before, two[1], elsewhere, next]);
   });
 });

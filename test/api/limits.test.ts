@@ -208,6 +208,17 @@ describe('failed authentication', () => {
     expect(await other).toMatchObject({ status: 401 });
   });
 
+  it('fills no log: past the limit, one line of the address and one of its request a minute', async () => {
+    const client = from('203.0.113.23', wrong);
+    const failures = Array.from({ length: 60 }, () => client.me());
+    const ids = (await Promise.all(failures)).map(({ headers }) => headers.get('x-request-id'));
+    const last = (await from('203.0.113.24', wrong).me()).headers.get('x-request-id');
+    const linesOf = (id: string | null) =>
+      service.api.lines.filter((line) => line.includes(`"${id}"`)).length;
+    await until('all is written', () => linesOf(last) === 2);
+    expect(ids.map(linesOf).filter((count) => count > 0)).toEqual(Array(21).fill(2));
+  });
+
   it('429: a disabled application is named in the log, and throttled like the others', async () => {
     const { application, token } = await service.anApplication();
     await service.sql`update applications set status = 'disabled' where slug = ${application}`;

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer, Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
-import { rawRequest } from '../support/raw-http.ts';
+import { rawConnection, rawRequest } from '../support/raw-http.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import type { StripeAccount } from '../support/stripe-account.ts';
@@ -114,6 +115,29 @@ describe('POST /gateways/{gateway}/notifications', () => {
     expect(codeOf(elsewhere)).toEqual([429, 'RATE_LIMITED']);
     expect(elsewhere.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(await post(body, headers)).toMatchObject({ status: 200 });
+  });
+
+  it('429: past that, two bodies at once are waited for, and the rest is refused without', async () => {
+    const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
+    for (let count = 0; count < 20; count += 1) await post(forged.body, forged.headers);
+    const head =
+      'POST /api/v1/gateways/stripe/notifications HTTP/1.1\r\nhost: x\r\nconnection: close\r\n' +
+      `x-forwarded-for: ${address}\r\ncontent-length: 1000\r\n\r\n`;
+    const slow = await Promise.all([1, 2].map(() => rawConnection(service.url)));
+    for (const { socket } of slow) socket.write(head);
+    const isRefused = async () => {
+      const { socket, closed } = await rawConnection(service.url);
+      socket.write(head);
+      const answer = await Promise.race([closed, sleep(1_000)]);
+      socket.destroy();
+      return answer?.startsWith('HTTP/1.1 429 ');
+    };
+    await until('both have come to their bodies', isRefused, 10_000);
+    for (const { socket } of slow) socket.destroy();
+    const { body, headers } = noticeOf(reference);
+    await expect
+      .poll(async () => (await post(body, headers)).status, { timeout: 10_000 })
+      .toBe(200);
   });
 
   it('503: where this process cannot check it, so that the gateway repeats it', async () => {
