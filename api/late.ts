@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { lateStartOf, lateWorkflow } from '../workflows/messages.ts';
 import type { late } from '../workflows/late.ts';
@@ -16,3 +17,37 @@ export const createLateStarter =
     );
   };
 export type LateStarter = ReturnType<typeof createLateStarter>;
+
+const quietMs = 3_000;
+const rememberedMax = 10_000;
+
+/**
+ * For payers who come back again and again: one start in 3 s for each payment. Who comes sooner waits,
+ * with all others, for the next one. An earlier search cannot do for him: it may have asked the gateway
+ * before he paid, and once it has found nothing nobody looks again.
+ */
+export const spaceOut = (start: LateStarter) => {
+  const begun = new Map<string, number>();
+  const next = new Map<string, Promise<void>>();
+
+  const begin = (paymentId: string, withinMs: number): Promise<void> => {
+    next.delete(paymentId);
+    begun.delete(paymentId);
+    begun.set(paymentId, Date.now());
+    const [oldest] = begun.keys();
+    if (begun.size > rememberedMax && oldest !== undefined) begun.delete(oldest);
+    return start(paymentId, withinMs);
+  };
+
+  return (paymentId: string, withinMs: number): Promise<void> => {
+    const shared = next.get(paymentId);
+    if (shared) return shared;
+    const pauseMs = (begun.get(paymentId) ?? 0) + quietMs - Date.now();
+    // A start that has too little time left for itself would be none.
+    if (pauseMs <= 0 || pauseMs > withinMs / 2) return begin(paymentId, withinMs);
+    const later = sleep(pauseMs).then(() => begin(paymentId, withinMs - pauseMs));
+    next.set(paymentId, later);
+    return later;
+  };
+};
+export type SpacedLateStarter = ReturnType<typeof spaceOut>;

@@ -6,7 +6,7 @@ import { isTerminal } from '../contract/status.ts';
 import { hintOf } from '../gateways/registry.ts';
 import type { PayerView, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
-import type { LateStarter } from './late.ts';
+import type { SpacedLateStarter } from './late.ts';
 import { problemPage, toGateway, waitingPage } from './pages.ts';
 import type { RequestOf, RouteRequest } from './route.ts';
 import type { Handlers, Routes } from './routes/table.ts';
@@ -15,9 +15,9 @@ import type { Starter } from './starter.ts';
 
 export interface Deps {
   payments: Pick<Payments, 'getForPayer' | 'isOpened' | 'sendToGateway'>;
-  settler: Pick<Settler, 'settle'>;
+  settler: Pick<Settler, 'lastAnswer' | 'settle'>;
   starter: Pick<Starter, 'startNow'>;
-  startLate: LateStarter;
+  startLate: SpacedLateStarter;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -85,9 +85,10 @@ const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
     };
     const says = hintOf(payment.driver, request.search());
     logger.info({ payment_id: payment.id, says }, 'A payer came back');
-    const cancelled = says === 'cancelled';
+    const told = { returned: true, cancelled: says === 'cancelled' };
     // Also for a payer who has closed the page meanwhile: what follows is to be done all the same.
-    const standing = await settler.settle(payment, { returned: true, cancelled }).catch(passOver);
+    const standing =
+      settler.lastAnswer(payment.id, told) ?? (await settler.settle(payment, told).catch(passOver));
     if (standing?.known === 'ended') return standing.status;
     const settled = await find(request).catch(passOver);
     return settled && isTerminal(settled.status) ? settled.status : 'processing';

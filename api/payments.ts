@@ -49,9 +49,9 @@ export const createPaymentHandlers = (
       const payment = await find(request);
       // The record answers where the gateway has nothing to say.
       if (isTerminal(payment.status) || !payment.sent) return present(payment);
-      const last = settler.lastAnswer(payment.id);
-      const { known } =
-        last ?? (await settler.settle(payment, { returned: false }, request.hungUp()));
+      const asked = { returned: false };
+      const last = settler.lastAnswer(payment.id, asked);
+      const { known } = last ?? (await settler.settle(payment, asked, request.hungUp()));
       // What was said a moment ago is not asked again; the record may be older than that.
       const settled = last && last.known !== 'ended' ? payment : await find(request);
       if (known === 'unknown' && !isTerminal(settled.status))

@@ -22,7 +22,7 @@ import { createDocumentHandlers } from './documents.ts';
 import type { Network } from './client-address.ts';
 import { createClientAddress } from './client-address.ts';
 import { createNotificationHandlers } from './notifications.ts';
-import { createLateStarter } from './late.ts';
+import { createLateStarter, spaceOut } from './late.ts';
 import { createPayerHandlers } from './payer.ts';
 import { createPaymentHandlers } from './payments.ts';
 import { createSandboxHandlers } from './sandbox.ts';
@@ -73,7 +73,14 @@ export const createService = (deps: Deps) => {
       publicBaseUrl,
       now,
     }),
-    ...createPayerHandlers({ payments, settler, starter, startLate, now, logger }),
+    ...createPayerHandlers({
+      payments,
+      settler,
+      starter,
+      startLate: spaceOut(startLate),
+      now,
+      logger,
+    }),
     ...createSandboxHandlers({ sandboxPayments, payments }),
     ...createNotificationHandlers({
       gateways,

@@ -23,7 +23,7 @@ const rememberedMax = 10_000;
  */
 export const createSettler = ({ client }: { client: Client }) => {
   const running = new Map<string, { answer: Promise<Standing>; told: SettleRequest }>();
-  const answered = new Map<string, { standing: Standing; at: number }>();
+  const answered = new Map<string, { standing: Standing; told: SettleRequest; at: number }>();
 
   const executeUpdate = (id: string, request: SettleRequest): Promise<Standing> =>
     client.workflow
@@ -60,9 +60,9 @@ export const createSettler = ({ client }: { client: Client }) => {
     }
   };
 
-  const remember = (id: string, standing: Standing) => {
+  const remember = (id: string, standing: Standing, told: SettleRequest) => {
     answered.delete(id);
-    answered.set(id, { standing, at: Date.now() });
+    answered.set(id, { standing, told, at: Date.now() });
     const [oldest] = answered.keys();
     if (answered.size > rememberedMax && oldest !== undefined) answered.delete(oldest);
   };
@@ -70,7 +70,7 @@ export const createSettler = ({ client }: { client: Client }) => {
   const begin = (facts: StartFacts, request: SettleRequest): Promise<Standing> => {
     const answer = update(facts, request)
       .then((standing) => {
-        remember(facts.id, standing);
+        remember(facts.id, standing, request);
         return standing;
       })
       .finally(() => running.delete(facts.id));
@@ -79,10 +79,11 @@ export const createSettler = ({ client }: { client: Client }) => {
   };
 
   return {
-    /** The last answer, while it is so fresh that asking again would say the same. */
-    lastAnswer(id: string): Standing | undefined {
+    /** The last answer to one who told as much, while it is so fresh that asking again would say the same. */
+    lastAnswer(id: string, request: SettleRequest): Standing | undefined {
       const last = answered.get(id);
-      return last && Date.now() - last.at < quietMs ? last.standing : undefined;
+      if (!last || Date.now() - last.at >= quietMs) return undefined;
+      return suffices(last, request) ? last.standing : undefined;
     },
 
     /**
@@ -93,13 +94,19 @@ export const createSettler = ({ client }: { client: Client }) => {
       const limit = { until: Date.now() + deadlineMs, gone };
       for (let shared; (shared = running.get(facts.id));) {
         const standing = await within(limit, shared.answer);
-        if (standing.known === 'ended' || knowsAll(shared.told, request)) return standing;
+        if (suffices({ standing, told: shared.told }, request)) return standing;
       }
       return within(limit, begin(facts, request));
     },
   };
 };
 export type Settler = ReturnType<typeof createSettler>;
+
+/** Whether what another was answered is the answer to this one as well. */
+const suffices = (
+  { standing, told }: { standing: Standing; told: SettleRequest },
+  request: SettleRequest,
+): boolean => standing.known === 'ended' || knowsAll(told, request);
 
 /** Who waited for another's answer first has only what is left of the time for its own. */
 const within = async <T>(

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createPayerHandlers, type Deps } from '../../api/payer.ts';
+import type { Deps } from '../../api/payer.ts';
+import { createPayerHandlers } from '../../api/payer.ts';
 import type { AnyRequest } from '../../api/route.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { PayerView } from '../../postgres/payments.ts';
@@ -19,8 +20,13 @@ const aPayment = (): PayerView => ({
 
 const refuse = () => Promise.reject(new Error('away'));
 
+interface Given extends Pick<Deps['settler'], 'settle'> {
+  reads: number;
+  lastAnswer?: Deps['settler']['lastAnswer'];
+}
+
 /** A payer comes back, and the record can be read as often as this says. */
-const comeBack = (payment: PayerView, { reads, settle }: { reads: number } & Deps['settler']) => {
+const comeBack = (payment: PayerView, { reads, settle, lastAnswer = () => undefined }: Given) => {
   let left = reads;
   const { returnFromGateway } = createPayerHandlers({
     payments: {
@@ -28,7 +34,7 @@ const comeBack = (payment: PayerView, { reads, settle }: { reads: number } & Dep
       isOpened: refuse,
       sendToGateway: refuse,
     },
-    settler: { settle },
+    settler: { settle, lastAnswer },
     starter: { startNow: refuse },
     startLate: refuse,
     now: () => new Date(),
@@ -56,4 +62,13 @@ it.each([
   const callback = new URL(headers?.['location'] ?? '');
   expect(callback.origin + callback.pathname).toBe(payment.callbackUrl);
   expect(callback.searchParams.get('status')).toBe(given.status);
+});
+
+it('asks nobody where the last answer is fresh and says it all', async () => {
+  const { headers } = await comeBack(aPayment(), {
+    reads: 2,
+    settle: () => expect.unreachable(),
+    lastAnswer: (_, { returned }) => (returned ? { known: 'waiting' } : undefined),
+  });
+  expect(headers?.['location']).toContain('status=processing');
 });

@@ -107,14 +107,31 @@ describe('what becomes of an update', () => {
 
   it('is remembered for 3 seconds, also where the gateway gave none', async () => {
     const { updates, settler } = aSettler();
-    expect(settler.lastAnswer(facts.id)).toBeUndefined();
+    expect(settler.lastAnswer(facts.id, returned)).toBeUndefined();
     const settled = settler.settle(facts, returned, staying);
     updates[0]!.answer({ known: 'unknown' });
     await settled;
-    expect(settler.lastAnswer(facts.id)).toEqual({ known: 'unknown' });
+    expect(settler.lastAnswer(facts.id, returned)).toEqual({ known: 'unknown' });
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_000 });
     onTestFinished(() => void vi.useRealTimers());
-    expect(settler.lastAnswer(facts.id)).toBeUndefined();
+    expect(settler.lastAnswer(facts.id, returned)).toBeUndefined();
+  });
+
+  it('is no answer to one who tells more, unless the payment has ended', async () => {
+    const { updates, settler } = aSettler();
+    const verify = { returned: false };
+    const cancelled = { returned: true, cancelled: true };
+    const answersAfter = async (told: SettleRequest, standing: Standing) => {
+      const settled = settler.settle(facts, told, staying);
+      updates.at(-1)!.answer(standing);
+      await settled;
+      return [verify, returned, cancelled].map((request) => settler.lastAnswer(facts.id, request));
+    };
+    expect(await answersAfter(verify, waiting)).toEqual([waiting, undefined, undefined]);
+    expect(await answersAfter(returned, waiting)).toEqual([waiting, waiting, undefined]);
+    expect(await answersAfter(cancelled, waiting)).toEqual([waiting, waiting, waiting]);
+    const ended = { known: 'ended', status: 'paid' } as const;
+    expect(await answersAfter(verify, ended)).toEqual([ended, ended, ended]);
   });
 
   it('is waited for only while the client is there, and goes on for the others', async () => {

@@ -11,6 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
+const updatesOf = async (id: string) => {
+  const { events = [] } = await service.client.workflow.getHandle(id).fetchHistory();
+  return events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
+};
+
 describe('return, verify and the deadline at the same moment', () => {
   it('FS-10: make one verification, one event and one answer for everybody, 50 times', async () => {
     const { token } = await service.anApplication();
@@ -59,10 +64,9 @@ describe('verify', () => {
       expect(status).toBe(200);
       expect(json['status']).toBe('pending');
     }
-    const { events } = await service.client.workflow.getHandle(id).fetchHistory();
-    const updates = events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
-    expect(updates?.length).toBeGreaterThanOrEqual(1);
-    expect(updates?.length).toBeLessThanOrEqual(5);
+    const updates = await updatesOf(id);
+    expect(updates).toBeGreaterThanOrEqual(1);
+    expect(updates).toBeLessThanOrEqual(5);
   });
 
   it('answers from the record while no payer was sent to the gateway, and after the end', async () => {
@@ -90,6 +94,22 @@ describe('a payer who comes back undecided', () => {
     const again = await journey.checkout(id);
     expect(again.status).toBe(303);
     expect(again.headers.get('location')).toContain('status=processing');
+  });
+});
+
+describe('a payer who comes back again and again', () => {
+  it('is one question to the gateway in 3 seconds, and found out once there is news', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const id = await journey.atGateway();
+    const began = performance.now();
+    for (let turn = 0; turn < 30; turn += 1) await journey.comeBack(id);
+    const seconds = (performance.now() - began) / 1000;
+    expect(await updatesOf(id)).toBeLessThanOrEqual(1 + Math.ceil(seconds / 3));
+    await journey.choose(id, 'pay');
+    await until('it is paid', async () =>
+      (await journey.comeBack(id)).headers.get('location')?.includes('status=paid'),
+    );
   });
 });
 
