@@ -29,6 +29,8 @@ export interface Deps {
   payerPages: AddressLimiter;
   logger: Pick<Logger, 'info' | 'error'>;
   metrics: Pick<ApiMetrics, 'requests' | 'requestDuration'>;
+  /** Those that are answered at once; who comes then is told to come again. */
+  requestsMax: number;
   /** True while the process stops: connections are closed after their answer. */
   isStopping: () => boolean;
 }
@@ -37,10 +39,17 @@ export interface Deps {
 export const createApp = (deps: Deps): Koa => {
   const app = new Koa();
   const router = new Router({ sensitive: true, strict: true });
+  let underWay = 0;
   for (const served of serve(deps.handlers))
     router.register(served.route.path, [served.route.method], async (ctx) => {
       ctx.state['route'] = served.route;
-      send(ctx, await answer(deps, served, ctx));
+      if (underWay >= deps.requestsMax) throw full();
+      underWay += 1;
+      try {
+        send(ctx, await answer(deps, served, ctx));
+      } finally {
+        underWay -= 1;
+      }
     });
   app.on('error', (error: Error, ctx: Koa.Context) => whileAnswering(deps, error, ctx));
   app.use(around(deps));
@@ -204,6 +213,9 @@ const isReadable = (ctx: Koa.Context): boolean => {
     return false;
   }
 };
+
+const full = () =>
+  new PaymentError('SERVICE_UNAVAILABLE', 'Too many requests are under way at the moment.');
 
 const noSuchPath = () => new PaymentError('NOT_FOUND');
 

@@ -45,7 +45,7 @@ await runProcess(async () => {
     keyRing: config.SECRETS_KEY,
   });
 
-  const server = createHttpServer(service.handler);
+  const server = createHttpServer(service.handler, { logger });
   const { port } = await listen(server, {
     host: config.API_HOST,
     port: config.API_PORT,

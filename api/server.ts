@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../contract/errors.ts';
 import { errors } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
+import type { Logger } from '../process.ts';
 
 const limits = {
   /** A sender has this long for its headers, and for the whole request. */
@@ -16,11 +17,42 @@ const limits = {
   maxHeaderSize: 16 * 1024,
 };
 
+/**
+ * Of one process: more than requests are taken, so that who has none under way does not keep others out.
+ * With half a head of 15 KB on each they need about 110 MB.
+ */
+const connectionsMax = 5_000;
+/** Of one connection: more are sent ahead by nobody but who wants to fill the memory. */
+const unansweredMax = 8;
+
+export interface Options {
+  logger: Pick<Logger, 'error'>;
+}
+
 /** The HTTP server: what never becomes a request of the application is answered here. */
 export const createHttpServer = (
-  handler: (req: IncomingMessage, res: ServerResponse) => void,
+  handler: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
+  { logger }: Options,
 ): Server => {
-  const server = createServer(limits, handler);
+  const server = createServer(limits);
+  const unanswered = new WeakMap<Duplex, number>();
+
+  const serve = async (req: IncomingMessage, res: ServerResponse) => {
+    const { socket } = req;
+    const others = unanswered.get(socket) ?? 0;
+    // Pausing would not do: what is read at once may hold hundreds.
+    if (others >= unansweredMax) return void socket.destroy();
+    unanswered.set(socket, others + 1);
+    res.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    await handler(req, res);
+  };
+  const take = (req: IncomingMessage, res: ServerResponse) => void serve(req, res);
+  server.on('request', take);
+  server.maxConnections = connectionsMax;
+  server.on(
+    'drop',
+    onceAMinute(() => logger.error('There is no room for more connections')),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else if (error.code === 'HPE_INVALID_METHOD') refuseMethod(socket);
@@ -30,13 +62,22 @@ export const createHttpServer = (
     else end(socket, '400 Bad Request');
   });
   // What else than `100-continue` a client expects is no reason to refuse it.
-  server.on('checkExpectation', handler);
+  server.on('checkExpectation', take);
   server.on('connect', (_request, socket) => {
     // Node listens for its errors no more, and one that nobody hears would end the process.
     socket.on('error', () => socket.destroy());
     refuseMethod(socket);
   });
   return server;
+};
+
+const onceAMinute = (tell: () => void) => {
+  let toldAt = -Infinity;
+  return () => {
+    if (performance.now() - toldAt < 60_000) return;
+    toldAt = performance.now();
+    tell();
+  };
 };
 
 /**

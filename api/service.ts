@@ -42,6 +42,12 @@ export interface Deps {
   keyRing: KeyRing | undefined;
 }
 
+/**
+ * Under way at once in this process. Payers wait up to 10 s behind a slow gateway, and one process makes
+ * 167 payments a second at most: 1,670 wait then, and as many for their return.
+ */
+const requestsMax = 4_000;
+
 /** The API put together. */
 export const createService = (deps: Deps) => {
   const { sql, client, logger, metrics, publicBaseUrl } = deps;
@@ -103,12 +109,13 @@ export const createService = (deps: Deps) => {
     payerPages: createAddressLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
     logger,
     metrics,
+    requestsMax,
     isStopping: () => stopping,
   });
   const handler = app.callback();
 
   return {
-    handler: (req: IncomingMessage, res: ServerResponse) => void handler(req, res),
+    handler: (req: IncomingMessage, res: ServerResponse) => handler(req, res),
     beginStop() {
       stopping = true;
     },

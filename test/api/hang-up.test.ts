@@ -1,54 +1,10 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createApp } from '../../api/app.ts';
-import type { AnyRequest, Reply } from '../../api/route.ts';
-import type { Handlers } from '../../api/routes/table.ts';
-import { createHttpServer } from '../../api/server.ts';
 import { PaymentError } from '../../contract/errors.ts';
-import { createApiMetrics, createRegistry } from '../../operations/metrics.ts';
-import { aCaller } from '../support/caller.ts';
+import type { Handle } from '../support/http-application.ts';
+import { serve } from '../support/http-application.ts';
 import { rawConnection } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
-
-type Handle = (request: AnyRequest) => Promise<Reply>;
-
-/** The HTTP application with a handler of the test's own, what it logs and what it counts. */
-const serve = async (handlers: Record<string, Handle>) => {
-  const lines: Record<string, unknown>[] = [];
-  const log = (level: string) => (fields: object, msg?: string) =>
-    void lines.push({ level, msg, ...fields });
-  const metrics = createApiMetrics(createRegistry());
-  const app = createApp({
-    handlers: handlers as unknown as Handlers, // The others are not asked for.
-    authenticate: async () => aCaller(),
-    clientAddress: () => '192.0.2.1',
-    payerPages: { hit: () => undefined },
-    logger: { info: log('info'), error: log('error') },
-    metrics,
-    isStopping: () => false,
-  });
-  const handle = app.callback();
-  const server = createHttpServer((req, res) => void handle(req, res));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const ended = () => until('it is logged', () => lines.find(({ msg }) => msg === 'Request'));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // No pipe.
-    lines,
-    ended,
-    /** The statuses that are counted, once the request has ended. */
-    async counted() {
-      await ended();
-      const { values } = await metrics.requests.get();
-      return values.map(({ labels }) => labels.status);
-    },
-  };
-};
 
 /** Fails once its client is gone. */
 const waiting =

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { Handle } from '../support/http-application.ts';
+import { serve } from '../support/http-application.ts';
+import { rawConnection } from '../support/raw-http.ts';
+import { until } from '../support/until.ts';
+
+const me = 'GET /api/v1/me HTTP/1.1\r\nhost: x\r\n\r\n';
+
+/** The last one of its connection. */
+const last = (request: string) => request.replace(/\r\n$/, 'connection: close\r\n\r\n');
+
+const answersIn = (text: string) => text.match(/HTTP\/1\.1 200 OK/g)?.length ?? 0;
+
+/** A handler whose requests wait until they are let go. */
+const aGate = () => {
+  const gate = Promise.withResolvers<void>();
+  let came = 0;
+  const handle: Handle = async () => {
+    came += 1;
+    await gate.promise;
+    return { status: 200, body: '{}' };
+  };
+  return { handle, open: () => gate.resolve(), came: () => came };
+};
+
+describe('requests of one connection that are sent ahead', () => {
+  it('are answered in their order, eight of them, and as many again', async () => {
+    const { handle, open, came } = aGate();
+    const { url } = await serve({ getApplication: handle });
+    const { socket, closed } = await rawConnection(url);
+    socket.write(me.repeat(8));
+    await until('all have come', () => came() === 8);
+    open();
+    let received = '';
+    socket.on('data', (chunk: string) => (received += chunk));
+    await until('all are answered', () => answersIn(received) === 8);
+    socket.write(me.repeat(7) + last(me));
+    expect(answersIn(await closed)).toBe(16);
+  });
+
+  it('are cut off beyond that, before they are worked on', async () => {
+    const { handle, came } = aGate();
+    const { url } = await serve({ getApplication: handle });
+    const { socket, closed } = await rawConnection(url);
+    socket.write(me.repeat(1_000));
+    expect(await closed).toBe('');
+    expect(came()).toBe(8);
+  });
+});
+
+describe('a process that has as much to do as it can', () => {
+  it('503: says so before it looks who asks, and to payers by a page, until there is room', async () => {
+    const { handle, open, came } = aGate();
+    let authenticated = 0;
+    const { url } = await serve(
+      { getApplication: handle, checkout: handle },
+      {
+        requestsMax: 20,
+        authenticate: async () => {
+          authenticated += 1;
+          await new Promise(() => {});
+          throw new Error('never');
+        },
+      },
+    );
+    const checkout = `${url}/api/v1/payments/PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP/checkout`;
+    const waiting = Array.from({ length: 20 }, () => fetch(checkout));
+    await until('all have come', () => came() === 20);
+
+    const refused = await fetch(`${url}/api/v1/me`);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(refused.headers.get('x-request-id')).toMatch(/^req_/);
+    expect(await refused.json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(authenticated).toBe(0);
+    const page = await fetch(checkout);
+    expect(page.status).toBe(503);
+    expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(await page.text()).toMatch(/^<!doctype html>/);
+
+    open();
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
+    expect((await fetch(checkout)).status).toBe(200);
+  });
+
+  it('takes no more connections than it has room for, and logs that once', async () => {
+    const { url, server, lines } = await serve({ showDocs: aGate().handle });
+    expect(server.maxConnections).toBe(5_000);
+    server.maxConnections = 2;
+    await rawConnection(url);
+    await rawConnection(url);
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(await (await rawConnection(url)).closed).toBe('');
+    expect(lines).toEqual([{ level: 'error', msg: 'There is no room for more connections' }]);
+  });
+});

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import type { Authenticate } from '../../api/authentication.ts';
+import type { AnyRequest, Reply } from '../../api/route.ts';
+import type { Handlers } from '../../api/routes/table.ts';
+import { createHttpServer } from '../../api/server.ts';
+import { createApiMetrics, createRegistry } from '../../operations/metrics.ts';
+import { aCaller } from './caller.ts';
+import { until } from './until.ts';
+
+export type Handle = (request: AnyRequest) => Promise<Reply>;
+
+interface Options {
+  requestsMax?: number;
+  authenticate?: Authenticate;
+}
+
+/** The HTTP application with a handler of the test's own, what it logs and what it counts. */
+export const serve = async (
+  handlers: Record<string, Handle>,
+  { requestsMax = 10, authenticate = async () => aCaller() }: Options = {},
+) => {
+  const lines: Record<string, unknown>[] = [];
+  const log = (level: string) => (fields: object | string, msg?: string) =>
+    void lines.push({
+      level,
+      ...(typeof fields === 'string' ? { msg: fields } : { msg, ...fields }),
+    });
+  const metrics = createApiMetrics(createRegistry());
+  const app = createApp({
+    handlers: handlers as unknown as Handlers, // The others are not asked for.
+    authenticate,
+    clientAddress: () => '192.0.2.1',
+    payerPages: { hit: () => undefined },
+    logger: { info: log('info'), error: log('error') },
+    metrics,
+    requestsMax,
+    isStopping: () => false,
+  });
+  const handle = app.callback();
+  const server = createHttpServer(handle, { logger: { error: log('error') } });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const ended = () => until('it is logged', () => lines.find(({ msg }) => msg === 'Request'));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // No pipe.
+    server,
+    lines,
+    ended,
+    /** The statuses that are counted, once the request has ended. */
+    async counted() {
+      await ended();
+      const { values } = await metrics.requests.get();
+      return values.map(({ labels }) => labels.status);
+    },
+  };
+};
