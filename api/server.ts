@@ -27,14 +27,17 @@ const unansweredMax = 8;
 
 export interface Options {
   logger: Pick<Logger, 'error'>;
+  /** A reader has this long for an answer, from when all of it is there. */
+  takenWithinMs?: number;
 }
 
 /** The HTTP server: what never becomes a request of the application is answered here. */
 export const createHttpServer = (
   handler: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
-  { logger }: Options,
+  { logger, takenWithinMs = 60_000 }: Options,
 ): Server => {
   const server = createServer(limits);
+  const untaken = cutUntaken(server, takenWithinMs);
   const unanswered = new WeakMap<Duplex, number>();
 
   const serve = async (req: IncomingMessage, res: ServerResponse) => {
@@ -45,6 +48,7 @@ export const createHttpServer = (
     unanswered.set(socket, others + 1);
     res.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
     await handler(req, res);
+    untaken(res);
   };
   const take = (req: IncomingMessage, res: ServerResponse) => void serve(req, res);
   server.on('request', take);
@@ -69,6 +73,27 @@ export const createHttpServer = (
     refuseMethod(socket);
   });
   return server;
+};
+
+/** Resets connections whose reader does not take an answer: it holds memory and a file for as long. */
+const cutUntaken = (server: Server, withinMs: number) => {
+  const since = new Map<ServerResponse, number>();
+  const check = () => {
+    for (const [res, at] of since) {
+      const { socket } = res.req;
+      // An answer behind another one does not hear that its connection has closed.
+      if (socket.destroyed) since.delete(res);
+      else if (performance.now() - at >= withinMs) socket.resetAndDestroy();
+    }
+  };
+  const everyMs = Math.min(withinMs, limits.connectionsCheckingInterval);
+  const checking = setInterval(check, everyMs).unref();
+  server.once('close', () => clearInterval(checking));
+  return (res: ServerResponse) => {
+    if (res.closed) return;
+    since.set(res, performance.now());
+    res.once('close', () => since.delete(res));
+  };
 };
 
 const onceAMinute = (tell: () => void) => {

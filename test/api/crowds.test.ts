@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Handle } from '../support/http-application.ts';
 import { serve } from '../support/http-application.ts';
@@ -5,6 +6,7 @@ import { rawConnection } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const me = 'GET /api/v1/me HTTP/1.1\r\nhost: x\r\n\r\n';
+const docs = 'GET /api/v1/docs HTTP/1.1\r\nhost: x\r\n\r\n';
 
 /** The last one of its connection. */
 const last = (request: string) => request.replace(/\r\n$/, 'connection: close\r\n\r\n');
@@ -92,5 +94,46 @@ describe('a process that has as much to do as it can', () => {
     for (let turn = 0; turn < 3; turn += 1)
       expect(await (await rawConnection(url)).closed).toBe('');
     expect(lines).toEqual([{ level: 'error', msg: 'There is no room for more connections' }]);
+  });
+});
+
+describe('an answer that nobody takes', () => {
+  const large = Buffer.alloc(64 << 20, ' ');
+
+  it('is cut off when its time is over, though its reader takes a little now and then', async () => {
+    const takenWithinMs = 1_500;
+    const { url, server } = await serve(
+      { showDocs: async () => ({ status: 200, body: large }) },
+      { takenWithinMs },
+    );
+    const { socket, closed } = await rawConnection(url);
+    socket.write(docs);
+    await once(socket, 'data');
+    socket.pause();
+    const began = performance.now();
+    const sipping = setInterval(() => socket.read(100), 100);
+    const connections = () =>
+      new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+    await until('it is cut off', async () => (await connections()) === 0, 20_000);
+    expect(performance.now() - began).toBeGreaterThan(takenWithinMs - 200);
+    clearInterval(sipping);
+    socket.resume();
+    await expect(closed).rejects.toThrow('ECONNRESET');
+  });
+
+  it('is no other answer of its connection, and no connection that rests', async () => {
+    const { url } = await serve(
+      { showDocs: async () => ({ status: 200, body: 'x' }) },
+      { takenWithinMs: 300 },
+    );
+    const { socket, closed } = await rawConnection(url);
+    const began = performance.now();
+    while (performance.now() - began < 2_000) {
+      socket.write(docs);
+      await once(socket, 'data');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    socket.write(last(docs));
+    expect(answersIn(await closed)).toBeGreaterThan(3);
   });
 });
