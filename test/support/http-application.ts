@@ -34,7 +34,7 @@ export const serve = async (
     handlers: handlers as unknown as Handlers, // The others are not asked for.
     authenticate,
     clientAddress: () => '192.0.2.1',
-    payerPages: { hit: () => undefined },
+    payerPages: { hit: () => undefined, isUsedUp: () => false },
     logger: { info: log('info'), error: log('error') },
     metrics,
     requestsMax,
