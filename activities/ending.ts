@@ -58,7 +58,7 @@ export const createEnding = (deps: Deps) => {
   const mayHaveMoney = async ({ id, status, failureCode, sent }: Tried): Promise<boolean> => {
     if (status === 'paid') return false;
     if (failureCode === 'amount_mismatch') return true;
-    // All that was heard counts, in this try, in earlier ones, and in one that broke off.
+    // All that is kept of what was heard counts, in this try, in earlier ones, and in one that broke off.
     return sent && wasInDoubt(await gatewayExchanges.list(id));
   };
 

@@ -8,7 +8,10 @@ import { createSparing, KnownExcess, tooMany } from './address-limiter.ts';
 
 export interface Deps {
   tokens: Pick<Tokens, 'authenticate'>;
-  /** Counts failures: a valid token passes from any address. */
+  /**
+   * Counts failures. A valid token passes from any address; from one that is past its limit a token that
+   * this process has not met before waits for its turn, by 429.
+   */
   failures: AddressLimiter;
   logger: Pick<Logger, 'warn'>;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { limits } from '../contract/limits.ts';
 import { lateStartOf, lateWorkflow } from '../workflows/messages.ts';
 import type { late } from '../workflows/late.ts';
 
@@ -18,7 +19,7 @@ export const createLateStarter =
   };
 export type LateStarter = ReturnType<typeof createLateStarter>;
 
-const quietMs = 3_000;
+const quietMs = limits.quietSeconds * 1000;
 const rememberedMax = 10_000;
 
 /**

@@ -6,6 +6,6 @@ export const limits = {
   requestsPerMinute: 120,
   /** Of a client address, in a minute and in one process of the API. */
   failuresPerMinute: 20,
-  /** How long after an answer its gateway is not asked again by a verify. */
+  /** How long after an answer its gateway is not asked again, by a verify or a return. */
   quietSeconds: 3,
 } as const;

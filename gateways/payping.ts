@@ -49,6 +49,16 @@ export const payping = defineDriver({
   connect(account, tools): GatewayAdapter {
     const { ask, report, confirm, origin } = createClient(account, tools);
 
+    const paidAgain = async (payment: OpenedPayment, refId: number) => {
+      try {
+        const said = await confirm(payment, refId);
+        return said.state === 'paid' ? said : undefined;
+      } catch (error) {
+        if (error instanceof GatewaySilence) return undefined;
+        throw error;
+      }
+    };
+
     return {
       async open(payment) {
         const answer = await ask({
@@ -89,10 +99,10 @@ export const payping = defineDriver({
         if (!refId && isVerified) return toAnswer(stands);
         if (!refId)
           throw new GatewaySilence('payping, report: paid, but without the number to verify it by');
+        // A verified one is verified again for its card alone: whatever else is said, and where nothing
+        // is, its report calls it final.
+        if (isVerified) return (await paidAgain(payment, Number(refId))) ?? toAnswer(stands);
         const said = await confirm(payment, Number(refId));
-        // A verified one is verified again for its card alone: whatever else is said, its report
-        // calls it final.
-        if (isVerified) return said.state === 'paid' ? said : toAnswer(stands);
         if (said.state !== 'already' && said.state !== 'failed') return said;
         // A verification whose answer was lost may have taken the money: the refusal of this one is
         // no outcome.

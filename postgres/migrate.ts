@@ -11,8 +11,11 @@ interface Migration {
 
 const lockKey = 7_241_803;
 const lockTimeoutMs = 60_000;
-/** Whoever waits for a table has all others wait behind him: rather gives up, and tries again. */
-const tableLockMs = 1_000;
+/**
+ * Whoever waits for a table has all others wait behind him: rather gives up, and tries again. Longer than
+ * Postgres's deadlock_timeout of 1 s, after which an autovacuum makes way for who waits.
+ */
+const tableLockMs = 1_500;
 const lockNotAvailable = '55P03';
 
 const readMigrations = (folder: URL): Migration[] =>

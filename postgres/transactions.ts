@@ -6,6 +6,7 @@ type Begin = (...args: [Work] | [string, Work]) => Promise<unknown>;
 
 const lostCodes = new Set([
   ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
+  ...['EHOSTUNREACH', 'ENETUNREACH'],
 ]);
 /** With a fatal error Postgres closes the connection. */
 const isLoss = (error: unknown): boolean =>

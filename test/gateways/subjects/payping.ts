@@ -67,7 +67,7 @@ export const payping: Subject<Payping> = {
       inquire: { state: 'settling' },
       verify: { state: 'settling' },
     })),
-    ...[202, 502].map((status): Scene<Payping> => ({
+    ...[202, 502, 503].map((status): Scene<Payping> => ({
       what: `verified, says the report, and its verification ${status}: the report is right`,
       play(bank, reference) {
         verified(bank, reference);
@@ -94,7 +94,7 @@ export const payping: Subject<Payping> = {
       inquire: { ...paid, cardPanMasked: null },
       verify: { ...whole, cardPanMasked: null },
     },
-    ...[121, 122, 123, 127, 133, 137, 155].map((code): Scene<Payping> => ({
+    ...[121, 122, 123, 127, 133, 137, 155, 999].map((code): Scene<Payping> => ({
       what: `FS-14: verified before, its answer lost, and refused now in other words: ${code}`,
       play(bank, reference) {
         verified(bank, reference);
@@ -180,14 +180,14 @@ export const payping: Subject<Payping> = {
       verify: 'silence',
     },
     {
-      what: 'FS-08: verified before, and it names another payment',
+      what: 'FS-08: verified before, and it names another payment: the report is right',
       play(bank, reference) {
         verified(bank, reference);
         bank.setConflict(true);
         bank.mistakeOnce('PAY_another');
       },
       inquire: { ...paid, cardPanMasked: null },
-      verify: 'silence',
+      verify: { ...whole, cardPanMasked: null },
     },
     {
       what: 'paid, but the report has no number to verify it by',
