@@ -47,7 +47,8 @@ export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
     const work = () => tokens.authenticate(token);
     // Its minute may end just now; the token may be right.
     const refuse = () => failure(address, prefixOf(token), tooMany(1));
-    const caller = await (known.has(token) ? work() : sparing(address, { work, refuse }));
+    const isSpared = failures.isUsedUp(address) && !known.has(token);
+    const caller = await (isSpared ? sparing(address, { work, refuse }) : work());
     known.note(token, caller !== undefined && !caller.disabled);
     return caller;
   };

@@ -37,20 +37,23 @@ export const createHttpServer = (
   { logger, takenWithinMs = 60_000 }: Options,
 ): Server => {
   const server = createServer(limits);
-  const untaken = cutUntaken(server, takenWithinMs);
-  const unanswered = new WeakMap<Duplex, number>();
+  const watch = cutUntaken(server, takenWithinMs);
+  const unanswered = new WeakMap<Duplex, { count: number }>();
 
-  const serve = async (req: IncomingMessage, res: ServerResponse) => {
+  const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
-    const others = unanswered.get(socket) ?? 0;
+    const own = unanswered.get(socket) ?? { count: 0 };
     // Pausing would not do: what is read at once may hold hundreds.
-    if (others >= unansweredMax) return void socket.destroy();
-    unanswered.set(socket, others + 1);
-    res.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
-    await handler(req, res);
-    untaken(res);
+    if (own.count >= unansweredMax) return void socket.destroy();
+    if (own.count === 0) unanswered.set(socket, own);
+    own.count += 1;
+    const forget = watch(res);
+    res.once('close', () => {
+      own.count -= 1;
+      forget();
+    });
+    void handler(req, res);
   };
-  const take = (req: IncomingMessage, res: ServerResponse) => void serve(req, res);
   server.on('request', take);
   server.maxConnections = connectionsMax;
   server.on(
@@ -77,22 +80,24 @@ export const createHttpServer = (
 
 /** Resets connections whose reader does not take an answer: it holds memory and a file for as long. */
 const cutUntaken = (server: Server, withinMs: number) => {
-  const since = new Map<ServerResponse, number>();
+  /** When each was first seen with all of its answer handed over. */
+  const open = new Map<ServerResponse, number | undefined>();
   const check = () => {
-    for (const [res, at] of since) {
+    const now = performance.now();
+    for (const [res, since] of open) {
       const { socket } = res.req;
       // An answer behind another one does not hear that its connection has closed.
-      if (socket.destroyed) since.delete(res);
-      else if (performance.now() - at >= withinMs) socket.resetAndDestroy();
+      if (socket.destroyed) open.delete(res);
+      else if (since === undefined) open.set(res, res.writableEnded ? now : undefined);
+      else if (now - since >= withinMs) socket.resetAndDestroy();
     }
   };
   const everyMs = Math.min(withinMs, limits.connectionsCheckingInterval);
   const checking = setInterval(check, everyMs).unref();
   server.once('close', () => clearInterval(checking));
   return (res: ServerResponse) => {
-    if (res.closed) return;
-    since.set(res, performance.now());
-    res.once('close', () => since.delete(res));
+    open.set(res, undefined);
+    return () => open.delete(res);
   };
 };
 
