@@ -50,8 +50,9 @@ export const createAddressLimiter = ({ perMinute, now }: Limit) => {
 };
 export type AddressLimiter = ReturnType<typeof createAddressLimiter>;
 
-/** What is done at once for one address that has used up its limit. */
-const atOnceMax = 2;
+/** What is done at once for one address that has used up its limit, and how much may wait for that. */
+const atOnceMax = 4;
+const waitingMax = 500;
 
 interface Doubtful<T> {
   work: () => Promise<T>;
@@ -61,21 +62,25 @@ interface Doubtful<T> {
 
 /**
  * Does what has to be done before it can be told whether it counts. Of an address that has used up its
- * limit it does so for few at once and refuses the rest, which so cost next to nothing.
+ * limit it does so for few at once, so that a flood leaves room for others; a good one among it waits
+ * for its turn.
  */
 export const createSparing = (limiter: Pick<AddressLimiter, 'isUsedUp'>) => {
-  const underWay = new Map<string, number>();
+  const addresses = new Map<string, { underWay: number; waiting: (() => void)[] }>();
   return async <T>(address: string, { work, refuse }: Doubtful<T>): Promise<T> => {
     if (!limiter.isUsedUp(address)) return work();
-    const others = underWay.get(address) ?? 0;
-    if (others >= atOnceMax) throw refuse();
-    underWay.set(address, others + 1);
+    const own = addresses.get(address) ?? { underWay: 0, waiting: [] };
+    addresses.set(address, own);
+    if (own.underWay < atOnceMax) own.underWay += 1;
+    else if (own.waiting.length >= waitingMax) throw refuse();
+    // Whoever is done hands his place on.
+    else await new Promise<void>((resolve) => own.waiting.push(resolve));
     try {
       return await work();
     } finally {
-      const left = (underWay.get(address) ?? 1) - 1;
-      if (left > 0) underWay.set(address, left);
-      else underWay.delete(address);
+      const next = own.waiting.shift();
+      if (next) next();
+      else if ((own.underWay -= 1) === 0) addresses.delete(address);
     }
   };
 };

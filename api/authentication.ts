@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { PaymentError } from '../contract/errors.ts';
 import type { Owner } from '../postgres/payments.ts';
 import type { Budget, Caller, Tokens } from '../postgres/tokens.ts';
@@ -8,10 +7,7 @@ import { createSparing, KnownExcess, tooMany } from './address-limiter.ts';
 
 export interface Deps {
   tokens: Pick<Tokens, 'authenticate'>;
-  /**
-   * Counts failures. A valid token passes from any address; from one that is past its limit a token that
-   * this process has not met before waits for its turn, by 429.
-   */
+  /** Counts failures: a valid token passes from any address. */
   failures: AddressLimiter;
   logger: Pick<Logger, 'warn'>;
 }
@@ -29,7 +25,6 @@ const tokenPattern = /^svc_(?:live|test)_[0-9A-Za-z]{43}$/;
 /** Who calls. @throws PaymentError UNAUTHENTICATED, INVALID_TOKEN, APPLICATION_DISABLED, RATE_LIMITED */
 export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
   const sparing = createSparing(failures);
-  const known = createKnownTokens();
 
   const failure = (address: string, token_prefix: string, problem: PaymentError) => {
     const excess = failures.hit(address);
@@ -42,16 +37,12 @@ export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
     return excess ?? problem;
   };
 
-  /** A token that was good a moment ago is looked up whatever others of its address do. */
-  const lookUp = async (token: string, address: string): Promise<Caller | undefined> => {
-    const work = () => tokens.authenticate(token);
-    // Its minute may end just now; the token may be right.
-    const refuse = () => failure(address, prefixOf(token), tooMany(1));
-    const isSpared = failures.isUsedUp(address) && !known.has(token);
-    const caller = await (isSpared ? sparing(address, { work, refuse }) : work());
-    known.note(token, caller !== undefined && !caller.disabled);
-    return caller;
-  };
+  const lookUp = (token: string, address: string): Promise<Caller | undefined> =>
+    sparing(address, {
+      work: () => tokens.authenticate(token),
+      // Its minute may end just now; the token may be right.
+      refuse: () => failure(address, prefixOf(token), tooMany(1)),
+    });
 
   return async ({ authorization, address, tell }: Credentials): Promise<Caller> => {
     const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
@@ -78,21 +69,3 @@ const unauthenticated = () =>
   new PaymentError('UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.');
 const invalid = () => new PaymentError('INVALID_TOKEN');
 const disabled = () => new PaymentError('APPLICATION_DISABLED');
-
-const knownMax = 10_000;
-
-/** Tokens that were good when they were last looked up, by their hashes; the oldest makes room. */
-const createKnownTokens = () => {
-  const hashes = new Set<string>();
-  const hashOf = (token: string) => hash('sha256', token, 'base64');
-  return {
-    has: (token: string) => hashes.has(hashOf(token)),
-    note(token: string, isGood: boolean) {
-      const hashed = hashOf(token);
-      if (!isGood) hashes.delete(hashed);
-      else hashes.add(hashed);
-      const [oldest] = hashes;
-      if (hashes.size > knownMax && oldest !== undefined) hashes.delete(oldest);
-    },
-  };
-};

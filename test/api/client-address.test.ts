@@ -135,7 +135,7 @@ describe('a limit by address', () => {
     expect([isNews(), isNews(), isNews()]).toEqual([undefined, true, false]);
   });
 
-  it('that is used up leaves room for two at once, of what may yet not count', async () => {
+  it('that is used up leaves room for four at once, of what may yet not count; the rest waits', async () => {
     const limiter = createAddressLimiter({ perMinute: 1, now: () => 0 });
     const works: PromiseWithResolvers<void>[] = [];
     const doubtful = {
@@ -147,19 +147,20 @@ describe('a limit by address', () => {
       refuse: () => tooMany(7),
     };
     const spare = createSparing(limiter);
-    const sparing = (address: string) => spare(address, doubtful);
-    const before = [1, 2, 3].map(() => sparing('a'));
-    expect(works).toHaveLength(3);
+    const before = [1, 2, 3, 4, 5].map(() => spare('a', doubtful));
+    expect(works).toHaveLength(5);
     limiter.hit('a');
-    const two = [sparing('a'), sparing('a')];
-    await expect(sparing('a')).rejects.toMatchObject({ details: { retry_after: 7 } });
-    const elsewhere = sparing('b');
-    expect(works).toHaveLength(6);
-    works[3]?.reject(new Error('in vain'));
-    await expect(two[0]).rejects.toThrow('in vain');
-    const next = sparing('a');
-    expect(works).toHaveLength(7);
+    const inTurn = [1, 2, 3, 4, 5].map(() => spare('a', doubtful));
+    expect(works).toHaveLength(9);
+    const elsewhere = spare('b', doubtful);
+    expect(works).toHaveLength(10);
+    works[5]?.reject(new Error('in vain'));
+    await expect(inTurn[0]).rejects.toThrow('in vain');
+    expect(works).toHaveLength(11);
     for (const { resolve } of works) resolve();
-    await Promise.all([...before, two[1], elsewhere, next]);
+    await Promise.all([...before, ...inTurn.slice(1), elsewhere]);
+
+    void Array.from({ length: 504 }, () => spare('a', doubtful));
+    await expect(spare('a', doubtful)).rejects.toMatchObject({ details: { retry_after: 7 } });
   });
 });
