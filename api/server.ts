@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../contract/errors.ts';
 import { errors } from '../contract/errors.ts';
@@ -37,21 +37,15 @@ export const createHttpServer = (
   { logger, takenWithinMs = 60_000 }: Options,
 ): Server => {
   const server = createServer(limits);
-  const watch = cutUntaken(server, takenWithinMs);
-  const unanswered = new WeakMap<Duplex, { count: number }>();
+  const open: OpenAnswers = new Map();
+  cutUntaken(server, open, takenWithinMs);
 
   const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
-    const own = unanswered.get(socket) ?? { count: 0 };
+    const others = open.get(socket)?.filter(isOpen) ?? [];
     // Pausing would not do: what is read at once may hold hundreds.
-    if (own.count >= unansweredMax) return void socket.destroy();
-    if (own.count === 0) unanswered.set(socket, own);
-    own.count += 1;
-    const forget = watch(res);
-    res.once('close', () => {
-      own.count -= 1;
-      forget();
-    });
+    if (others.length >= unansweredMax) return void socket.destroy();
+    open.set(socket, [...others, res]);
     void handler(req, res);
   };
   server.on('request', take);
@@ -78,27 +72,31 @@ export const createHttpServer = (
   return server;
 };
 
+/** Of each connection those that may not be taken yet; looked over at its next request, and by the clock. */
+type OpenAnswers = Map<Socket, ServerResponse[]>;
+const isOpen = ({ closed }: ServerResponse) => !closed;
+
 /** Resets connections whose reader does not take an answer: it holds memory and a file for as long. */
-const cutUntaken = (server: Server, withinMs: number) => {
+const cutUntaken = (server: Server, open: OpenAnswers, withinMs: number) => {
   /** When each was first seen with all of its answer handed over. */
-  const open = new Map<ServerResponse, number | undefined>();
+  const handedOver = new WeakMap<ServerResponse, number>();
   const check = () => {
     const now = performance.now();
-    for (const [res, since] of open) {
-      const { socket } = res.req;
+    for (const [socket, answers] of open) {
+      const left = answers.filter(isOpen);
       // An answer behind another one does not hear that its connection has closed.
-      if (socket.destroyed) open.delete(res);
-      else if (since === undefined) open.set(res, res.writableEnded ? now : undefined);
-      else if (now - since >= withinMs) socket.resetAndDestroy();
+      if (socket.destroyed || left.length === 0) open.delete(socket);
+      else open.set(socket, left);
+      for (const res of left.filter(({ writableEnded }) => writableEnded)) {
+        const since = handedOver.get(res) ?? now;
+        handedOver.set(res, since);
+        if (now - since >= withinMs) socket.resetAndDestroy();
+      }
     }
   };
   const everyMs = Math.min(withinMs, limits.connectionsCheckingInterval);
   const checking = setInterval(check, everyMs).unref();
   server.once('close', () => clearInterval(checking));
-  return (res: ServerResponse) => {
-    open.set(res, undefined);
-    return () => open.delete(res);
-  };
 };
 
 const onceAMinute = (tell: () => void) => {
