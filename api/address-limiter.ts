@@ -1,7 +1,6 @@
 import { PaymentError } from '../contract/errors.ts';
+import { setLatest } from './latest.ts';
 
-/** So many addresses are remembered; the one whose minute began first makes room. */
-const addressesMax = 10_000;
 const windowMs = 60_000;
 
 export interface Limit {
@@ -19,8 +18,8 @@ export const tooMany = (retryAfter: number, Failure = PaymentError): PaymentErro
   });
 
 /**
- * Counts by client address, in this process and in bounded memory. An address's minute begins with
- * its first hit.
+ * Counts by client address, in this process and in bounded memory: the address whose minute began first
+ * makes room. Its minute begins with its first hit.
  */
 export const createAddressLimiter = ({ perMinute, now }: Limit) => {
   const windows = new Map<string, { hits: number; endsAt: number }>();
@@ -30,11 +29,8 @@ export const createAddressLimiter = ({ perMinute, now }: Limit) => {
       const time = now();
       let window = windows.get(address);
       if (!window || window.endsAt <= time) {
-        windows.delete(address);
-        const [oldest] = windows.keys();
-        if (windows.size >= addressesMax && oldest !== undefined) windows.delete(oldest);
         window = { hits: 0, endsAt: time + windowMs };
-        windows.set(address, window);
+        setLatest(windows, address, window);
       }
       window.hits += 1;
       if (window.hits <= perMinute) return undefined;

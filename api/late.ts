@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { limits } from '../contract/limits.ts';
 import { lateStartOf, lateWorkflow } from '../workflows/messages.ts';
 import type { late } from '../workflows/late.ts';
+import { setLatest } from './latest.ts';
 
 const longestMs = 5_000;
 
@@ -20,7 +21,6 @@ export const createLateStarter =
 export type LateStarter = ReturnType<typeof createLateStarter>;
 
 const quietMs = limits.quietSeconds * 1000;
-const rememberedMax = 10_000;
 
 /**
  * For payers who come back again and again: one start in 3 s for each payment. Who comes sooner waits,
@@ -33,10 +33,7 @@ export const spaceOut = (start: LateStarter) => {
 
   const begin = (paymentId: string, withinMs: number): Promise<void> => {
     next.delete(paymentId);
-    begun.delete(paymentId);
-    begun.set(paymentId, Date.now());
-    const [oldest] = begun.keys();
-    if (begun.size > rememberedMax && oldest !== undefined) begun.delete(oldest);
+    setLatest(begun, paymentId, Date.now());
     return start(paymentId, withinMs);
   };
 

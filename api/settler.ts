@@ -12,10 +12,10 @@ import type { StartFacts } from '../contract/payment.ts';
 import type { Standing } from '../contract/status.ts';
 import type { SettleRequest } from '../workflows/messages.ts';
 import { knowsAll, paymentWorkflow, settleUpdate, startOf } from '../workflows/messages.ts';
+import { setLatest } from './latest.ts';
 
 const deadlineMs = 10_000;
 const quietMs = limits.quietSeconds * 1000;
-const rememberedMax = 10_000;
 
 /**
  * Asks a payment's workflow to settle: one update a payment at a time in this process, so that one
@@ -60,17 +60,10 @@ export const createSettler = ({ client }: { client: Client }) => {
     }
   };
 
-  const remember = (id: string, standing: Standing, told: SettleRequest) => {
-    answered.delete(id);
-    answered.set(id, { standing, told, at: Date.now() });
-    const [oldest] = answered.keys();
-    if (answered.size > rememberedMax && oldest !== undefined) answered.delete(oldest);
-  };
-
   const begin = (facts: StartFacts, request: SettleRequest): Promise<Standing> => {
     const answer = update(facts, request)
       .then((standing) => {
-        remember(facts.id, standing, request);
+        setLatest(answered, facts.id, { standing, told: request, at: Date.now() });
         return standing;
       })
       .finally(() => running.delete(facts.id));
