@@ -1,4 +1,5 @@
 import { errors, PaymentError } from '../contract/errors.ts';
+import { limits } from '../contract/limits.ts';
 import { isAway } from '../postgres/connection.ts';
 import type { Logger } from '../process.ts';
 import { problemPage } from './pages.ts';
@@ -6,8 +7,6 @@ import type { Reply, Route } from './route.ts';
 import { codesOf } from './route.ts';
 
 const retryAfterSeconds = 5;
-/** A request of made-up names alone has thousands of problems: an answer many times its size. */
-const problemsMax = 50;
 
 /** The one place where a failure becomes an answer: JSON for applications, a page for payers. */
 export const toErrorReply = async (
@@ -34,14 +33,14 @@ export const toErrorReply = async (
   return { status, headers, body: JSON.stringify({ error: body }) };
 };
 
-/** Tells the first problems alone, and says so, where there are too many. */
+/** A request of made-up names alone has thousands of problems, an answer many times its size: the first are told. */
 const bounded = ({ code, message, details }: PaymentError) => {
   const { fields = [] } = details ?? {};
-  if (fields.length <= problemsMax) return { code, message, details };
+  if (fields.length <= limits.problems) return { code, message, details };
   return {
     code,
-    message: `${message} They are the first ${problemsMax} of ${fields.length}.`,
-    details: { ...details, fields: fields.slice(0, problemsMax) },
+    message: `${message} They are the first ${limits.problems} of ${fields.length}.`,
+    details: { ...details, fields: fields.slice(0, limits.problems) },
   };
 };
 

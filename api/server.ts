@@ -6,12 +6,13 @@ import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../contract/errors.ts';
 import { errors } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
+import { limits } from '../contract/limits.ts';
 import type { Logger } from '../process.ts';
 
-const limits = {
+const options = {
   /** A sender has this long for its headers, and for the whole request. */
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  requestTimeout: limits.requestSeconds * 1000,
   /** How often the two are looked at. */
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
@@ -22,8 +23,6 @@ const limits = {
  * With half a head of 15 KB on each they need about 110 MB.
  */
 const connectionsMax = 5_000;
-/** Of one connection: more are sent ahead by nobody but who wants to fill the memory. */
-const unansweredMax = 8;
 
 export interface Options {
   logger: Pick<Logger, 'error'>;
@@ -34,17 +33,18 @@ export interface Options {
 /** The HTTP server: what never becomes a request of the application is answered here. */
 export const createHttpServer = (
   handler: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
-  { logger, takenWithinMs = 60_000 }: Options,
+  { logger, takenWithinMs = limits.takenSeconds * 1000 }: Options,
 ): Server => {
-  const server = createServer(limits);
+  const server = createServer(options);
   const open: OpenAnswers = new Map();
   cutUntaken(server, open, takenWithinMs);
 
   const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
     const others = open.get(socket)?.filter(isOpen) ?? [];
-    // Pausing would not do: what is read at once may hold hundreds.
-    if (others.length >= unansweredMax) return void socket.destroy();
+    // More are sent ahead by nobody but who wants to fill the memory. Pausing would not do: what is read
+    // at once may hold hundreds.
+    if (others.length >= limits.unanswered) return void socket.destroy();
     open.set(socket, [...others, res]);
     void handler(req, res);
   };
@@ -94,7 +94,7 @@ const cutUntaken = (server: Server, open: OpenAnswers, withinMs: number) => {
       }
     }
   };
-  const everyMs = Math.min(withinMs, limits.connectionsCheckingInterval);
+  const everyMs = Math.min(withinMs, options.connectionsCheckingInterval);
   const checking = setInterval(check, everyMs).unref();
   server.once('close', () => clearInterval(checking));
 };

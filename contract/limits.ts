@@ -2,6 +2,14 @@
 export const limits = {
   /** Of a request's body. */
   bodyKb: 64,
+  /** For all of a request to arrive. */
+  requestSeconds: 30,
+  /** For an answer to be taken, from when all of it is there. */
+  takenSeconds: 60,
+  /** Requests on one connection that have no answer yet. */
+  unanswered: 8,
+  /** Problems that one answer tells. */
+  problems: 50,
   /** Of an application, in a clock minute, unless an admin has set another number. */
   requestsPerMinute: 120,
   /** Of a client address, in a minute and in one process of the API. */
