@@ -1,7 +1,7 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import postgres from 'postgres';
 import { createSilenceWatch } from './silence.ts';
-import { withinConnection } from './transactions.ts';
+import { lostCodes, withinConnection } from './transactions.ts';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -96,11 +96,10 @@ export const connect = (url: string, { name, max, patient = false }: ConnectOpti
 
 const tooSlow = '57014';
 const connectionCodes = new Set([
-  ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
+  ...lostCodes,
+  ...['CONNECT_TIMEOUT', 'CONNECTION_ENDED', 'ECONNREFUSED', 'NO_ANSWER'],
   // The name server knows no such name, does not answer at the moment, or failed.
   ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL'],
-  ...['NO_ANSWER', 'EHOSTUNREACH', 'ENETUNREACH'],
   // Shutting down, crashed, starting up, too many connections; a statement took too long.
   ...['57P01', '57P02', '57P03', '53300', tooSlow],
   // It only reads: a standby, until the name leads to the new primary.

@@ -4,7 +4,8 @@ import { aroundStatements } from './statements.ts';
 type Work = (tx: Sql) => unknown;
 type Begin = (...args: [Work] | [string, Work]) => Promise<unknown>;
 
-const lostCodes = new Set([
+/** An open connection is no more. */
+export const lostCodes: ReadonlySet<string> = new Set([
   ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
   ...['EHOSTUNREACH', 'ENETUNREACH'],
 ]);
