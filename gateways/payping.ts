@@ -96,9 +96,10 @@ export const payping = defineDriver({
             failureCode: 'amount_mismatch',
             ...wordsOf(null, `${amount} IRT`),
           };
-        if (!refId && isVerified) return toAnswer(stands);
-        if (!refId)
+        if (!refId) {
+          if (isVerified) return toAnswer(stands);
           throw new GatewaySilence('payping, report: paid, but without the number to verify it by');
+        }
         // A verified one is verified again for its card alone: whatever else is said, and where nothing
         // is, its report calls it final.
         if (isVerified) return (await paidAgain(payment, Number(refId))) ?? toAnswer(stands);

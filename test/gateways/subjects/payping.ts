@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Scene, Subject } from '../subject.ts';
+import { answersAboutAnother } from '../scenes.ts';
 import { startPayping } from '../stand-ins/payping.ts';
 
 type Payping = Awaited<ReturnType<typeof startPayping>>;
@@ -160,25 +161,7 @@ export const payping: Subject<Payping> = {
       inquire: { state: 'paid', amount: 20_000, currency: 'IRR' },
       verify: { state: 'paid', amount: 20_000, currency: 'IRR' },
     },
-    {
-      what: 'FS-08: an answer about another payment is none',
-      play(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.paymentId = 'PAY_another';
-      },
-      inquire: 'silence',
-      verify: 'silence',
-    },
-    {
-      what: 'FS-08: a verification that answers about another payment is none',
-      play(bank, reference) {
-        bank.pay(reference);
-        bank.mistakeOnce('PAY_another');
-      },
-      inquire: { state: 'settling' },
-      verify: 'silence',
-    },
+    ...answersAboutAnother<Payping>(),
     {
       what: 'FS-08: verified before, and it names another payment: the report is right',
       play(bank, reference) {

@@ -1,5 +1,6 @@
 import type { FailureCode } from '../../../contract/failure.ts';
 import type { Scene, Subject } from '../subject.ts';
+import { answersAboutAnother } from '../scenes.ts';
 import { startZibal } from '../stand-ins/zibal.ts';
 
 type Zibal = Awaited<ReturnType<typeof startZibal>>;
@@ -120,25 +121,7 @@ export const zibal: Subject<Zibal> = {
       inquire: { state: 'paid', amount: 2_000, currency: 'IRR' },
       verify: { state: 'paid', amount: 2_000, currency: 'IRR' },
     },
-    {
-      what: 'FS-08: an answer about another payment is none',
-      play(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.paymentId = 'PAY_another';
-      },
-      inquire: 'silence',
-      verify: 'silence',
-    },
-    {
-      what: 'FS-08: a verification that answers about another payment is none',
-      play(bank, reference) {
-        bank.pay(reference);
-        bank.mistakeOnce('PAY_another');
-      },
-      inquire: { state: 'settling' },
-      verify: 'silence',
-    },
+    ...answersAboutAnother<Zibal>(),
     {
       what: 'refNumber as a text',
       play(bank, reference) {
