@@ -1,4 +1,4 @@
-import type { GatewayRegistry } from '../gateways/registry.ts';
+import type { AdapterOf } from '../gateways/adapters.ts';
 import type { Deps as DeliveryDeps } from './delivery.ts';
 import { createDeliveryActivities } from './delivery.ts';
 import type { Deps as LateDeps } from './late.ts';
@@ -19,6 +19,6 @@ export type Activities = ReturnType<typeof createActivities>;
 
 /** For what is rare, with a statement of its own for each. */
 const keepingExchanges =
-  ({ gatewayOf, gatewayExchanges }: PaymentDeps): GatewayRegistry =>
+  ({ gatewayOf, gatewayExchanges }: PaymentDeps): AdapterOf =>
   (account) =>
     gatewayOf(account, (exchange, { id }) => gatewayExchanges.insert(id, [exchange]));

@@ -1,5 +1,5 @@
 import { isTerminal } from '../contract/status.ts';
-import type { GatewayRegistry } from '../gateways/registry.ts';
+import type { AdapterOf } from '../gateways/adapters.ts';
 import { driverOf } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
@@ -14,7 +14,7 @@ export interface Deps {
   settlements: Pick<Settlements, 'get'>;
   lateMoney: LateMoneyRecords;
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
-  gatewayOf: GatewayRegistry;
+  gatewayOf: AdapterOf;
   gatewayPlaces: Places;
   publicBaseUrl: string;
   now: () => Date;

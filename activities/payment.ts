@@ -4,7 +4,7 @@ import type { Status, Standing } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayAdapter } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
-import type { GatewayRegistry } from '../gateways/registry.ts';
+import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { Settlements } from '../postgres/settlements.ts';
 import { atGateway, orUnknown, toGateway, toOpened } from './at-gateway.ts';
@@ -19,7 +19,7 @@ import type { Places } from './places.ts';
 export interface Deps {
   settlements: Settlements;
   gatewayExchanges: Pick<GatewayExchanges, 'insert' | 'list'>;
-  gatewayOf: GatewayRegistry;
+  gatewayOf: AdapterOf;
   gatewayPlaces: Places;
   workflows: Pick<PaymentWorkflows, 'startLate'>;
   publicBaseUrl: string;

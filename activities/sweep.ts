@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
-import type { GatewayRegistry } from '../gateways/registry.ts';
+import type { AdapterOf } from '../gateways/adapters.ts';
 import type { StartFacts } from '../contract/payment.ts';
 import type { ExchangeOf, GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { IdempotencyKeys } from '../postgres/idempotency-keys.ts';
@@ -18,7 +18,7 @@ export interface Deps {
   idempotencyKeys: Pick<IdempotencyKeys, 'dropExpired'>;
   settlements: Pick<Settlements, 'get'>;
   gatewayExchanges: Pick<GatewayExchanges, 'insertRepeated'>;
-  gatewayOf: GatewayRegistry;
+  gatewayOf: AdapterOf;
   workflows: PaymentWorkflows;
   publicBaseUrl: string;
   logger: Log;

@@ -5,7 +5,7 @@ import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
 import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { createResolver } from '../activities/webhook-resolver.ts';
 import { readAdminConfig } from '../config.ts';
-import { problemWithAccount } from '../gateways/registry.ts';
+import { problemWithAccount } from '../gateways/adapters.ts';
 import { connect } from '../postgres/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { SetupError } from '../process.ts';

@@ -3,7 +3,7 @@ import type { FailureCode } from '../contract/failure.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Redirect } from '../contract/payment.ts';
 import type { CurrencyTerms } from './amount.ts';
-import type { CallGateway, Target } from './http.ts';
+import type { CallGateway, Target } from './call.ts';
 
 /** What a gateway is told about a payment. Amount in minor units of the currency. */
 export interface GatewayPayment {

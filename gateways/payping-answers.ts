@@ -4,8 +4,8 @@ import type { CurrencyTerms } from './amount.ts';
 import { fromWire } from './amount.ts';
 import type { Answer, OpenedPayment, Opening, Reversal } from './gateway.ts';
 import { GatewaySilence } from './gateway.ts';
-import type { HttpAnswer } from './http.ts';
-import { read } from './http.ts';
+import type { HttpAnswer } from './call.ts';
+import { read } from './call.ts';
 import { maskedPan, wordsOf } from './words.ts';
 
 /** Of the tomans, for which a verification has 32 bits. No other bounds are in its document. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { toWire } from './amount.ts';
 import type { Account, Capabilities, GatewayAdapter, OpenedPayment, Tools } from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
-import type { Call, HttpAnswer } from './http.ts';
-import { pathOf, read } from './http.ts';
+import type { Call, HttpAnswer } from './call.ts';
+import { pathOf, read } from './call.ts';
 import {
   confirmationOf,
   isRefunded,

@@ -11,8 +11,8 @@ import type {
   Tools,
 } from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
-import type { Call, HttpAnswer } from './http.ts';
-import { pathOf, read } from './http.ts';
+import type { Call, HttpAnswer } from './call.ts';
+import { pathOf, read } from './call.ts';
 import {
   Event,
   EventSession,

@@ -10,7 +10,7 @@ import type {
   Tools,
 } from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
-import { pathOf, read } from './http.ts';
+import { pathOf, read } from './call.ts';
 import { maskedPan, wordsOf } from './words.ts';
 
 const hosts = { sandbox: 'https://sandbox.zarinpal.com', live: 'https://payment.zarinpal.com' };

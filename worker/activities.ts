@@ -4,7 +4,7 @@ import { createPlaces } from '../activities/places.ts';
 import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
 import { attemptDeadlineMs } from '../activities/webhook-request.ts';
 import { createGatewayDispatcher } from '../gateways/http.ts';
-import { createGatewayRegistry } from '../gateways/registry.ts';
+import { createAdapters } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../operations/metrics.ts';
 import type { Sql } from '../postgres/connection.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
@@ -43,7 +43,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const secretBox = createSecretBox(config.SECRETS_KEY);
   const now = () => new Date();
-  const gatewayOf = createGatewayRegistry({
+  const gatewayOf = createAdapters({
     sandboxPayments: createSandboxPayments(sql),
     publicBaseUrl,
     secretBox,

@@ -1,6 +1,6 @@
 import type { Log } from '../activities/log.ts';
 import { alerts as alertNames } from '../contract/alert.ts';
-import type { GatewayRegistry } from '../gateways/registry.ts';
+import type { AdapterOf } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../operations/metrics.ts';
 import type { Deliveries } from '../postgres/deliveries.ts';
 import type { Settlements } from '../postgres/settlements.ts';
@@ -65,10 +65,7 @@ export const measuredDeliveries = (
 });
 
 export const measuredGateways =
-  (
-    gatewayOf: GatewayRegistry,
-    { gatewayCalls }: Pick<WorkerMetrics, 'gatewayCalls'>,
-  ): GatewayRegistry =>
+  (gatewayOf: AdapterOf, { gatewayCalls }: Pick<WorkerMetrics, 'gatewayCalls'>): AdapterOf =>
   (account, listener) =>
     gatewayOf(account, (exchange, payment) => {
       const { operation, result, durationMs } = exchange;

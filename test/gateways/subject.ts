@@ -5,7 +5,7 @@ import type { Money } from '../../gateways/amount.ts';
 import type { Account, Answer, GatewayAdapter, ReturnHint } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
 import { createGatewayDispatcher } from '../../gateways/http.ts';
-import { createGatewayRegistry } from '../../gateways/registry.ts';
+import { createAdapters } from '../../gateways/adapters.ts';
 import type { SandboxTools } from '../../gateways/sandbox.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import type { Provider } from './stand-ins/server.ts';
@@ -75,7 +75,7 @@ export const adapterOf = (
     now = () => new Date(),
   }: { tools?: Behind; allowLoopback?: boolean; now?: () => Date } = {},
 ): GatewayAdapter => {
-  const gatewayOf = createGatewayRegistry({
+  const gatewayOf = createAdapters({
     ...tools,
     ...limits,
     secretBox,

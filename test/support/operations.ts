@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import type { Deps, Operations } from '../../admin/operations.ts';
 import { createOperations } from '../../admin/operations.ts';
-import { problemWithAccount } from '../../gateways/registry.ts';
+import { problemWithAccount } from '../../gateways/adapters.ts';
 import type { Sql } from '../../postgres/connection.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';

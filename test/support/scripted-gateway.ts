@@ -5,7 +5,7 @@ import { createPlaces } from '../../activities/places.ts';
 import type { Answer, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
 import { observed } from '../../gateways/observed.ts';
-import type { GatewayRegistry } from '../../gateways/registry.ts';
+import type { AdapterOf } from '../../gateways/adapters.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { Records } from './records.ts';
 
@@ -60,8 +60,7 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
       lists += 1;
       return listUnverified();
     };
-  const gatewayOf: GatewayRegistry = (_, listener) =>
-    listener ? observed(adapter, listener) : adapter;
+  const gatewayOf: AdapterOf = (_, listener) => (listener ? observed(adapter, listener) : adapter);
   return { gatewayOf, asked, calls: () => asked.map(({ call }) => call), lists: () => lists };
 };
 

@@ -1,0 +1,72 @@
+import type { RecordedAccount } from '../contract/gateway-account.ts';
+import type { Account, GatewayAdapter } from './gateway.ts';
+import { AccountProblem } from './gateway.ts';
+import type { HttpOptions } from './http.ts';
+import { beginTry, createGatewayDispatcher } from './http.ts';
+import type { Listener } from './observed.ts';
+import { observed } from './observed.ts';
+import type { SecretBox } from './registry.ts';
+import { credentialsOf, driverOf } from './registry.ts';
+import type { SandboxTools } from './sandbox.ts';
+
+const uncalled = () => Promise.reject(new Error('The account is only looked at'));
+
+/** Why an account cannot work, by field and without a value; nothing is called. */
+export const problemWithAccount = (
+  name: string,
+  account: Account,
+  { allowLoopback }: Pick<HttpOptions, 'allowLoopback'>,
+): string | undefined => {
+  const driver = driverOf(name);
+  if (!driver) return `There is no gateway driver named "${name}"`;
+  try {
+    driver.connect(account, {
+      callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
+      sandboxPayments: { open: uncalled, verify: uncalled, get: uncalled, expire: uncalled },
+      publicBaseUrl: '',
+      now: () => new Date(),
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof AccountProblem) return error.message;
+    throw error;
+  }
+};
+
+export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
+  secretBox: SecretBox;
+}
+
+/**
+ * The adapter of an account, made for one try, whose time begins now. One that cannot be made
+ * refuses to open payments and knows nothing of those that are open.
+ */
+export const createAdapters = (deps: Deps): AdapterOf => {
+  const adapterOf = (account: RecordedAccount): GatewayAdapter => {
+    const { gateway: slug, gatewayKind: kind } = account;
+    try {
+      const driver = driverOf(account.driver);
+      if (!driver) throw new AccountProblem(`There is no gateway driver named ${account.driver}`);
+      const credentials = credentialsOf(deps.secretBox, account);
+      return driver.connect({ slug, kind, credentials }, { ...deps, callsTo: beginTry(deps) });
+    } catch (error) {
+      if (error instanceof AccountProblem) return unusable(error);
+      throw error;
+    }
+  };
+  return (account, listener) =>
+    listener ? observed(adapterOf(account), listener) : adapterOf(account);
+};
+export type AdapterOf = (account: RecordedAccount, listener?: Listener) => GatewayAdapter;
+
+const unusable = (problem: AccountProblem): GatewayAdapter => ({
+  async open() {
+    return { result: 'refused', code: 'account_problem', message: problem.message };
+  },
+  async verify() {
+    throw problem;
+  },
+  async inquire() {
+    throw problem;
+  },
+});
