@@ -51,6 +51,7 @@ const warning = 40;
 
 /** Of a pino line its message and payment; of other text on stderr what looks like the start of an error. */
 const summarize = (line: string, from: 'stdout' | 'stderr'): string | undefined => {
+  if (quietLine.test(line)) return undefined;
   const entry = parse(line);
   if (!entry) return from === 'stderr' && /^\S*(error|warn)/i.test(line) ? line : undefined;
   if (typeof entry.level !== 'number' || entry.level < warning) return undefined;
@@ -66,6 +67,9 @@ interface Entry {
   payment_id?: string;
   err?: { message?: string };
 }
+
+/** Below a warning: nothing to show, and thousands a second are not worth parsing. */
+const quietLine = /^\{"level":[123]0,/;
 
 const parse = (line: string): Entry | undefined => {
   if (!line.startsWith('{')) return undefined;
