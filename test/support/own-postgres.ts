@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { childrenOf } from '../../bench/processes.ts';
 import { connect } from '../../postgres/connection.ts';
 import { migrate } from '../../postgres/migrate.ts';
 import { freePort } from '../../stack/ports.ts';
@@ -69,11 +71,17 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
     },
     /** Nothing is answered any more, and no connection breaks. @returns what lets it go on */
     async freeze() {
-      const rows = await sql<{ pid: number }[]>`select pid from pg_stat_activity`;
-      const pids = [running?.pid ?? 0, ...rows.map(({ pid }) => pid)].filter((pid) => pid > 0);
-      const signal = (name: NodeJS.Signals) => pids.map((pid) => process.kill(pid, name));
-      signal('SIGSTOP');
-      return () => void signal('SIGCONT');
+      const server = running?.pid;
+      if (server === undefined) throw new Error('There is no server to freeze.');
+      const frozen: number[] = [];
+      // The server first, so that none is born after it; and it goes on last, so that none is gone.
+      for (let found = [server]; found.length > 0;) {
+        for (const pid of found) process.kill(pid, 'SIGSTOP');
+        frozen.unshift(...found);
+        await sleep(20);
+        found = childrenOf(server).filter((pid) => !frozen.includes(pid));
+      }
+      return () => void frozen.map((pid) => process.kill(pid, 'SIGCONT'));
     },
     drop,
   };
