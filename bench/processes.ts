@@ -40,17 +40,14 @@ const allStats = (): Stat[] =>
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readStat(Number(name)) ?? []);
 
-export const childrenOf = (pid: number): number[] =>
-  allStats()
-    .filter(({ parent }) => parent === pid)
-    .map((stat) => stat.pid);
-
 const ticksPerSecond = () =>
   Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 
 /** The processes of a stack that is up, by its own process. @throws SetupError */
 export const findPids = (stackPid: number): Pids => {
-  const children = childrenOf(stackPid).map((pid) => ({ pid, command: commandOf(pid) }));
+  const children = allStats()
+    .filter(({ parent }) => parent === stackPid)
+    .map(({ pid }) => ({ pid, command: commandOf(pid) }));
   const find = (part: Part, mark: string): number => {
     const found = children.find(({ command }) => command.includes(mark));
     if (!found) throw new SetupError(`The stack has no process for ${part}.`);

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { childrenOf } from '../../bench/processes.ts';
 import { connect } from '../../postgres/connection.ts';
 import { migrate } from '../../postgres/migrate.ts';
 import { freePort } from '../../stack/ports.ts';
@@ -85,4 +84,18 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
     },
     drop,
   };
+};
+
+/** As Linux tells it. */
+const childrenOf = (parent: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && statusOf(name).includes(`\nPPid:\t${parent}\n`))
+    .map(Number);
+
+const statusOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return ''; // It has just ended.
+  }
 };
