@@ -5,7 +5,7 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { slugPattern } from '../contract/ids.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { Message, Notification } from '../gateways/gateway.ts';
-import { AccountProblem } from '../gateways/gateway.ts';
+import { GatewaySilence } from '../gateways/gateway.ts';
 import type { NotificationReader } from '../gateways/registry.ts';
 import type { Gateways } from '../postgres/gateways.ts';
 import type { NamedPayment, Payments } from '../postgres/payments.ts';
@@ -96,10 +96,10 @@ const read = (
   account: RecordedAccount,
 ): Notification | undefined => {
   try {
-    if (!readNotification) throw new AccountProblem('SECRETS_KEY: is missing');
+    if (!readNotification) throw new GatewaySilence('SECRETS_KEY: is missing');
     return readNotification(message, account);
   } catch (error) {
-    if (error instanceof AccountProblem) throw notNow(error);
+    if (error instanceof GatewaySilence) throw notNow(error);
     throw error;
   }
 };

@@ -1,6 +1,6 @@
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Account, GatewayAdapter } from './gateway.ts';
-import { AccountProblem } from './gateway.ts';
+import { AccountProblem, GatewaySilence } from './gateway.ts';
 import type { HttpOptions } from './http.ts';
 import { beginTry, createGatewayDispatcher } from './http.ts';
 import type { Listener } from './observed.ts';
@@ -38,19 +38,20 @@ export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
 }
 
 /**
- * The adapter of an account, made for one try, whose time begins now. One that cannot be made
- * refuses to open payments and knows nothing of those that are open.
+ * The adapter of an account, made for one try, whose time begins now. Where it cannot be made nothing
+ * is known of any payment, and an account that is set up wrongly refuses to open one.
  */
 export const createAdapters = (deps: Deps): AdapterOf => {
   const adapterOf = (account: RecordedAccount): GatewayAdapter => {
     const { gateway: slug, gatewayKind: kind } = account;
     try {
       const driver = driverOf(account.driver);
-      if (!driver) throw new AccountProblem(`There is no gateway driver named ${account.driver}`);
+      // Another worker may be of a newer version, and know it.
+      if (!driver) throw new GatewaySilence(`There is no gateway driver named ${account.driver}`);
       const credentials = credentialsOf(deps.secretBox, account);
       return driver.connect({ slug, kind, credentials }, { ...deps, callsTo: beginTry(deps) });
     } catch (error) {
-      if (error instanceof AccountProblem) return unusable(error);
+      if (error instanceof GatewaySilence) return unusable(error);
       throw error;
     }
   };
@@ -59,8 +60,9 @@ export const createAdapters = (deps: Deps): AdapterOf => {
 };
 export type AdapterOf = (account: RecordedAccount, listener?: Listener) => GatewayAdapter;
 
-const unusable = (problem: AccountProblem): GatewayAdapter => ({
+const unusable = (problem: GatewaySilence): GatewayAdapter => ({
   async open() {
+    if (!(problem instanceof AccountProblem)) throw problem;
     return { result: 'refused', code: 'account_problem', message: problem.message };
   },
   async verify() {

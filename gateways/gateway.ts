@@ -155,7 +155,7 @@ const parsedBy = <Schema extends z.ZodType>(
   throw new AccountProblem(`The credentials do not fit the driver: ${[...wrong].join(', ')}`);
 };
 
-/** Timeout, 5xx or nonsense: the gateway did not say anything that can be relied on. */
+/** Timeout, 5xx or nonsense, or it could not be asked: it did not say anything that can be relied on. */
 export class GatewaySilence extends Error {}
 
 /** The account is not set up rightly, e.g. test credentials in a live account. Says no secret. */

@@ -4,7 +4,7 @@ import { credentialsOwner } from '../contract/ids.ts';
 import type { Money } from './amount.ts';
 import { problemsWith } from './amount.ts';
 import type { Driver, Message, Notification, ReturnHint } from './gateway.ts';
-import { AccountProblem } from './gateway.ts';
+import { GatewaySilence } from './gateway.ts';
 import { payping } from './payping.ts';
 import type { SandboxTools } from './sandbox.ts';
 import { sandbox } from './sandbox.ts';
@@ -42,7 +42,10 @@ export interface SecretBox {
   open(sealed: string, owner: string): string;
 }
 
-/** @throws AccountProblem */
+/**
+ * @throws GatewaySilence where they cannot be opened here: that is no problem of the account, e.g. a
+ * key may be missing in this process alone
+ */
 export const credentialsOf = (
   secretBox: SecretBox,
   { gateway, credentials }: RecordedAccount,
@@ -50,14 +53,17 @@ export const credentialsOf = (
   if (credentials === null) return {};
   try {
     return JSON.parse(secretBox.open(credentials, credentialsOwner(gateway)));
-  } catch {
-    throw new AccountProblem('The credentials cannot be read');
+  } catch (error) {
+    // What is wrong with JSON is told with a piece of it.
+    const why =
+      error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'no JSON';
+    throw new GatewaySilence(`The credentials of ${gateway} cannot be read: ${why}`);
   }
 };
 
 /**
  * Reads what claims to come from an account's gateway; undefined where that gateway tells no news.
- * @throws AccountProblem where the account is not set up rightly
+ * @throws GatewaySilence where the account cannot be used
  */
 export const createNotificationReader =
   ({ secretBox, now }: { secretBox: SecretBox; now: () => Date }) =>

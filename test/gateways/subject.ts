@@ -7,6 +7,7 @@ import { GatewaySilence } from '../../gateways/gateway.ts';
 import { createGatewayDispatcher } from '../../gateways/http.ts';
 import { createAdapters } from '../../gateways/adapters.ts';
 import type { SandboxTools } from '../../gateways/sandbox.ts';
+import type { SecretBox } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import type { Provider } from './stand-ins/server.ts';
 
@@ -73,12 +74,18 @@ export const adapterOf = (
     tools = noSandbox,
     allowLoopback = true,
     now = () => new Date(),
-  }: { tools?: Behind; allowLoopback?: boolean; now?: () => Date } = {},
+    openedBy = secretBox,
+  }: {
+    tools?: Behind;
+    allowLoopback?: boolean;
+    now?: () => Date;
+    openedBy?: Pick<SecretBox, 'open'>;
+  } = {},
 ): GatewayAdapter => {
   const gatewayOf = createAdapters({
     ...tools,
     ...limits,
-    secretBox,
+    secretBox: openedBy,
     dispatcher,
     allowLoopback,
     now,
