@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../contract/errors.ts';
 import { errors } from '../contract/errors.ts';
@@ -16,6 +16,8 @@ const options = {
   /** How often the two are looked at. */
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
+  // Node's own answer to a missing one has no request id.
+  requireHostHeader: false,
 };
 
 /**
@@ -41,6 +43,8 @@ export const createHttpServer = (
 
   const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
+    if (req.httpVersion === '1.1' && req.headers.host === undefined)
+      return void res.writeHead(400, { 'x-request-id': newRequestId(), connection: 'close' }).end();
     const others = open.get(socket)?.filter(isOpen) ?? [];
     // More are sent ahead by nobody but who wants to fill the memory. Pausing would not do: what is read
     // at once may hold hundreds.
@@ -56,6 +60,7 @@ export const createHttpServer = (
   );
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else if (socket instanceof Socket && isAnswering(open, socket)) return;
     else if (error.code === 'HPE_INVALID_METHOD') refuseMethod(socket);
     else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') end(socket, '408 Request Timeout');
     else if (error.code === 'HPE_HEADER_OVERFLOW')
@@ -75,6 +80,20 @@ export const createHttpServer = (
 /** Of each connection those that may not be taken yet; looked over at its next request, and by the clock. */
 type OpenAnswers = Map<Socket, ServerResponse[]>;
 const isOpen = ({ closed }: ServerResponse) => !closed;
+
+/**
+ * Whether a request that is all there waits for its answer, perhaps of a payment that is written by
+ * now: the answer must go out, whatever comes behind it, and the connection ends after it.
+ */
+const isAnswering = (open: OpenAnswers, socket: Socket): boolean => {
+  const last = open.get(socket)?.findLast((res) => isOpen(res) && res.req.complete);
+  if (last?.shouldKeepAlive) {
+    last.shouldKeepAlive = false;
+    // Where its head is sent already, Node keeps the connection.
+    last.once('close', () => socket.destroySoon());
+  }
+  return last !== undefined;
+};
 
 /** Resets connections whose reader does not take an answer: it holds memory and a file for as long. */
 const cutUntaken = (server: Server, open: OpenAnswers, withinMs: number) => {

@@ -139,6 +139,45 @@ describe('a method that a path does not have', () => {
     expect(answer).toMatch(/\r\nx-request-id: req_/i);
   });
 
+  it.each([
+    ['x', 'a stray byte'],
+    ['BREW / HTTP/1.1\r\n\r\n', 'a method that is none'],
+    ['GET / HTTP/1.1\r\nbad header\r\n\r\n', 'a head that is none'],
+  ])('answers a whole request, whatever comes behind it: %j, %s', async (behind) => {
+    const order = JSON.stringify({ order_id: 'raw', amount: 100, currency: 'EUR' });
+    const { socket, closed } = await rawConnection(service.url);
+    socket.write(`${createHead(token, order.length)}${order}${behind}`);
+    const answer = await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+    expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+    expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+  });
+
+  it('answers all of several, and nothing after them', async () => {
+    const { socket, closed } = await rawConnection(service.url);
+    const read = `GET /api/v1/payments HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`;
+    socket.write(`${read}${read}nonsense`);
+    const answer = await closed;
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+
+  it('400: a length in characters instead of bytes cuts the body, and is no method', async () => {
+    const order = JSON.stringify({ order_id: 'Bücher', amount: 100, currency: 'EUR' });
+    const { socket, closed } = await rawConnection(service.url);
+    socket.write(`${createHead(token, order.length)}${order}`);
+    const answer = await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"code":"MALFORMED_JSON"');
+  });
+
+  it('400: a request without a host has a request id, too', async () => {
+    const { socket, closed } = await rawConnection(service.url);
+    socket.write('GET /nowhere HTTP/1.1\r\n\r\n');
+    const answer = await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toMatch(/\r\nx-request-id: req_/i);
+  });
+
   it('400: what is no HTTP is refused, with a request id, and the connection closed', async () => {
     const { socket, closed } = await rawConnection(service.url);
     socket.write('GET / HTTP/1.1\r\nbad header\r\n\r\n');
@@ -147,3 +186,14 @@ describe('a method that a path does not have', () => {
     expect(answer).toMatch(/\r\nx-request-id: req_/i);
   });
 });
+
+const createHead = (authorized: string, length: number) =>
+  [
+    'POST /api/v1/payments HTTP/1.1',
+    'host: x',
+    `authorization: Bearer ${authorized}`,
+    'content-type: application/json',
+    `content-length: ${length}`,
+    '',
+    '',
+  ].join('\r\n');
