@@ -44,8 +44,9 @@ export const createSweepActivities = (deps: Deps) => {
 
   /** `begun` is false of an overdue delivery that was never tried. */
   const heal = async (facts: StartFacts & { begun?: boolean }) => {
-    // A run that does not know of the payment's end waits for something else.
-    if (facts.begun === false) await workflows.tell(facts);
+    // A run that does not know of the payment's end waits for something else. One that has begun to
+    // deliver knows, unless the engine was restored from a backup: then it waits for the payer.
+    if (facts.begun === false || facts.expiresAt > new Date()) await workflows.tell(facts);
     else await workflows.start(facts, { again: true });
     logger.info({ payment_id: facts.id }, 'Made sure that the payment has a workflow');
   };

@@ -103,6 +103,18 @@ describe('healPayments', () => {
     expect(told).toEqual([undelivered]);
     expect(await healPayments()).toBe(0);
   });
+
+  it('tells a workflow that waits for the payer again, as the engine’s backup knew it', async () => {
+    const { id } = await records.ended('paid');
+    await records.sql`
+      insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at)
+      values (${id}, 1, 1, 'schedule', now(), now())`;
+    await records.sql`
+      update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
+    const { healPayments, started, told } = createSweep();
+    expect(await healPayments()).toBe(1);
+    expect([started, told]).toEqual([[], [id]]);
+  });
 });
 
 describe('dropExpiredKeys', () => {
