@@ -67,9 +67,12 @@ export const mayYetBeTaken = (exchanges: readonly Exchange[]): boolean =>
   exchanges.some(({ operation, result }) => operation === 'verify' && result === 'settling');
 
 /**
- * Whether a verification was answered so, or not at all: it may have taken the money, whatever was said
- * of the payment since.
+ * Whether a verification was answered so, not at all, or even with yes: it may have taken the money of a
+ * payment that is not paid, whatever was said of it since.
  */
 export const wasInDoubt = (exchanges: readonly Exchange[]): boolean =>
   mayYetBeTaken(exchanges) ||
-  exchanges.some(({ operation, result }) => operation === 'verify' && result === 'silence');
+  exchanges.some(
+    ({ operation, result }) =>
+      operation === 'verify' && (result === 'silence' || result === 'paid'),
+  );

@@ -76,10 +76,19 @@ export const createEnding = (deps: Deps) => {
         return asEnded(ended);
       const standing = await find(payment.id);
       if (!isTerminal(standing.status)) return { known: 'waiting' };
-      // This try has taken the money, and one that was given up has said before that nobody paid.
-      if (outcome.status === 'paid' && standing.status !== 'paid')
-        await workflows.startLate(payment.id);
-      return asEnded(standing);
+      try {
+        return await asEnded(standing);
+      } catch (error) {
+        // This try has taken the money, and another one has said before that nobody paid. The engine may
+        // have given this one up by now, and then nobody repeats it.
+        const hasTaken = outcome.status === 'paid' || outcome.failureCode === 'amount_mismatch';
+        if (hasTaken && standing.status !== 'paid')
+          logger.error(
+            { payment_id: payment.id, gateway: payment.gateway, alert: 'late_money', err: error },
+            'Money was taken for a payment that had ended, and nobody may be looking for it',
+          );
+        throw error;
+      }
     },
   };
 };

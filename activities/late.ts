@@ -36,9 +36,12 @@ export const createLateActivities = (deps: Deps) => {
   const record = async (payment: PaymentFacts, result: LateResult | null, facts: AuditFacts) => {
     const { id, gateway, status, amount, currency } = payment;
     const all = { gateway, status, amount, currency, ...facts };
-    if (!(await lateMoney.record(id, { result, facts: all, now: now() }))) return;
-    if (result === 'reversed') logger.info({ payment_id: id, gateway }, 'Late money went back');
-    else logger.error({ payment_id: id, gateway, alert: 'late_money' }, alertOf[result ?? 'found']);
+    // Before it is written: a try that is repeated finds it written, and would alert nobody.
+    if (result !== 'reversed')
+      logger.error({ payment_id: id, gateway, alert: 'late_money' }, alertOf[result ?? 'found']);
+    const isNew = await lateMoney.record(id, { result, facts: all, now: now() });
+    if (isNew && result === 'reversed')
+      logger.info({ payment_id: id, gateway }, 'Late money went back');
   };
 
   const over = async (
@@ -90,7 +93,7 @@ export const createLateActivities = (deps: Deps) => {
       return last ? over(payment, 'by_hand') : 'again';
     }
     if (standing === 'taken') {
-      await record(payment, null, takenIn(answer));
+      if (!found) await record(payment, null, takenIn(answer));
       // Told before, without an answer, and it does not say what became of that.
       const untold = found !== undefined && found.reversals > 0 && !tellsReversal;
       const exhausted = found !== undefined && found.reversals >= mostReversals;

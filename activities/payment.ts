@@ -139,7 +139,9 @@ export const createPaymentActivities = (deps: Deps) => {
       if (isTerminal(payment.status)) return asEnded(payment);
       const { reference } = payment;
       if (reference === null) {
-        const outcome = unreachable ? failedWith('gateway_error') : expired;
+        // A run that is lost, or a last try that fails for a reason of ours, hides what came before it.
+        const inVain = unreachable || (await wasToldToOpen(id));
+        const outcome = inVain ? failedWith('gateway_error') : expired;
         return end(payment, outcome, { unsent: true });
       }
       if (!payment.sent) {
@@ -162,9 +164,12 @@ export const createPaymentActivities = (deps: Deps) => {
 
   /** @throws ApplicationFailure GATEWAY_UNAVAILABLE where the gateway was asked in vain until the end */
   async function ranOutOfTime({ id }: Tried): Promise<Opened> {
-    const asked = (await gatewayExchanges.list(id)).some(({ operation }) => operation === 'open');
-    if (!asked) return 'unopened';
+    if (!(await wasToldToOpen(id))) return 'unopened';
     throw ApplicationFailure.nonRetryable('Asked in vain until the end', gatewayUnavailable);
+  }
+
+  async function wasToldToOpen(id: string): Promise<boolean> {
+    return (await gatewayExchanges.list(id)).some(({ operation }) => operation === 'open');
   }
 
   async function openedAfterEnd(payment: Tried): Promise<Opened> {

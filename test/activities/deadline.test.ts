@@ -61,6 +61,14 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
     expect(await standing(payment)).toMatchObject({ failureCode: 'gateway_error', events: 1 });
   });
 
+  it('the same where the last of many tries failed for a reason of ours, or its run was lost', async () => {
+    const payment = await records.created();
+    const asked = withGateway(records, { open: silence });
+    await expect(asked.openPayment({ id: payment.id, late: false })).rejects.toThrow();
+    await unasked().expirePayment({ id: payment.id, ...inTime });
+    expect(await standing(payment)).toMatchObject({ failureCode: 'gateway_error', events: 1 });
+  });
+
   it('FS-16: the gateway is asked about a payer who is sent there in this very moment', async () => {
     const payment = await records.opened();
     const settlements = sendingMeanwhile(payment);
@@ -224,6 +232,27 @@ describe('the last inquiry', () => {
     const answer = await expirePayment({ id: payment.id, grace: true, unreachable: false });
     expect(answer).toEqual({ known: 'ended', status: 'expired' });
     expect(late).toEqual([payment.id]);
+  });
+
+  it('money that was taken so is told of where nobody can look for it, and is in doubt from then on', async () => {
+    const payment = await records.sent();
+    const deadline = { id: payment.id, grace: true, unreachable: false };
+    const startLate = () => Promise.reject(new Error('the engine is away'));
+    const { expirePayment, alerts } = withGateway(
+      records,
+      {
+        async verify() {
+          await withGateway(records, { verify: async () => waiting }).expirePayment(deadline);
+          return confirmed();
+        },
+      },
+      { workflows: { startLate } },
+    );
+    await expect(expirePayment(deadline)).rejects.toThrow('the engine is away');
+    expect(alerts()).toEqual(['late_money']);
+    const again = unasked();
+    await again.settlePayment({ id: payment.id, returned: false });
+    expect(again.late).toEqual([payment.id]);
   });
 
   it('FS-12: is not made about a payment that has ended', async () => {

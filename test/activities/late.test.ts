@@ -47,6 +47,8 @@ const settling: Answer = { state: 'settling' };
 
 interface Scene {
   driver?: DriverName;
+  /** What is recorded is kept, and the answer of Postgres is lost. */
+  answerIsLost?: boolean;
   /** What the last verification before the end was answered. */
   verified?: 'settling';
   inquire: (Answer | typeof silence)[];
@@ -55,7 +57,8 @@ interface Scene {
 }
 
 /** A payment that ended unpaid, and what its gateway says then. */
-const aLateCase = async ({ driver = 'stripe', verified, inquire, reverse }: Scene) => {
+const aLateCase = async (scene: Scene) => {
+  const { driver = 'stripe', verified, inquire, reverse, answerIsLost = false } = scene;
   const payment = await records.ended('expired', { gateway: driver });
   const said = {
     at: new Date(),
@@ -71,11 +74,16 @@ const aLateCase = async ({ driver = 'stripe', verified, inquire, reverse }: Scen
     ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
   });
   const { logger, alerts } = readableLogger();
+  const lateMoney = createLateMoney(records.sql);
+  const recordInVain = async (...row: Parameters<typeof lateMoney.record>): Promise<never> => {
+    await lateMoney.record(...row);
+    throw new Error('The connection is lost');
+  };
   let nowMs = Date.now();
   const gatewayPlaces = createPlaces({ perOwner: 1 });
   const { settleLateMoney } = createLateActivities({
     settlements: records.settlements,
-    lateMoney: createLateMoney(records.sql),
+    lateMoney: answerIsLost ? { ...lateMoney, record: recordInVain } : lateMoney,
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
     gatewayPlaces,
@@ -111,6 +119,17 @@ describe('FS-16: money that came after the end of a payment', () => {
       const { look, audited, alerts } = await aLateCase({ inquire: [{ state }] });
       expect(await look()).toBe('over');
       expect([await audited(), alerts()]).toEqual([[], []]);
+    }
+  });
+
+  it('alerts also where it is written down and that is never heard: who tries again finds it written', async () => {
+    for (const [inquire, last] of [
+      [confirmed(), false],
+      [silence, true],
+    ] as const) {
+      const { look, alerts } = await aLateCase({ inquire: [inquire], answerIsLost: true });
+      await expect(look({ last })).rejects.toThrow('The connection is lost');
+      expect(alerts()).toEqual(['late_money']);
     }
   });
 
