@@ -7,6 +7,7 @@ import {
   continueAsNew,
   defineSignal,
   defineUpdate,
+  patched,
   setHandler,
   TimeoutFailure,
   workflowInfo,
@@ -68,7 +69,9 @@ const live = async (input: PaymentInput): Promise<void> => {
     const { known } = await settling.expire({ grace, unreachable: opened === 'unreachable' });
     silentTries = known === 'unknown' ? silentTries + 1 : 0;
     const pauseMs = Math.min(minuteMs * 2 ** Math.max(silentTries - 1, 0), longestPauseMs);
-    const goesOn = () => news || settling.ended() !== undefined;
+    const isPatched = patched('a-pause-ends-when-long-or-answered');
+    const isStirred = () => isLong() || (silentTries > 0 && settling.isWaiting());
+    const goesOn = () => news || settling.ended() !== undefined || (isPatched && isStirred());
     await before(Date.now() + pauseMs, goesOn, `The gateway said ${known}, it is asked again`);
   }
 

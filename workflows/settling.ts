@@ -13,6 +13,7 @@ export const createSettling = (id: string) => {
   let ended: Status | undefined;
   // A cancel whose answer was lost is what explains that the gateway says expired later.
   let cancelled = false;
+  let waiting = false;
   let current: { answer: Promise<Standing>; told: SettleRequest } | undefined;
 
   const run = (tryOnce: () => Promise<Standing>, told: SettleRequest): Promise<Standing> => {
@@ -20,6 +21,7 @@ export const createSettling = (id: string) => {
       try {
         const standing = await tryOnce();
         if (standing.known === 'ended') ended = standing.status;
+        waiting = standing.known === 'waiting';
         return standing;
       } finally {
         current = undefined;
@@ -31,6 +33,9 @@ export const createSettling = (id: string) => {
 
   return {
     ended: (): Status | undefined => ended,
+
+    /** Whether the gateway, when it was asked last, said that nobody has paid yet. */
+    isWaiting: (): boolean => waiting,
 
     /** A run that begins late learns that the payment had ended. */
     begin(status: Status) {

@@ -36,6 +36,29 @@ describe('a long history', () => {
     expect((await newest(id).describe()).runId).not.toBe(first);
   });
 
+  it('is continued also in the long pauses of a gateway that stays silent', async () => {
+    const { play, newest, ask } = await aShortWorker();
+    let isBack = false;
+    const { id, handle, callsOf } = await play(
+      {
+        ...opens,
+        ...delivers,
+        settlePayment: async () => ({ known: 'unknown' }),
+        expirePayment: async () => (isBack ? ended : { known: 'unknown' }),
+      },
+      { expiresInMs: -16 * 60_000 },
+    );
+    const first = (await handle.describe()).runId;
+    const isContinued = async () => (await newest(id).describe()).runId !== first;
+    for (let asked = 0; asked < 15 && !(await isContinued()); asked += 1) await ask(id);
+    // Sooner than its first pause is over, which is a minute.
+    await until('it is continued', isContinued, 30_000);
+    isBack = true;
+    await newest(id).signal(newsSignal);
+    await newest(id).result();
+    expect(callsOf('deliverWebhook')).toHaveLength(1);
+  });
+
   it('is not continued over news that came while a question was still open', async () => {
     const { play, newest, ask } = await aShortWorker();
     let tries = 0;

@@ -81,3 +81,25 @@ it('news after the deadline are a reason to ask at once, and not a minute later'
   expect(Date.now() - began).toBeLessThan(30_000);
   expect(callsOf('expirePayment')).toHaveLength(2);
 });
+
+it('a gateway that has found its tongue after the deadline is asked for the end at once', async () => {
+  let isBack = false;
+  const { handle, callsOf } = await worker.play(
+    {
+      ...opens,
+      ...delivers,
+      settlePayment: async () => ({ known: isBack ? 'waiting' : 'unknown' }),
+      expirePayment: async () => (isBack ? ended : { known: 'unknown' }),
+    },
+    { expiresInMs: -16 * 60_000 },
+  );
+  const ask = () =>
+    handle.executeUpdate<Standing, [SettleRequest]>(settleUpdate, { args: [{ returned: false }] });
+  await until('it is silent', () => callsOf('expirePayment').length === 1);
+  expect(await ask()).toEqual({ known: 'unknown' });
+  isBack = true;
+  expect(await ask()).toEqual({ known: 'waiting' });
+  // Sooner than its first pause is over, which is a minute.
+  await until('it is asked for the end', () => callsOf('expirePayment').length === 2, 30_000);
+  await handle.result();
+});
