@@ -51,21 +51,27 @@ export const createSweepActivities = (deps: Deps) => {
     logger.info({ payment_id: facts.id }, 'Made sure that the payment has a workflow');
   };
 
-  const ask = async (one: OnTheirWay, said: ExchangeOf[]): Promise<void> => {
+  /** @returns whether the gateway has answered */
+  const ask = async (one: OnTheirWay, said: ExchangeOf[]): Promise<boolean> => {
     const payment = await settlements.get(one.id);
-    if (!payment) return;
+    if (!payment) return false;
     const gateway = gatewayOf(payment, (exchange) => said.push({ ...exchange, paymentId: one.id }));
     const opened = toOpened(payment, one.reference, deps.publicBaseUrl);
     const answer = await orSilent(one, () => gateway.inquire(opened));
     if (answer && hasNews(answer)) await workflows.tell(one);
+    return answer !== undefined;
   };
 
   /** Asks about each, and keeps for admins what was said about all of them at once. */
   const askAbout = async (payments: readonly OnTheirWay[], until: number) => {
     const said: ExchangeOf[] = [];
+    const answered: string[] = [];
     try {
       const bounds = { atOnce: asksPerLane, until, logger };
-      return await eachOf(payments, bounds, (one) => ask(one, said));
+      const ends = await eachOf(payments, bounds, async (one) => {
+        if (await ask(one, said)) answered.push(one.id);
+      });
+      return { ...ends, answered };
     } finally {
       if (said.length > 0) await deps.gatewayExchanges.insertRepeated(said);
     }
@@ -130,8 +136,8 @@ export const createSweepActivities = (deps: Deps) => {
      */
     async askGateway({ gateway }: { gateway: string }): Promise<number> {
       const until = Date.now() + workMs;
-      // To be taken is to count as asked, so no more are taken than are asked at once. Of those about
-      // whom a list tells all, many are; who had to be asked and was not is given back.
+      // To be taken is to count as asked for a while, so no more are taken than are asked at once. Of
+      // those about whom a list tells all, many are; who had to be asked and was not is given back.
       const first = await sweepQueries.takeOnTheirWay(gateway, asksPerLane);
       const listed = first[0] && (await listUnverified(first[0]));
       const isPaid = ({ reference }: OnTheirWay) => listed?.paid.has(reference) === true;
@@ -143,6 +149,9 @@ export const createSweepActivities = (deps: Deps) => {
         const bounds = { atOnce: startsAtOnce, until, logger };
         const told = await eachOf(due.filter(isPaid), bounds, workflows.tell);
         const asked = await askAbout(due.filter(isUnclear), until);
+        const unpaid = due.filter((one) => !isPaid(one) && !isUnclear(one));
+        const answered = [...asked.answered, ...unpaid.map(({ id }) => id)];
+        if (answered.length > 0) await sweepQueries.countAsAsked(answered);
         failures.push(...told.failures, ...asked.failures);
         const left = [...told.left, ...asked.left];
         if (left.length > 0) await sweepQueries.giveBackOnTheirWay(left.map(({ id }) => id));

@@ -8,6 +8,7 @@ import type { Sql } from './connection.ts';
 import { exchangesKept } from './gateway-exchanges.ts';
 import type { PaymentRow } from './payments.ts';
 import { paymentColumns, toPayment } from './payments.ts';
+import { askedInVain } from './sweep.ts';
 
 /** A payment with what its gateway needs, and how far its life has come. */
 export interface PaymentFacts extends Payment, RecordedAccount {
@@ -86,7 +87,8 @@ export const createSettlements = (sql: Sql) => ({
   ): Promise<boolean> {
     const { count } = await sql`
       with ${exchangesKept(sql, id, exchanges)}
-      update payments set asked_at = ${now}, unanswered = ${unanswered},
+      update payments set asked_at = ${unanswered ? askedInVain(sql, now) : now},
+        unanswered = ${unanswered},
         status = case when ${processing} then 'processing' else status end,
         updated_at = case when ${processing} and status = 'pending' then ${now} else updated_at end
       where id = ${id} and status in ('pending', 'processing')`;

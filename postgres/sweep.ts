@@ -17,6 +17,16 @@ export interface OverdueDelivery extends StartFacts {
 
 /** The longest between two inquiries about a payer on the way: less than any gateway's own window. */
 export const longestPaceSeconds = 8 * 60;
+const vainPaceSeconds = 50;
+
+/**
+ * When a gateway counts as asked that has given no answer, or not yet: one of the next two sweeps asks
+ * again, whoever was sent there long ago, since money that nobody verifies may go back after 10 minutes.
+ */
+export const askedInVain = (sql: Sql, now: Date | ReturnType<typeof sql>) => sql`(case
+  when checkout_at < ${now}::timestamptz - interval '30 minutes' and expires_at > ${now}::timestamptz
+  then ${now}::timestamptz - make_interval(secs => ${longestPaceSeconds - vainPaceSeconds})
+  else ${now}::timestamptz end)`;
 
 /**
  * Of an open payment `p`: it should have ended 20 minutes ago, and its gateway was not asked since. One
@@ -45,11 +55,11 @@ export const createSweepQueries = (sql: Sql) => {
 
     /**
      * Payments whose payer was sent to the gateway and has not been heard of: every 2 minutes for
-     * 30 minutes, then every 8. Marks them as asked now, so that the next sweep takes others.
+     * 30 minutes, then every 8. Marks them as asked in vain, so that the next sweep takes others.
      */
     async takeOnTheirWay(gateway: string, limit: number): Promise<OnTheirWay[]> {
       return sql<OnTheirWay[]>`
-        update payments p set asked_at = now() where p.id = any(array(
+        update payments p set asked_at = ${askedInVain(sql, sql`now()`)} where p.id = any(array(
           select p.id from payments p
           where p.gateway = ${gateway} and p.checkout_at is not null
             and p.status in ('pending', 'processing') and p.expires_at > now()
@@ -61,6 +71,11 @@ export const createSweepQueries = (sql: Sql) => {
           for update skip locked))
         returning ${startFacts}, p.gateway_reference as reference,
           p.status = 'processing' or p.unanswered as uncertain`;
+    },
+
+    /** Those about whom the gateway has said something. */
+    async countAsAsked(ids: readonly string[]): Promise<void> {
+      await sql`update payments set asked_at = now() where id = any(${[...ids]}::text[])`;
     },
 
     /** Those who were taken in vain: the next sweep takes them before others. */

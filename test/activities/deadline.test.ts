@@ -64,7 +64,7 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
   it('the same where the last of many tries failed for a reason of ours, or its run was lost', async () => {
     const payment = await records.created();
     const asked = withGateway(records, { open: silence });
-    await expect(asked.openPayment({ id: payment.id, late: false })).rejects.toThrow();
+    await expect(asked.openPayment({ id: payment.id, late: false })).rejects.toThrow('timeout');
     await unasked().expirePayment({ id: payment.id, ...inTime });
     expect(await standing(payment)).toMatchObject({ failureCode: 'gateway_error', events: 1 });
   });

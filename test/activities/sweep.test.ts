@@ -66,6 +66,29 @@ describe('askGateway', () => {
     expect(due.map(({ id }) => id)).toEqual([untold]);
   });
 
+  it('asks again a minute later where the gateway gave no answer, or somebody else got none', async () => {
+    const [silent, answered, returned] = await onTheirWay(3);
+    await records.sql`
+      update payments set checkout_at = now() - interval '40 minutes',
+        expires_at = now() + interval '1 hour'`;
+    await records.asked(returned!, { unanswered: true });
+    const { askGateway } = createSweep({
+      inquire: async ({ id }) => (id === silent ? silence() : { state: 'waiting' }),
+    });
+    expect(await askGateway({ gateway: 'sandbox' })).toBe(2);
+    const { takeOnTheirWay } = createSweepQueries(records.sql);
+    const dueAfter = async (time: string) => {
+      await records.sql`update payments set asked_at = asked_at - ${time}::interval`;
+      return (await takeOnTheirWay('sandbox', 10)).map(({ id }) => id).sort();
+    };
+    expect(await dueAfter('40 seconds')).toEqual([]);
+    expect(await dueAfter('15 seconds')).toEqual([silent!, returned!].sort());
+    // Whoever took them was killed.
+    expect(await dueAfter('55 seconds')).toEqual([silent!, returned!].sort());
+    expect(await dueAfter('5 minutes')).not.toContain(answered);
+    expect(await dueAfter('2 minutes')).toContain(answered);
+  });
+
   it('asks about all others where the one that a list names can never be told', async () => {
     const [untold, ...others] = await onTheirWay(25);
     await records.sql`update payments set unanswered = true`;

@@ -196,6 +196,7 @@ export const everyStatement = (
       calls: {
         gatewaysInUse: () => sweep.gatewaysInUse(),
         takeOnTheirWay: () => sweep.takeOnTheirWay('sandbox', 10),
+        countAsAsked: () => sweep.countAsAsked([idOf(7)]),
         giveBackOnTheirWay: () => sweep.giveBackOnTheirWay(['PAY_1', 'PAY_2']),
         listEndedUnpaid: () => sweep.listEndedUnpaid('sandbox', ['R1', 'R2']),
         takeNotEnded: () => sweep.takeNotEnded(10),
