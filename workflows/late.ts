@@ -3,8 +3,9 @@ import { givingBack } from './activities.ts';
 import type { LateInput } from './messages.ts';
 
 const minuteMs = 60_000;
-const longestPauseMs = 60 * minuteMs;
-const patienceMs = 24 * longestPauseMs;
+/** What is taken meanwhile can be given back for half an hour. */
+const longestPauseMs = 10 * minuteMs;
+const patienceMs = 24 * 60 * minuteMs;
 
 /**
  * Money that may have come after a payment's end without being paid: it goes back, and the payment stays

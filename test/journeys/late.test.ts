@@ -184,3 +184,17 @@ describe('a return after a good end', () => {
     await expect(search.describe()).rejects.toThrow(/not found/i);
   });
 });
+
+it('FS-16: a gateway that is silent about it is asked again in time to give it back', async () => {
+  const { id, reference } = await expired('zarinpal');
+  for (let asked = 0; asked < 7; asked += 1) providers.of('zarinpal').fail('cut', /inquiry/);
+  await providers.comeBack(journey, 'zarinpal', reference);
+  await skipAllTime(service.client, `LATE_${id}`);
+  expect(await afterSearch(id, 0)).toEqual({ audit: [], alerts: 0, ...asItEnded('expired') });
+  const { events } = await service.client.workflow.getHandle(`LATE_${id}`).fetchHistory();
+  const asked = (events ?? [])
+    .filter((event) => event.activityTaskScheduledEventAttributes)
+    .map(({ eventTime }) => Number(eventTime?.seconds) / 60);
+  const gaps = asked.slice(1).map((minutes, index) => Math.round(minutes - asked[index]!));
+  expect(gaps).toEqual([1, 2, 4, 8, 10, 10, 10]);
+});
