@@ -173,6 +173,10 @@ const breaksOfProperties = (
     direction === 'input' &&
     current.additionalProperties === false &&
     released.additionalProperties !== false;
+  const unknown =
+    direction === 'output' && released.additionalProperties === false
+      ? Object.keys(current.properties ?? {}).filter((name) => !released.properties?.[name])
+      : [];
   return [
     ...before.flatMap(([name, schema]) => {
       const now = current.properties?.[name];
@@ -187,5 +191,6 @@ const breaksOfProperties = (
       .filter((name) => direction === 'input' || current.properties?.[name])
       .map((name) => `${where}.${name}: ${word}`),
     ...(isClosed ? [`${where}: refuses unknown fields now`] : []),
+    ...unknown.map((name) => `${where}.${name}: is new, and unknown fields were said not to come`),
   ];
 };

@@ -164,6 +164,15 @@ describe('what breaks an application is refused', () => {
   });
 });
 
+it('a new field is refused where the released answer said that none would come', () => {
+  const was = JSON.parse(released) as Tree;
+  schema(was, 'Payment')['additionalProperties'] = set(false);
+  const now = structuredClone(was);
+  payment(now)['fee'] = set({ type: 'integer' });
+  expect(breakingChanges(was, was)).toEqual([]);
+  expect(breakingChanges(was, now)).toContainEqual(expect.stringMatching(/\.fee: is new/));
+});
+
 it('what cannot be compared is refused, so that nothing breaks unseen', () => {
   const change = (d: Tree) => (body(d, 'order_id')['not'] = set({ const: 'x' }));
   expect(planted(change)).toEqual([expect.stringMatching(/order_id: not cannot be compared$/)]);
@@ -175,6 +184,10 @@ describe('what v1 may add is let through', () => {
     ['an endpoint', (d) => (at(d, 'paths')['/api/v1/refunds'] = set({ get: { responses: {} } }))],
     ['an optional field of a body', (d) => (body(d)['payer'] = set({ type: 'string' }))],
     ['a field of an answer', (d) => (payment(d)['fee'] = set({ type: 'integer' }))],
+    [
+      'a field of an event',
+      (d) => (at(schema(d, 'Event'), 'properties')['fee'] = set({ type: 'integer' })),
+    ],
     [
       'an announced status of payments',
       (d) => {

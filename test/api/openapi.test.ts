@@ -62,6 +62,18 @@ describe('the OpenAPI document', () => {
     expect(described.toSorted()).toEqual(served.toSorted());
   });
 
+  it('refuses unknown fields in what callers send alone: readers must bear new ones', () => {
+    const closed: string[] = [];
+    const look = (value: unknown, path: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('additionalProperties' in value && value.additionalProperties === false)
+        closed.push(path);
+      for (const [name, inner] of Object.entries(value)) look(inner, `${path}/${name}`);
+    };
+    look(JSON.parse(text), '#');
+    expect(closed).toEqual(['#/components/schemas/CreatePayment']);
+  });
+
   it('leads from a create to get and verify, by links that lead somewhere', () => {
     const { paths } = JSON.parse(text) as {
       paths: Record<string, Record<string, { operationId: string; responses: Responses }>>;
