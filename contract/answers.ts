@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors.ts';
 import { errors } from './errors.ts';
 import { gatewayKinds } from './gateway-account.ts';
 import { paymentIdPattern, requestIdPattern } from './ids.ts';
-import { listBounds } from './list-payments.ts';
+import { listBounds, sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import { statuses } from './status.ts';
 import { tokenModes } from './token.ts';
@@ -91,7 +91,9 @@ export const PaymentListAnswer = z
       next_cursor: z
         .string()
         .nullable()
-        .meta({ description: 'To be passed as `cursor`; null on the last page.' }),
+        .meta({
+          description: `To be passed as \`cursor\`; null on the last page. ${sameWithCursor}`,
+        }),
     }),
   })
   .meta({ id: 'PaymentList' });

@@ -90,6 +90,9 @@ const always = { when: () => true };
 const isTooDeep = (page: unknown, perPage: unknown): boolean =>
   typeof page === 'number' && typeof perPage === 'number' && page * perPage > listBounds.depth;
 
+/** A place in a list says nothing of what the list was narrowed to. */
+export const sameWithCursor = 'Send the same filters and `per_page` with it.';
+
 /** The query of a list, contract section 3; out of range is refused, not clamped. */
 export const ListPayments = z
   .object({
@@ -140,7 +143,9 @@ export const ListPayments = z
         return z.NEVER;
       })
       .optional()
-      .meta({ description: 'The `next_cursor` of the page before; instead of `page`.' }),
+      .meta({
+        description: `The \`next_cursor\` of the page before; instead of \`page\`. ${sameWithCursor}`,
+      }),
   })
   .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
     path: ['page'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PaymentAnswer, PaymentId, PaymentListAnswer } from '../../contract/answers.ts';
 import { CreatePayment, IdempotencyKey } from '../../contract/create-payment.ts';
 import { limits } from '../../contract/limits.ts';
-import { ListPayments } from '../../contract/list-payments.ts';
+import { ListPayments, sameWithCursor } from '../../contract/list-payments.ts';
 import type { Route } from '../route.ts';
 import { createExamples, listExample, paymentExamples } from './examples.ts';
 
@@ -44,7 +44,7 @@ export const paymentRoutes = {
     description:
       "The application's payments of the token's mode, newest first. Filters add up. With `page` a " +
       'payment that is created meanwhile moves the others on; with `cursor` none is repeated or ' +
-      'missed. An unknown or repeated parameter and a value out of range are refused.',
+      `missed. ${sameWithCursor} An unknown or repeated parameter and a value out of range are refused.`,
     query: ListPayments,
     replies: {
       200: {

@@ -18,6 +18,12 @@ type Responses = Record<
 
 interface Described {
   description?: string;
+  properties?: Record<string, Described>;
+}
+
+interface DescribedOperation extends Described {
+  operationId: string;
+  parameters?: (Described & { name: string })[];
 }
 
 const text = documentText();
@@ -106,30 +112,41 @@ describe('the OpenAPI document', () => {
 describe('what the server enforces and a schema cannot say', () => {
   const { info, paths, components } = JSON.parse(text) as {
     info: { description: string };
-    paths: Record<string, { get: { parameters: { name: string; description: string }[] } }>;
-    components: { schemas: Record<string, { properties: Record<string, Described> }> };
+    paths: Record<string, Record<string, DescribedOperation>>;
+    components: { schemas: Record<string, Described> };
   };
-  const { properties = {} } = components.schemas['CreatePayment'] ?? {};
-  const { parameters = [] } = paths['/api/v1/payments']?.get ?? {};
-  const described = {
-    field: (name: string) => properties[name]?.description,
-    parameter: (name: string) => parameters.find((one) => one.name === name)?.description,
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  /** `operation`, `operation?parameter` or `Schema.field.field`. */
+  const descriptionOf = (place: string) => {
+    const [name = '', ...fields] = place.split('.');
+    const [id, parameter] = name.split('?');
+    const operation = operations.find(({ operationId }) => operationId === id);
+    const found = parameter
+      ? operation?.parameters?.find((one) => one.name === parameter)
+      : (operation ?? components.schemas[name]);
+    return fields.reduce<Described | undefined>((one, field) => one?.properties?.[field], found)
+      ?.description;
   };
 
   it.each([
-    ['field', 'amount', ['without fraction or exponent', '`gateway_bounds`', '`gateway_step`']],
-    ['field', 'currency', ['`gateway_currency`']],
-    ['field', 'expires_in', ['without fraction or exponent', '`gateway_bounds`']],
-    ['field', 'callback_url', ['equal to one of the registered']],
-    ['field', 'gateway', ['enabled', 'A test token']],
-    ['field', 'metadata', ['8192 bytes', '5 levels']],
-    ['parameter', 'order_id', ['NUL']],
-    ['parameter', 'from', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
-    ['parameter', 'to', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
-    ['parameter', 'page', ['at most 10000']],
-    ['parameter', 'cursor', ['instead of `page`']],
-  ] as const)('is in its description: %s %s', (place, name, words) => {
-    const description = described[place](name);
+    [
+      'CreatePayment.amount',
+      ['without fraction or exponent', '`gateway_bounds`', '`gateway_step`'],
+    ],
+    ['CreatePayment.currency', ['`gateway_currency`']],
+    ['CreatePayment.expires_in', ['without fraction or exponent', '`gateway_bounds`']],
+    ['CreatePayment.callback_url', ['equal to one of the registered']],
+    ['CreatePayment.gateway', ['enabled', 'A test token']],
+    ['CreatePayment.metadata', ['8192 bytes', '5 levels']],
+    ['listPayments', ['same filters and `per_page`']],
+    ['listPayments?order_id', ['NUL']],
+    ['listPayments?from', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
+    ['listPayments?to', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
+    ['listPayments?page', ['at most 10000']],
+    ['listPayments?cursor', ['instead of `page`', 'same filters and `per_page`']],
+    ['PaymentList.pagination.next_cursor', ['same filters and `per_page`']],
+  ])('is in its description: %s', (place, words) => {
+    const description = descriptionOf(place);
     for (const word of words) expect(description).toContain(word);
   });
 
