@@ -8,6 +8,8 @@ import { buffer } from 'node:stream/consumers';
 // node webhook-receiver.ts SECRET_FILE [PORT]; the file holds the secret as it was shown to you.
 const [secretFile = 'webhook-secret', port = '8080'] = process.argv.slice(2);
 const secret = readFileSync(secretFile, 'utf8').trim();
+// With an empty key anybody could sign.
+if (!secret.startsWith('whsec_')) throw new Error(`${secretFile} holds no whsec_… secret`);
 
 const maxBodyBytes = 64 * 1024;
 const toleranceSeconds = 300;

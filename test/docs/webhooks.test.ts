@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
@@ -17,6 +18,7 @@ import { until } from '../support/until.ts';
 const page = readProjectFile('docs/webhooks.md');
 const sample = readProjectFile('docs/webhook-receiver.ts');
 
+const program = join(import.meta.dirname, '../../docs/webhook-receiver.ts');
 const secret = `whsec_${'s'.repeat(43)}`;
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 });
 const folder = mkdtempSync(join(tmpdir(), 'payments-receiver-'));
@@ -27,7 +29,6 @@ let stop = async () => {};
 beforeAll(async () => {
   const secretFile = join(folder, 'secret');
   writeFileSync(secretFile, `${secret}\n`);
-  const program = join(import.meta.dirname, '../../docs/webhook-receiver.ts');
   const child = spawn(process.execPath, [program, secretFile, '0'], { env: {} });
   const exited = once(child, 'exit');
   child.stdout.on('data', (chunk: Buffer) => lines.push(...chunk.toString().trim().split('\n')));
@@ -70,6 +71,15 @@ describe('the receiver of docs/webhooks.md', () => {
   it('is the one that is run here', () => {
     const block = /```ts\n([\s\S]*?)\n {3}```/.exec(page)?.[1];
     expect(block?.replaceAll(/^ {3}/gm, '')).toBe(sample.trimEnd());
+  });
+
+  it.each(['', '\n', 's'.repeat(43)])('does not start with the secret %j', async (held) => {
+    const file = join(folder, 'no-secret');
+    writeFileSync(file, held);
+    const child = spawn(process.execPath, [program, file, '0'], { env: {}, timeout: 20_000 });
+    const [stderr, [code]] = await Promise.all([readText(child.stderr), once(child, 'exit')]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('holds no whsec_… secret');
   });
 
   it('accepts what the service sends, and acts once on an event that comes twice', async () => {
