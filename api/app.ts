@@ -95,6 +95,7 @@ const answer = async (
     address,
     refuse: (code, message, options) => new PaymentError(code, message, options),
     header: (name) => (ctx.req.headers[name] === undefined ? undefined : ctx.get(name)),
+    headerLines: (name) => ctx.req.headersDistinct[name] ?? [],
     readJson: () => readJson(ctx.req),
     readForm: () => readForm(ctx.req),
     readBytes: () => readBytes(ctx.req),

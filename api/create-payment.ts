@@ -100,8 +100,11 @@ const replay = (request: CreateRequest, stored: StoredAnswer, fingerprint: Buffe
 /** @throws PaymentError INVALID_IDEMPOTENCY_KEY */
 const idempotencyKeyOf = (request: CreateRequest): string | undefined => {
   const key = request.header('idempotency-key');
-  if (key !== undefined && !IdempotencyKey.safeParse(key).success)
-    throw request.refuse('INVALID_IDEMPOTENCY_KEY');
+  if (key === undefined) return undefined;
+  // Two keys are no key: joined, they would be a third one, which no retry with either finds again.
+  if (request.headerLines('idempotency-key').length > 1)
+    throw request.refuse('INVALID_IDEMPOTENCY_KEY', 'The Idempotency-Key must be given once.');
+  if (!IdempotencyKey.safeParse(key).success) throw request.refuse('INVALID_IDEMPOTENCY_KEY');
   return key;
 };
 

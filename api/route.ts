@@ -109,6 +109,8 @@ export interface RouteRequest<Code extends ErrorCode = never> {
   params: Readonly<Record<string, string>>;
   /** The value of a header; undefined when it is absent. */
   header(name: string): string | undefined;
+  /** A header line by line: `header` joins lines with a comma. Costs as much as reading all headers again. */
+  headerLines(name: string): readonly string[];
   refuse: Refuse<Code>;
   /** Aborts when the client hangs up. */
   hungUp(): AbortSignal;

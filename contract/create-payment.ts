@@ -28,7 +28,7 @@ const plain = 'Written as a plain integer, without fraction or exponent.';
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/)
-  .meta({ description: '1 to 255 printable ASCII characters.' });
+  .meta({ description: '1 to 255 printable ASCII characters; given once.' });
 
 /** The body of a create, contract section 3; unknown fields are refused. */
 export const CreatePayment = z

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokens } from '../../postgres/tokens.ts';
 import type { Answer } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 
@@ -141,6 +142,26 @@ describe('Idempotency-Key', () => {
     const reused = await create('settings', { ...body, amount: 1 });
     expect([reused.status, codeOf(reused)]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
     expect(await create('another', body)).toMatchObject({ status: 422 });
+  });
+
+  it.each([
+    ['k', 'k'],
+    ['k', 'other'],
+    ['', 'k'],
+  ])('given in two lines is refused: %j and %j', async (...lines) => {
+    const { token, create, count } = await aCaller();
+    const answer = await rawRequest(`${service.url}/api/v1/payments`, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': lines,
+      },
+      body: JSON.stringify(order),
+    });
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_IDEMPOTENCY_KEY']);
+    expect(await count()).toEqual({ payments: 0, keys: 0 });
+    const joined = await create(lines.join(', '));
+    expect(joined.status, 'one line may hold a comma').toBe(201);
   });
 
   it.each([
