@@ -177,7 +177,8 @@ const webhook = {
   description:
     "Posted to the application's webhook URL, signed, once for each payment: at once, and after a " +
     'failed attempt again after 1 minute, 5 minutes, 30 minutes, 2 hours and 12 hours. Redirects ' +
-    'are not followed.',
+    'are not followed. An application that had no webhook URL when the payment ended never gets its ' +
+    'event, also not when it adds one later.',
   security: [],
   requestParams: { header: EventHeaders },
   requestBody: { required: true, content: { 'application/json': { schema: EventBody } } },

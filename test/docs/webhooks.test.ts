@@ -140,3 +140,28 @@ it('the page and the contract tell the delays that are kept', () => {
     expect(told).toEqual([...delaysMs]);
   }
 });
+
+describe('the page says', () => {
+  const words = page.replaceAll(/\s+/g, ' ');
+
+  it('how often an event is sent, and promises no more', () => {
+    const counts = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven'];
+    expect(words).toContain(`sent up to ${counts[delaysMs.length + 1]} times`);
+    expect(words).not.toMatch(/at least once|repeated until/);
+  });
+
+  it.each([
+    'no webhook URL when a payment ended never gets that event, also not when it adds one later',
+    'A URL that is removed before an attempt makes it a failed attempt',
+    'A disabled application still gets the events of its payments',
+    'Trust the signature and not the address',
+  ])('%s', (sentence) => {
+    expect(words).toContain(sentence);
+  });
+});
+
+it('the contract says who never gets an event', () => {
+  expect(readProjectFile('docs/openapi.json')).toMatch(
+    /no webhook URL when the payment ended never gets its event, also not when it adds one later/,
+  );
+});
