@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { CreatePayment } from './create-payment.ts';
+import { addedToCallback, CreatePayment } from './create-payment.ts';
 import type { ErrorCode } from './errors.ts';
 import { errors } from './errors.ts';
+import { failureReasons } from './failure.ts';
 import { gatewayKinds } from './gateway-account.ts';
 import { paymentIdPattern, requestIdPattern } from './ids.ts';
 import { listBounds, sameWithCursor } from './list-payments.ts';
@@ -10,11 +11,23 @@ import { statuses } from './status.ts';
 import { tokenModes } from './token.ts';
 
 /** ISO 8601 with offset and milliseconds, always UTC and written `+00:00`. */
-const time = () =>
+export const time = (meaning: string) =>
   z.iso
     .datetime({ offset: true, precision: 3 })
     .refine((text) => text.endsWith('+00:00'))
-    .meta({ description: 'ISO 8601 in UTC with milliseconds, written `+00:00`.' });
+    .meta({ description: `${meaning} ISO 8601 in UTC with milliseconds, written \`+00:00\`.` });
+
+const failureCodes = Object.entries(failureReasons).map(
+  ([code, sentence]) => `- \`${code}\`: ${sentence}`,
+);
+/** Once in the document, for payments and events. */
+const FailureCode = z
+  .string()
+  .regex(/^[a-z_]+$/)
+  .meta({
+    id: 'FailureCode',
+    description: `An open set: new codes may appear.\n\n${failureCodes.join('\n')}`,
+  });
 
 export const PaymentId = z
   .string()
@@ -26,12 +39,12 @@ export const PaymentAnswer = z
   .strictObject({
     payment_id: PaymentId,
     application: z.string().meta({ description: 'Slug of the owning application.' }),
-    order_id: CreatePayment.shape.order_id.meta({
-      description: "The application's own order reference.",
-    }),
+    order_id: CreatePayment.shape.order_id,
     status: z.enum(statuses).meta({
       description:
-        '`paid`, `failed`, `cancelled` and `expired` are final. New statuses are announced in advance.',
+        '`pending`: the payer can pay. `processing`: the payer came back, the money is on its way or ' +
+        'the gateway is silent at the deadline, and the outcome is not certain yet. `paid`, `failed`, ' +
+        '`cancelled` and `expired` are final. New statuses are announced in advance.',
     }),
     amount: z.int().min(amountBounds.min).max(amountBounds.max).meta({
       description: 'In minor units of the currency, e.g. cents; IRR in whole rials.',
@@ -40,12 +53,14 @@ export const PaymentAnswer = z
       .enum([...currencyExponents.keys()])
       .meta({ id: 'Currency', description: 'ISO 4217 code.' }),
     gateway: z.string().meta({ description: 'Slug of the gateway that takes the payment.' }),
-    description: z.string().nullable(),
+    description: z.string().nullable().meta({ description: 'As it was sent; null without one.' }),
     checkout_url: z
       .url()
       .nullable()
       .meta({ description: "Where to send the payer's browser; null once the payment has ended." }),
-    callback_url: z.string().meta({ description: 'Where the payer comes back to.' }),
+    callback_url: z.string().meta({
+      description: `Where the payer comes back to. ${addedToCallback}`,
+    }),
     tracking_code: z
       .string()
       .nullable()
@@ -57,14 +72,8 @@ export const PaymentAnswer = z
       .meta({
         description: 'First six and last four digits of the card, where the gateway tells them.',
       }),
-    paid_at: time().nullable(),
-    failure_code: z
-      .string()
-      .regex(/^[a-z_]+$/)
-      .nullable()
-      .meta({
-        description: 'Null unless failed. An open set: new codes may appear.',
-      }),
+    paid_at: time('When the gateway confirmed it to the service.').nullable(),
+    failure_code: FailureCode.nullable().meta({ description: 'Null unless failed.' }),
     failure_reason: z
       .string()
       .nullable()
@@ -73,9 +82,13 @@ export const PaymentAnswer = z
     metadata: z.record(z.string(), z.unknown()).meta({
       description: 'As it was sent: the same keys in the same order, the same number literals.',
     }),
-    expires_at: time(),
-    created_at: time(),
-    updated_at: time(),
+    expires_at: time(
+      "The payer's deadline, and no outcome by itself: a gateway that the payer was sent to is asked a " +
+        'last time then. A payment may be open, or become `paid`, after it: for up to 15 minutes where ' +
+        'its money is on its way, and longer while the gateway is silent.',
+    ),
+    created_at: time('When the payment was created.'),
+    updated_at: time('When its status last changed.'),
   })
   .meta({ id: 'Payment' });
 export type PaymentAnswer = z.infer<typeof PaymentAnswer>;

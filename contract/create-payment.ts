@@ -25,6 +25,8 @@ const expiresInBounds = { min: 60, max: 86_400, default: 1_800 } as const;
 
 const plain = 'Written as a plain integer, without fraction or exponent.';
 
+export const addedToCallback = 'To its query `payment_id`, `order_id` and `status` are added.';
+
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/)
@@ -33,7 +35,9 @@ export const IdempotencyKey = z
 /** The body of a create, contract section 3; unknown fields are refused. */
 export const CreatePayment = z
   .strictObject({
-    order_id: text({ min: 1, max: 100 }),
+    order_id: text({ min: 1, max: 100 }).meta({
+      description: "The application's own order reference; several payments may have the same.",
+    }),
     amount: integer(amountBounds).meta({
       description:
         `In minor units of the currency, e.g. cents; IRR in whole rials. ${plain} The gateway may ` +
@@ -50,15 +54,21 @@ export const CreatePayment = z
         description:
           'ISO 4217 code. The gateway may take fewer; another is refused by the rule `gateway_currency`.',
       }),
-    callback_url: z.string({ error: 'must be a string' }).optional().meta({
-      description:
-        'Where the payer comes back to: equal to one of the registered callback URLs, the first by default.',
-    }),
+    callback_url: z
+      .string({ error: 'must be a string' })
+      .optional()
+      .meta({
+        description:
+          'Where the payer comes back to: equal to one of the registered callback URLs, the first by ' +
+          `default. ${addedToCallback}`,
+      }),
     gateway: z.string({ error: 'must be a string' }).optional().meta({
       description:
         "Slug of an enabled gateway, by default the application's. A test token may use sandbox gateways only.",
     }),
-    description: text({ min: 0, max: 255 }).optional(),
+    description: text({ min: 0, max: 255 })
+      .optional()
+      .meta({ description: 'Shown to the payer at the gateway.' }),
     metadata: z
       .record(z.string(), z.unknown(), { error: 'must be an object' })
       .optional()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PaymentAnswer } from './answers.ts';
+import { PaymentAnswer, time } from './answers.ts';
 import { eventKindOf } from './event.ts';
 import { terminalStatuses } from './status.ts';
 
@@ -13,7 +13,7 @@ export const EventBody = z
   .object({
     event: z.enum(terminalStatuses.map(eventKindOf)),
     event_id: z.uuid().meta({ description: 'The same in every retry: drop what you have seen.' }),
-    created_at: shape.created_at,
+    created_at: time('When the payment ended, not when it was created.'),
     payment_id: shape.payment_id,
     application: shape.application,
     order_id: shape.order_id,

@@ -7,6 +7,7 @@ import { answersOf } from '../../api/answers.ts';
 import type { Route } from '../../api/route.ts';
 import { routes } from '../../api/routes/table.ts';
 import { readApiConfig } from '../../config.ts';
+import { failureReasons } from '../../contract/failure.ts';
 import type { Contract } from '../../docs/breaking-changes.ts';
 import { breakingChanges } from '../../docs/breaking-changes.ts';
 import { documentText, releasedPath } from '../../docs/release.ts';
@@ -135,7 +136,12 @@ describe('what the server enforces and a schema cannot say', () => {
     ],
     ['CreatePayment.currency', ['`gateway_currency`']],
     ['CreatePayment.expires_in', ['without fraction or exponent', '`gateway_bounds`']],
-    ['CreatePayment.callback_url', ['equal to one of the registered']],
+    [
+      'CreatePayment.callback_url',
+      ['equal to one of the registered', '`payment_id`, `order_id` and `status` are added'],
+    ],
+    ['CreatePayment.order_id', ['several payments may have the same']],
+    ['CreatePayment.description', ['to the payer at the gateway']],
     ['CreatePayment.gateway', ['enabled', 'A test token']],
     ['CreatePayment.metadata', ['8192 bytes', '5 levels']],
     ['listPayments', ['same filters and `per_page`']],
@@ -144,6 +150,16 @@ describe('what the server enforces and a schema cannot say', () => {
     ['listPayments?to', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
     ['listPayments?page', ['at most 10000']],
     ['listPayments?cursor', ['instead of `page`', 'same filters and `per_page`']],
+    ['Payment.status', ['`pending`: the payer can pay', '`processing`: ', 'not certain yet']],
+    ['Payment.order_id', ['several payments may have the same']],
+    ['Payment.callback_url', ['`payment_id`, `order_id` and `status` are added']],
+    ['Payment.expires_at', ['a last time', 'become `paid`, after it', '15 minutes', 'silent']],
+    ['Payment.created_at', ['When the payment was created']],
+    ['Event.created_at', ['When the payment ended']],
+    [
+      'FailureCode',
+      ['open set', ...Object.entries(failureReasons).map(([code, why]) => `\`${code}\`: ${why}`)],
+    ],
     ['PaymentList.pagination.next_cursor', ['same filters and `per_page`']],
   ])('is in its description: %s', (place, words) => {
     const description = descriptionOf(place);
