@@ -81,7 +81,7 @@ export const paymentRoutes = {
       'Asks the gateway and answers the payment, ended or not. Idempotent: however often it is ' +
       'asked, one outcome and one event come of it. Answers from the record when the payment has ' +
       'ended, when its payer was never sent to the gateway, and within ' +
-      `${limits.quietSeconds} seconds of the last answer.`,
+      `${limits.quietSeconds} seconds of the last answer; where the gateway gave none then, it is 502 again.`,
     params: paymentParams,
     replies: {
       200: {

@@ -150,6 +150,7 @@ describe('what the server enforces and a schema cannot say', () => {
     ['listPayments?to', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
     ['listPayments?page', ['at most 10000']],
     ['listPayments?cursor', ['instead of `page`', 'same filters and `per_page`']],
+    ['verifyPayment', ['within 3 seconds of the last answer', '502 again']],
     ['Payment.status', ['`pending`: the payer can pay', '`processing`: ', 'not certain yet']],
     ['Payment.order_id', ['several payments may have the same']],
     ['Payment.callback_url', ['`payment_id`, `order_id` and `status` are added']],
