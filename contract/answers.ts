@@ -5,6 +5,7 @@ import { errors } from './errors.ts';
 import { failureReasons } from './failure.ts';
 import { gatewayKinds } from './gateway-account.ts';
 import { paymentIdPattern, requestIdPattern } from './ids.ts';
+import { limits } from './limits.ts';
 import { listBounds, sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import { statuses } from './status.ts';
@@ -141,7 +142,8 @@ const details = {
         }),
       )
       .min(1)
-      .meta({ description: 'Everything that is wrong, at once.' }),
+      .max(limits.problems)
+      .meta({ description: `Everything wrong at once, up to ${limits.problems} problems.` }),
   }),
   RATE_LIMITED: z.strictObject({
     retry_after: z.int().min(1).meta({ description: 'Seconds, as in `Retry-After`.' }),

@@ -8,6 +8,7 @@ import type { Route } from '../../api/route.ts';
 import { routes } from '../../api/routes/table.ts';
 import { readApiConfig } from '../../config.ts';
 import { failureReasons } from '../../contract/failure.ts';
+import { limits } from '../../contract/limits.ts';
 import type { Contract } from '../../docs/breaking-changes.ts';
 import { breakingChanges } from '../../docs/breaking-changes.ts';
 import { documentText, releasedPath } from '../../docs/release.ts';
@@ -160,6 +161,10 @@ describe('what the server enforces and a schema cannot say', () => {
     [
       'FailureCode',
       ['open set', ...Object.entries(failureReasons).map(([code, why]) => `\`${code}\`: ${why}`)],
+    ],
+    [
+      'Error_VALIDATION_FAILED.error.details.fields',
+      [`wrong at once, up to ${limits.problems} problems`],
     ],
     ['PaymentList.pagination.next_cursor', ['same filters and `per_page`']],
   ])('is in its description: %s', (place, words) => {

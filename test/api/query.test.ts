@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toErrorReply } from '../../api/errors.ts';
 import { createQueryReader } from '../../api/query.ts';
+import { errorAnswers } from '../../contract/answers.ts';
+import { newRequestId } from '../../contract/ids.ts';
 
 const read = createQueryReader(z.object({ page: z.string().optional() }));
 
@@ -16,10 +18,12 @@ const problemOf = (text: string): unknown => {
 const answerTo = async (text: string) => {
   const logger = { error: expect.unreachable };
   const { body = '' } = await toErrorReply(problemOf(text), {
-    requestId: 'req_1',
+    requestId: newRequestId(),
     route: undefined,
     logger,
   });
+  // It holds an answer to the same number of problems.
+  errorAnswers.VALIDATION_FAILED.parse(JSON.parse(String(body)));
   const { error } = JSON.parse(String(body)) as {
     error: { message: string; details: { fields: { path: string; rule: string }[] } };
   };
