@@ -74,21 +74,23 @@ const refusalOf = (route: Route, code: ErrorCode): Answer => {
     ],
     optionalHeaders: maybeCounted.has(code) ? counting : [],
     content: isPage ? 'page' : errorAnswers[code],
-    examples: isPage ? {} : { [code]: exampleOf(code) },
+    examples: isPage ? {} : { [code]: exampleOf(route, code) },
     links: [],
   };
 };
 
-const exampleOf = (code: ErrorCode): z.infer<(typeof errorAnswers)[ErrorCode]> => ({
-  error: {
-    code,
-    message: errors[code].meaning,
-    ...(code === 'VALIDATION_FAILED' && {
-      details: {
-        fields: [{ path: 'amount', rule: 'too_small', message: 'must be an integer from 1' }],
-      },
-    }),
-    ...(code === 'RATE_LIMITED' && { details: { retry_after: 23 } }),
-    request_id: 'req_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
-  },
-});
+const exampleOf = (
+  { invalid }: Route,
+  code: ErrorCode,
+): z.infer<(typeof errorAnswers)[ErrorCode]> => {
+  const problem = code === 'VALIDATION_FAILED' ? invalid : undefined;
+  return {
+    error: {
+      code,
+      message: problem?.message ?? errors[code].meaning,
+      ...(problem && { details: { fields: problem.fields } }),
+      ...(code === 'RATE_LIMITED' && { details: { retry_after: 23 } }),
+      request_id: 'req_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+    },
+  };
+};

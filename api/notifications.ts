@@ -14,6 +14,7 @@ import { newsFor, paymentWorkflow } from '../workflows/messages.ts';
 import type { AddressLimiter } from './address-limiter.ts';
 import { createSparing, KnownExcess, tooMany } from './address-limiter.ts';
 import type { LateStarter } from './late.ts';
+import { unsigned } from './routes/gateways.ts';
 import type { Handlers, Routes } from './routes/table.ts';
 import type { RequestOf } from './route.ts';
 
@@ -54,8 +55,8 @@ export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOf
     const told = read(deps, { header: request.header, body }, account);
     if (!told) throw nothingHere(request);
     if (told.result === 'refused') {
-      const problem = request.refuse('VALIDATION_FAILED', 'The signature is not valid.', {
-        details: { fields: [unsigned] },
+      const problem = request.refuse('VALIDATION_FAILED', unsigned.message, {
+        details: { fields: unsigned.fields },
       });
       const answer = turnAway(request, problem);
       if (!(answer instanceof KnownExcess))
@@ -81,12 +82,6 @@ export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOf
       return { status: 200 };
     },
   };
-};
-
-const unsigned = {
-  path: 'signature',
-  rule: 'signature',
-  message: "must be the gateway's own, of these bytes and not older than 5 minutes",
 };
 
 /** @throws PaymentError SERVICE_UNAVAILABLE while nothing can be checked: the gateway repeats it then */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ErrorCode, ErrorDetails, PaymentError } from '../contract/errors.ts';
+import type { ErrorCode, ErrorDetails, FieldError, PaymentError } from '../contract/errors.ts';
 import type { errors } from '../contract/errors.ts';
 import type { JsonNode } from '../contract/json.ts';
 import type { Caller } from '../postgres/tokens.ts';
@@ -19,6 +19,12 @@ export interface ReplySpec {
   examples?: Readonly<Record<string, unknown>>;
   /** What can be done next with the payment of this answer, by the names of routes. */
   links?: readonly string[];
+}
+
+/** Of VALIDATION_FAILED. */
+export interface Invalid {
+  message: string;
+  fields: readonly FieldError[];
 }
 
 /**
@@ -48,6 +54,8 @@ export interface Route {
     | { form: z.ZodObject }
     /** Taken as it is; the text says what it has to be. */
     | { bytes: string };
+  /** What it answers, for example, where something in a request is not valid. */
+  invalid?: Invalid;
   replies: Readonly<Record<number, ReplySpec>>;
   /** What it can be refused with, beside what follows from the rest of the row. */
   errors: readonly ErrorCode[];

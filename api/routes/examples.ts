@@ -5,6 +5,7 @@ import type {
 } from '../../contract/answers.ts';
 import type { CreatePayment } from '../../contract/create-payment.ts';
 import type { z } from 'zod';
+import type { Invalid } from '../route.ts';
 
 const pending: PaymentAnswer = {
   payment_id: 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
@@ -63,6 +64,26 @@ export const createExamples = {
     expires_in: 900,
   },
 } satisfies Record<string, z.input<typeof CreatePayment>>;
+
+/** What is answered to an amount of 0. */
+export const invalidCreate: Invalid = {
+  message: 'The body is not valid, see details.fields.',
+  fields: [
+    {
+      path: 'amount',
+      rule: 'too_small',
+      message: 'must be an integer from 1 to 999999999999, written without fraction or exponent',
+    },
+  ],
+};
+
+/** What is answered to a `per_page` of 0. */
+export const invalidList: Invalid = {
+  message: 'The query is not valid, see details.fields.',
+  fields: [
+    { path: 'per_page', rule: 'invalid_format', message: 'must be an integer from 1 to 100' },
+  ],
+};
 
 export const listExample: PaymentListAnswer = {
   data: [paymentExamples.paid],

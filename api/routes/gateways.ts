@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { slugPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
-import type { Route } from '../route.ts';
+import type { Invalid, Route } from '../route.ts';
+
+export const unsigned: Invalid = {
+  message: 'The signature is not valid.',
+  fields: [
+    {
+      path: 'signature',
+      rule: 'signature',
+      message: "must be the gateway's own, of these bytes and not older than 5 minutes",
+    },
+  ],
+};
 
 export const gatewayRoutes = {
   notifyOfPayment: {
@@ -24,6 +35,7 @@ export const gatewayRoutes = {
     body: {
       bytes: `As the provider documents it, uncompressed, with at most ${limits.bodyKb} KB.`,
     },
+    invalid: unsigned,
     replies: { 200: { description: 'Taken.' } },
     errors: ['NOT_FOUND'],
   },

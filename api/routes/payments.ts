@@ -4,7 +4,13 @@ import { CreatePayment, IdempotencyKey } from '../../contract/create-payment.ts'
 import { limits } from '../../contract/limits.ts';
 import { ListPayments, sameWithCursor } from '../../contract/list-payments.ts';
 import type { Route } from '../route.ts';
-import { createExamples, listExample, paymentExamples } from './examples.ts';
+import {
+  createExamples,
+  invalidCreate,
+  invalidList,
+  listExample,
+  paymentExamples,
+} from './examples.ts';
 
 export const paymentParams = z.object({ payment_id: PaymentId });
 
@@ -24,6 +30,7 @@ export const paymentRoutes = {
       'levels are refused.',
     headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
     body: { json: CreatePayment, examples: createExamples },
+    invalid: invalidCreate,
     replies: {
       201: {
         description: 'The payment, `pending`.',
@@ -46,6 +53,7 @@ export const paymentRoutes = {
       'payment that is created meanwhile moves the others on; with `cursor` none is repeated or ' +
       `missed. ${sameWithCursor} An unknown or repeated parameter and a value out of range are refused.`,
     query: ListPayments,
+    invalid: invalidList,
     replies: {
       200: {
         description: 'A page of payments.',

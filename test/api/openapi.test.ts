@@ -7,6 +7,8 @@ import { answersOf } from '../../api/answers.ts';
 import type { Route } from '../../api/route.ts';
 import { routes } from '../../api/routes/table.ts';
 import { readApiConfig } from '../../config.ts';
+import { errorAnswers } from '../../contract/answers.ts';
+import type { ErrorDetails } from '../../contract/errors.ts';
 import { failureReasons } from '../../contract/failure.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Contract } from '../../docs/breaking-changes.ts';
@@ -191,6 +193,22 @@ describe('an example', () => {
   ]);
   it.each(examples)('is one: %s', (_, schema, value) => {
     expect(schema.safeParse(value).error).toBeUndefined();
+  });
+
+  it.each(
+    Object.entries<Route>(routes).flatMap(([name, route]) =>
+      answersOf(route).flatMap(({ examples: { VALIDATION_FAILED: example } }) => {
+        const shown = errorAnswers.VALIDATION_FAILED.safeParse(example).data?.error;
+        const { fields = [] } = (shown as { details: ErrorDetails } | undefined)?.details ?? {};
+        return fields.map(({ path }) => [name, path, route] as const);
+      }),
+    ),
+  )('of what is not valid is of its operation: %s %s', (_, path, { query, body }) => {
+    const names = [query, body && 'json' in body ? body.json : undefined].flatMap((schema) =>
+      schema instanceof z.ZodObject ? Object.keys(schema.shape) : [],
+    );
+    const read = body && 'bytes' in body ? ['signature'] : names;
+    expect(read).toContain(path);
   });
 });
 
