@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { addedToCallback, CreatePayment } from './create-payment.ts';
 import type { ErrorCode } from './errors.ts';
-import { errors } from './errors.ts';
+import { errors, fieldRules } from './errors.ts';
 import { failureReasons } from './failure.ts';
 import { gatewayKinds } from './gateway-account.ts';
 import { paymentIdPattern, requestIdPattern } from './ids.ts';
@@ -137,7 +137,9 @@ const details = {
       .array(
         z.strictObject({
           path: z.string().meta({ description: 'Dotted; empty for the body itself.' }),
-          rule: z.string(),
+          rule: z.string().meta({
+            description: `${fieldRules.map((rule) => `\`${rule}\``).join(', ')}. The set may grow: act on \`code\`.`,
+          }),
           message: z.string(),
         }),
       )

@@ -34,57 +34,60 @@ export const IdempotencyKey = z
 
 /** The body of a create, contract section 3; unknown fields are refused. */
 export const CreatePayment = z
-  .strictObject({
-    order_id: text({ min: 1, max: 100 }).meta({
-      description: "The application's own order reference; several payments may have the same.",
-    }),
-    amount: integer(amountBounds).meta({
-      description:
-        `In minor units of the currency, e.g. cents; IRR in whole rials. ${plain} The gateway may ` +
-        'take less, which is refused by the rule `gateway_bounds`, or whole multiples alone: `gateway_step`.',
-    }),
-    currency: z
-      .string({ error: 'must be a string' })
-      .refine((code) => currencyExponents.has(code), {
-        error: 'must be an ISO 4217 currency code in capitals',
-        params: { rule: 'currency' },
-      })
-      .meta({
-        enum: [...currencyExponents.keys()],
+  .strictObject(
+    {
+      order_id: text({ min: 1, max: 100 }).meta({
+        description: "The application's own order reference; several payments may have the same.",
+      }),
+      amount: integer(amountBounds).meta({
         description:
-          'ISO 4217 code. The gateway may take fewer; another is refused by the rule `gateway_currency`.',
+          `In minor units of the currency, e.g. cents; IRR in whole rials. ${plain} The gateway may ` +
+          'take less, which is refused by the rule `gateway_bounds`, or whole multiples alone: `gateway_step`.',
       }),
-    callback_url: z
-      .string({ error: 'must be a string' })
-      .optional()
-      .meta({
+      currency: z
+        .string({ error: 'must be a string' })
+        .refine((code) => currencyExponents.has(code), {
+          error: 'must be an ISO 4217 currency code in capitals',
+          params: { rule: 'currency' },
+        })
+        .meta({
+          enum: [...currencyExponents.keys()],
+          description:
+            'ISO 4217 code. The gateway may take fewer; another is refused by the rule `gateway_currency`.',
+        }),
+      callback_url: z
+        .string({ error: 'must be a string' })
+        .optional()
+        .meta({
+          description:
+            'Where the payer comes back to: equal to one of the registered callback URLs, the first by ' +
+            `default. ${addedToCallback}`,
+        }),
+      gateway: z.string({ error: 'must be a string' }).optional().meta({
         description:
-          'Where the payer comes back to: equal to one of the registered callback URLs, the first by ' +
-          `default. ${addedToCallback}`,
+          "Slug of an enabled gateway, by default the application's. A test token may use sandbox gateways only.",
       }),
-    gateway: z.string({ error: 'must be a string' }).optional().meta({
-      description:
-        "Slug of an enabled gateway, by default the application's. A test token may use sandbox gateways only.",
-    }),
-    description: text({ min: 0, max: 255 })
-      .optional()
-      .meta({ description: 'Shown to the payer at the gateway.' }),
-    metadata: z
-      .record(z.string(), z.unknown(), { error: 'must be an object' })
-      .optional()
-      .meta({
-        maxProperties: metadataBounds.keys,
-        propertyNames: { maxLength: metadataBounds.keyLength },
-        description:
-          `Kept and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
-          `nested at most ${metadataBounds.depth} levels deep.`,
-      }),
-    expires_in: integer(expiresInBounds)
-      .default(expiresInBounds.default)
-      .meta({
-        description: `Seconds the payer has to pay. ${plain} The gateway may take less: \`gateway_bounds\`.`,
-      }),
-  })
+      description: text({ min: 0, max: 255 })
+        .optional()
+        .meta({ description: 'Shown to the payer at the gateway.' }),
+      metadata: z
+        .record(z.string(), z.unknown(), { error: 'must be an object' })
+        .optional()
+        .meta({
+          maxProperties: metadataBounds.keys,
+          propertyNames: { maxLength: metadataBounds.keyLength },
+          description:
+            `Kept and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
+            `nested at most ${metadataBounds.depth} levels deep.`,
+        }),
+      expires_in: integer(expiresInBounds)
+        .default(expiresInBounds.default)
+        .meta({
+          description: `Seconds the payer has to pay. ${plain} The gateway may take less: \`gateway_bounds\`.`,
+        }),
+    },
+    { error: 'must be an object' },
+  )
   .meta({ id: 'CreatePayment' });
 export type CreatePayment = z.infer<typeof CreatePayment>;
 

@@ -41,6 +41,17 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
+/**
+ * Of what is wrong with a field. An open set for callers; these are what this service answers. The first
+ * are zod's own words, kept as they are: another version of it may have others.
+ */
+export const fieldRules: readonly string[] = [
+  ...['invalid_type', 'invalid_format', 'invalid_value', 'too_small', 'too_big'],
+  ...['unknown_field', 'repeated', 'exclusive', 'length', 'nul', 'time', 'cursor', 'currency'],
+  ...['keys', 'key_length', 'bytes', 'depth', 'registered', 'in_use', 'signature'],
+  ...['gateway_currency', 'gateway_bounds', 'gateway_step'],
+];
+
 /** One thing wrong with a request; `path` is dotted, empty for the body itself. */
 export interface FieldError {
   path: string;

@@ -151,6 +151,13 @@ describe('POST /payments', () => {
     expect(fieldsOf(answer).map((field) => field.path)).toEqual([path]);
   });
 
+  it.each(['[]', '"x"', '1', 'null', 'true'])('422: says that %s is no object', async (body) => {
+    const { create } = await aCaller();
+    expect(fieldsOf(await create(body))).toEqual([
+      { path: '', rule: 'invalid_type', message: 'must be an object' },
+    ]);
+  });
+
   it('422: a gateway that was disabled takes no new payment, and goes on with the old', async () => {
     const { create, get } = await aCaller();
     const gateways = createGateways(service.sql);

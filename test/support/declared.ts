@@ -8,7 +8,8 @@ import { headers } from '../../api/headers.ts';
 import type { Route } from '../../api/route.ts';
 import { routes } from '../../api/routes/table.ts';
 import { errorAnswers } from '../../contract/answers.ts';
-import { errors } from '../../contract/errors.ts';
+import type { ErrorDetails } from '../../contract/errors.ts';
+import { errors, fieldRules } from '../../contract/errors.ts';
 
 /** An exchange with the API, as a client saw it. */
 export interface Exchange {
@@ -115,6 +116,14 @@ const headerProblems = (exchange: Exchange, declared: Declared): string[] =>
     return headers[name].schema.safeParse(value).success ? [] : [`${name} is ${value}`];
   });
 
+/** Rules that the document does not tell. */
+const unknownRules = (text: string): string[] => {
+  const { error } = JSON.parse(text) as { error?: { details?: ErrorDetails } };
+  return (error?.details?.fields ?? [])
+    .filter(({ rule }) => !fieldRules.includes(rule))
+    .map(({ rule }) => `has the rule ${rule}, which is not declared`);
+};
+
 const contentProblems = (exchange: Exchange, { content }: Declared): string[] => {
   const { method, text } = exchange;
   const type = exchange.headers.get('content-type') ?? '';
@@ -123,7 +132,7 @@ const contentProblems = (exchange: Exchange, { content }: Declared): string[] =>
     if (type !== 'application/json; charset=utf-8') return [`is ${type}`];
     if (method === 'HEAD') return [];
     const parsed = content.safeParse(JSON.parse(text));
-    return parsed.error ? [z.prettifyError(parsed.error)] : [];
+    return parsed.error ? [z.prettifyError(parsed.error)] : unknownRules(text);
   }
   if (content === 'page' && type !== 'text/html; charset=utf-8') return [`is ${type}`];
   const isPage = method === 'HEAD' || /^<!doctype html>/i.test(text);
