@@ -9,7 +9,7 @@ export const guide = `Create a payment, send the payer to its \`checkout_url\`, 
 
 **Budget.** ${limits.requestsPerMinute} requests in a clock minute for each application over all its tokens, unless an admin has set another number; \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell it. Failed authentication is throttled for each client address: ${limits.failuresPerMinute} failures a minute. Payer pages: 60 requests a minute for each address, unless whoever runs the service has set another number.
 
-**Connections** are cut off where a request takes more than ${limits.requestSeconds} seconds to arrive, where its answer is not taken within ${limits.takenSeconds} seconds, and where more than ${limits.unanswered} requests are sent ahead of their answers. A process that has too much to do answers 503 \`SERVICE_UNAVAILABLE\` with \`Retry-After\`.
+**Connections** are cut off where a request takes more than ${limits.requestSeconds} seconds to arrive, where its answer is not taken within ${limits.takenSeconds} seconds, and where more than ${limits.unanswered} requests are sent ahead of their answers. What is no HTTP is answered 400, a head of more than ${limits.headKb} KB 431 and one that takes more than ${limits.headSeconds} seconds 408, without a body, and the log has no line of them. A process that has too much to do answers 503 \`SERVICE_UNAVAILABLE\` with \`Retry-After\`.
 
 **Errors** are \`{"error": {code, message, details?, request_id}}\`; act on \`code\`, the message is for people. \`details.fields\` tells everything wrong at once, up to ${limits.problems} problems. A path that does not exist answers 404 \`NOT_FOUND\`, a method the path does not have 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`. Every GET operation answers HEAD too.
 

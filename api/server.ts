@@ -11,11 +11,11 @@ import type { Logger } from '../process.ts';
 
 const options = {
   /** A sender has this long for its headers, and for the whole request. */
-  headersTimeout: 10_000,
+  headersTimeout: limits.headSeconds * 1000,
   requestTimeout: limits.requestSeconds * 1000,
   /** How often the two are looked at. */
   connectionsCheckingInterval: 1_000,
-  maxHeaderSize: 16 * 1024,
+  maxHeaderSize: limits.headKb * 1024,
   // Node's own answer to a missing one has no request id.
   requireHostHeader: false,
 };

@@ -2,6 +2,10 @@
 export const limits = {
   /** Of a request's body. */
   bodyKb: 64,
+  /** Of a request's first line and headers. */
+  headKb: 16,
+  /** For these to arrive. */
+  headSeconds: 10,
   /** For all of a request to arrive. */
   requestSeconds: 30,
   /** For an answer to be taken, from when all of it is there. */

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../contract/limits.ts';
 import { createJourney } from '../support/journey.ts';
 import { rawConnection } from '../support/raw-http.ts';
 import type { Service } from '../support/service.ts';
@@ -29,9 +30,14 @@ const head = (length: number) =>
 
 describe('a slow sender', () => {
   it.concurrent.each<[string, number, () => string, (piece: number) => string]>([
-    ['headers', 10, () => 'GET /api/v1/me HTTP/1.1\r\n', (piece) => `x-slow-${piece}: 1\r\n`],
-    ['nothing at all', 10, () => '', () => ''],
-    ['a body', 30, () => `${head(60_000)}{`, () => ' '],
+    [
+      'headers',
+      limits.headSeconds,
+      () => 'GET /api/v1/me HTTP/1.1\r\n',
+      (piece) => `x-slow-${piece}: 1\r\n`,
+    ],
+    ['nothing at all', limits.headSeconds, () => '', () => ''],
+    ['a body', limits.requestSeconds, () => `${head(60_000)}{`, () => ' '],
   ])(
     'of %s is cut off after %i seconds, however busy it looks',
     async (_, seconds, first, more) => {
@@ -45,11 +51,31 @@ describe('a slow sender', () => {
       }, 500);
       const answer = await closed;
       clearInterval(dripping);
-      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+      expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*\r\n\r\n$/);
       expect((performance.now() - began) / 1000).toBeGreaterThan(seconds - 1);
       expect((performance.now() - began) / 1000).toBeLessThan(seconds + 10);
     },
   );
+});
+
+describe('a head', () => {
+  const withHead = async (kb: number) => {
+    const { socket, closed } = await rawConnection(service.url);
+    const line = 'GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ';
+    socket.write(`${line.padEnd(kb * 1024 - 4, 'a')}\r\n\r\n`);
+    return closed;
+  };
+
+  it('of more than 16 KB is answered 431, without a body and a line in the log', async () => {
+    expect(await withHead(limits.headKb - 1)).toMatch(/^HTTP\/1\.1 404 /);
+    const answer = await withHead(limits.headKb + 1);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 [^]*\r\n\r\n$/);
+    const id = /x-request-id: (\w+)/i.exec(answer)?.[1] ?? 'none';
+    // What comes later is there, so this would be as well.
+    const { 1: last = 'none' } = /x-request-id: (\w+)/i.exec(await withHead(1)) ?? [];
+    await until('the next is logged', () => service.api.lines.some((line) => line.includes(last)));
+    expect(service.api.lines.filter((line) => line.includes(id))).toEqual([]);
+  });
 });
 
 describe('a client that hangs up', () => {

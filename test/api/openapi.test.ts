@@ -174,6 +174,13 @@ describe('what the server enforces and a schema cannot say', () => {
     for (const word of words) expect(description).toContain(word);
   });
 
+  it('and what never becomes a request is told with the numbers that are kept', () => {
+    const { headKb, headSeconds } = limits;
+    expect(info.description).toMatch(
+      new RegExp(`400, a head of more than ${headKb} KB 431 and [^.]* ${headSeconds} seconds 408,`),
+    );
+  });
+
   it('and what an operator sets is said to be a default', () => {
     expect(info.description).toMatch(/120 requests in a clock minute [^.]* unless an admin/);
     const env = { DATABASE_URL: 'postgres://db/payments', PUBLIC_BASE_URL: 'https://pay.example' };
