@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { limits } from '../../contract/limits.ts';
 import { projectFiles, readProjectFile } from '../support/files.ts';
 
 const files = projectFiles();
@@ -14,6 +15,16 @@ it('the pages name tests that are there', () => {
   );
   expect(new Set(named.map(({ page }) => page)).size).toBeGreaterThan(5);
   expect(named.filter(({ path }) => !files.some((file) => file.startsWith(path)))).toEqual([]);
+});
+
+it('the threat model tells the limits that are kept', () => {
+  const page = readProjectFile('docs/security.md');
+  for (const words of [
+    `${limits.bodyKb} KB; `,
+    `${limits.headKb} KB and ${limits.headSeconds} s for a head, ${limits.requestSeconds} s for a request, ${limits.takenSeconds} s to take an answer`,
+    `${limits.unanswered} unanswered on a connection`,
+  ])
+    expect(page).toContain(words);
 });
 
 it('every row of the threat model names its test', () => {
