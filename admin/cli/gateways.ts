@@ -2,10 +2,24 @@ import type { Command } from 'commander';
 import { gatewayKinds } from '../../contract/gateway-account.ts';
 import type { Surroundings } from './commands.ts';
 import { command, group, option, reason, textOf } from './commands.ts';
+import type { Io } from './io.ts';
 import { table } from './output.ts';
 
 /** The built-in one, whose money is not real. */
 const sandboxDriver = 'sandbox';
+
+/** Over as many lines as it has: providers' consoles hand JSON out with line ends. */
+const readCredentials = (io: Io): Promise<string> =>
+  io.readSecret('Credentials, a JSON object (not shown; end with Ctrl-D): ', isJson);
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const updateCommand = (around: Surroundings): Command =>
   command(
@@ -22,7 +36,7 @@ const updateCommand = (around: Surroundings): Command =>
         `The credentials of ${slug} are replaced at once, also for payments on their way.`,
     },
     async ({ args: [slug = ''], options, operations, io }) => {
-      const credentials = await io.readSecret('Credentials, a JSON object (not shown): ');
+      const credentials = await readCredentials(io);
       await operations.gateways.setCredentials(slug, credentials, textOf(options['reason']));
       return { text: `Updated: ${slug}`, json: { slug } };
     },
@@ -54,10 +68,7 @@ export const gatewayCommands = (around: Surroundings): Command => {
     async ({ args: [slug = ''], options, operations, io }) => {
       const driver = String(options['driver']);
       const kind = options['kind'] === 'live' ? ('live' as const) : ('sandbox' as const);
-      const credentials =
-        driver === sandboxDriver
-          ? null
-          : await io.readSecret('Credentials, a JSON object (not shown): ');
+      const credentials = driver === sandboxDriver ? null : await readCredentials(io);
       await operations.gateways.add({ slug, driver, kind, credentials }, textOf(options['reason']));
       return { text: `Added: ${slug}`, json: { slug, driver, kind } };
     },

@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { StringDecoder } from 'node:string_decoder';
 import { createInterface } from 'node:readline/promises';
 import { Refusal } from '../change.ts';
 
@@ -10,11 +11,16 @@ export interface Io {
   /** A person sits there. */
   isInteractive: boolean;
   ask: (question: string) => Promise<string>;
-  /** Typed without being shown, or read from standard input where nobody types. */
-  readSecret: (question: string) => Promise<string>;
+  /**
+   * Typed without being shown, or read from standard input where nobody types. What is typed ends with
+   * the first line after which it is whole, or with Ctrl-D.
+   */
+  readSecret: (question: string, isWhole: (typed: string) => boolean) => Promise<string>;
 }
 
-const maxSecretBytes = 64 * 1024;
+const maxSecretLength = 64 * 1024;
+/** What is pasted comes in pieces, one right behind the other. */
+const quietMs = 100;
 
 export const createIo = ({
   stdin,
@@ -37,41 +43,66 @@ export const createIo = ({
     note: (line) => void stderr.write(`${line}\n`),
     isInteractive,
     ask,
-    async readSecret(question) {
-      if (isInteractive) return typeHidden(stdin, stderr, question);
-      const piped = await text(stdin);
-      if (piped.length > maxSecretBytes) throw new Refusal('That is too long for credentials.');
-      return piped.trim();
+    async readSecret(question, isWhole) {
+      if (!isInteractive) {
+        const piped = await text(stdin);
+        if (piped.length > maxSecretLength) throw tooLong();
+        return piped.trim();
+      }
+      stderr.write(question);
+      stdin.setRawMode(true);
+      try {
+        return await typedInto(stdin, isWhole);
+      } finally {
+        await untilQuiet(stdin);
+        stdin.setRawMode(false).pause();
+        stderr.write('\n');
+      }
     },
   };
 };
+
+const tooLong = () => new Refusal('That is too long for credentials.');
 
 const unlessClosed = (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 };
 
 /** Character by character, so that the terminal shows none of them. */
-const typeHidden = (
+const typedInto = (
   stdin: NodeJS.ReadStream,
-  stderr: NodeJS.WriteStream,
-  question: string,
+  isWhole: (typed: string) => boolean,
 ): Promise<string> =>
   new Promise((resolve, reject) => {
+    const decoder = new StringDecoder('utf8');
     let typed = '';
     const end = (finish: () => void) => {
-      stdin.setRawMode(false).off('data', onData).pause();
-      stderr.write('\n');
+      stdin.off('data', onData);
       finish();
     };
     const onData = (chunk: Buffer) => {
-      for (const character of chunk.toString('utf8')) {
-        if (character === '\r' || character === '\n') return end(() => resolve(typed.trim()));
+      for (const character of decoder.write(chunk)) {
+        const isLineEnd = character === '\r' || character === '\n';
         // Ctrl-C and Ctrl-D: raw mode takes their meaning away.
-        if (character === '\u0003' || character === '\u0004')
+        const isEnd = character === '\u0004';
+        if (character === '\u0003' || (isEnd && typed.trim() === ''))
           return end(() => reject(new Refusal('Nothing was done.')));
-        typed = character === '\u007f' ? typed.slice(0, -1) : typed + character;
+        if (isEnd || (isLineEnd && isWhole(typed))) return end(() => resolve(typed.trim()));
+        if (typed.length >= maxSecretLength) return end(() => reject(tooLong()));
+        if (character === '\u007f') typed = typed.slice(0, -1);
+        else typed += isLineEnd ? '\n' : character;
       }
     };
-    stderr.write(question);
-    stdin.setRawMode(true).on('data', onData).resume();
+    stdin.on('data', onData).resume();
+  });
+
+/** The rest of what was pasted is secret too, and the shell would take it for commands. */
+const untilQuiet = (stdin: NodeJS.ReadStream): Promise<void> =>
+  new Promise((resolve) => {
+    const wait = () => void timer.refresh();
+    const timer = setTimeout(() => {
+      stdin.off('data', wait);
+      resolve();
+    }, quietMs);
+    stdin.on('data', wait).resume();
   });
