@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Io } from '../../admin/cli/io.ts';
-import { runAdmin } from '../../admin/cli/program.ts';
+import { type RunLine, runLine, words } from '../support/admin-line.ts';
 import { startRawServer } from '../support/raw-server.ts';
 import { aKeyRing, operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
@@ -14,38 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-interface Options {
-  /** What a person at the terminal answers; without it nobody sits there. */
-  answer?: string;
-  /** What is typed or piped where a secret is asked for. */
-  secret?: string;
-}
-
-/** One line of the admin, as `npm run admin --` would run it. */
-const run = async (line: readonly string[], { answer, secret = '' }: Options = {}) => {
-  const out: string[] = [];
-  const notes: string[] = [];
-  const questions: string[] = [];
-  const actors: (string | undefined)[] = [];
-  const io: Io = {
-    out: (said) => out.push(said),
-    note: (said) => notes.push(said),
-    isInteractive: answer !== undefined,
-    ask: async (question) => {
-      questions.push(question);
-      return answer ?? '';
-    },
-    readSecret: async () => secret,
-  };
-  const open = async (actor: string | undefined) => {
-    actors.push(actor);
-    return operationsOn(records.sql, { keyRing, ...(actor && { actor }) });
-  };
-  const code = await runAdmin({ io, open }, line);
-  return { code, out: out.join('\n'), notes: notes.join('\n'), questions, actors };
-};
-
-const words = (line: string) => line.split(' ');
+const run: RunLine = (line, options) =>
+  runLine(
+    (actor) => operationsOn(records.sql, { keyRing, ...(actor && { actor }) }),
+    line,
+    options,
+  );
 
 describe('the command line', () => {
   const lines = [
