@@ -28,6 +28,8 @@ export interface Spec {
   /** Whole lines as they would be typed, without `npm run admin --`. */
   examples: readonly string[];
   options?: readonly Option[];
+  /** Why these options are not understood together; null where they are. */
+  misused?: (options: Readonly<Record<string, unknown>>) => string | null;
   /** Asks before it is done: it cannot be taken back. Null where nothing is changed. */
   irreversible?: (
     args: readonly string[],
@@ -60,7 +62,7 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 /** One command: parses, asks where it must, runs, and shows what came of it. */
 export const command = (
   { io, open }: Surroundings,
-  { usage, summary, examples, options = [], irreversible }: Spec,
+  { usage, summary, examples, options = [], misused, irreversible }: Spec,
   run: (call: Call) => Promise<Output>,
 ): Command => {
   const made = new Command(usage.split(' ', 1)[0]).summary(summary).description(summary);
@@ -76,6 +78,8 @@ export const command = (
     const values = (given.slice(0, -2) as (string | string[] | undefined)[]).flat();
     const texts = values.filter((value): value is string => value !== undefined);
     const parsed = made.opts<CommonOptions & Record<string, unknown>>();
+    const misuse = misused?.(parsed) ?? null;
+    if (misuse !== null) made.error(`error: ${misuse}`);
     const question = irreversible?.(texts, parsed) ?? null;
     if (question !== null && !parsed.yes) await confirm(io, question);
     const operations = await open(parsed.as);

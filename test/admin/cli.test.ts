@@ -137,13 +137,29 @@ describe('the command line', () => {
     const replace = words('gateways update acme --yes --reason rotated');
     const replaced = await run(replace, { secret: '{"merchant":"as-secret"}' });
     expect(replaced).toMatchObject({ code: 0, out: 'Updated: acme' });
-    const other = words('gateways add other --driver zarinpal');
+    const other = words('gateways add other --driver zarinpal --kind live');
     const broken = await run(other, { secret: 'very-secret' });
     expect(broken).toMatchObject({ code: 1, notes: 'The credentials are not a JSON object.' });
     expect(await run(other, { secret: '{"merchantId":"very-secret"}' })).toMatchObject({
       code: 1,
       notes: 'The credentials do not fit the driver: merchantId.',
     });
+  });
+
+  it('adds no account whose kind nobody has said, but of the driver that has no other', async () => {
+    expect(await run(words('gateways add unsaid --driver zarinpal'))).toMatchObject({
+      code: 2,
+      out: '',
+      notes: expect.stringContaining(
+        'the driver zarinpal needs a --kind: live, or sandbox for its test environment',
+      ),
+      actors: [],
+    });
+    expect(await run(words('gateways add toy --driver sandbox --json'))).toMatchObject({ code: 0 });
+    const { out } = await run(words('gateways list --json'));
+    expect(JSON.parse(out)).toContainEqual(
+      expect.objectContaining({ slug: 'toy', driver: 'sandbox', kind: 'sandbox' }),
+    );
   });
 
   it('shows a secret when it is made, and in no list', async () => {
