@@ -1,4 +1,3 @@
-import Table from 'cli-table3';
 import { isoTime } from '../../contract/time.ts';
 
 /** What a command has to say, for people and for programs. */
@@ -26,38 +25,35 @@ const cellText = (cell: Cell): string => {
   return clean(String(cell));
 };
 
-const plain = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
-  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
-  ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '' },
-  ...{ right: '', 'right-mid': '', middle: '  ' },
+/** Cells below each other, each column as wide as its widest line. */
+const columns = (rows: readonly (readonly Cell[])[]): string => {
+  const cells = rows.map((row) => row.map((cell) => cellText(cell).split('\n')));
+  const widths: number[] = [];
+  for (const row of cells)
+    for (const [column, lines] of row.entries())
+      for (const line of lines) widths[column] = Math.max(widths[column] ?? 0, line.length);
+  return cells.flatMap((row) => linesOf(row, widths)).join('\n');
 };
-const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
 
-const withoutPadding = (text: string): string =>
-  text
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+const linesOf = (row: readonly string[][], widths: readonly number[]): string[] =>
+  Array.from({ length: Math.max(...row.map((lines) => lines.length)) }, (_, index) =>
+    row
+      .map((lines, column) => (lines[index] ?? '').padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 
 /** Rows under headings; a sentence where there are none. */
 export const table = (
   headings: readonly string[],
   rows: readonly (readonly Cell[])[],
   none: string,
-): string => {
-  if (rows.length === 0) return none;
-  const drawn = new Table({ head: headings.map((one) => one.toUpperCase()), chars: plain, style });
-  drawn.push(...rows.map((row) => row.map(cellText)));
-  return withoutPadding(drawn.toString());
-};
+): string =>
+  rows.length === 0 ? none : columns([headings.map((one) => one.toUpperCase()), ...rows]);
 
 /** Names with their values, a line each. */
-export const facts = (entries: Readonly<Record<string, Cell>>): string => {
-  const drawn = new Table({ chars: plain, style });
-  drawn.push(...Object.entries(entries).map(([name, value]) => [name, cellText(value)]));
-  return withoutPadding(drawn.toString());
-};
+export const facts = (entries: Readonly<Record<string, Cell>>): string =>
+  columns(Object.entries(entries));
 
 /** Names as the API writes them, times as everywhere, and no control character that JSON lets through. */
 export const jsonText = (value: unknown): string =>

@@ -95,15 +95,29 @@ const asked = (all: unknown, ids: readonly string[]): string =>
     ? `Every exhausted event of ${all} is sent again.`
     : `The events of ${ids.length} payments are sent again.`;
 
+const note = (one: Retriggered): string =>
+  one.done === 'refused' ? one.why : { reset: '', left: 'within 6 minutes' }[one.done];
+
 const came = (results: readonly Retriggered[]): Output => {
   const rows = results.map((one) => [
-    ...[one.id, one.done === 'refused' ? 'refused' : 're-triggered'],
-    one.done === 'refused' ? one.why : { reset: '', left: 'within 6 minutes' }[one.done],
+    ...[one.id, one.done === 'refused' ? 'refused' : 're-triggered', note(one)],
   ]);
-  return {
-    text: table(['payment', 'result', 'note'], rows, 'There is nothing to re-trigger.'),
-    json: results,
-  };
+  return { text: table(['payment', 'result', 'note'], rows, ''), json: results };
+};
+
+/** Of an application there may be very many: what went well is only counted. */
+const allCame = (results: readonly Retriggered[]): Output => {
+  if (results.length === 0) return { text: 'There is nothing to re-trigger.', json: results };
+  const refused = results.filter(({ done }) => done === 'refused');
+  const left = results.filter(({ done }) => done === 'left');
+  const counts = facts({
+    're-triggered': results.length - refused.length,
+    ...(left.length > 0 && { 'of these within 6 minutes': left.length }),
+    refused: refused.length,
+  });
+  const rows = refused.map((one) => [one.id, note(one)]);
+  const list = table(['refused', 'why'], rows, '');
+  return { text: [counts, list].filter(Boolean).join('\n\n'), json: results };
 };
 
 const retrigger = async ({ args, options, operations, io }: Call): Promise<Output> => {
@@ -125,7 +139,8 @@ const retrigger = async ({ args, options, operations, io }: Call): Promise<Outpu
   // One alone is answered in a sentence.
   const [only] = results;
   if (args.length === 1 && only?.done === 'refused') throw new Refusal(only.why);
-  return { ...came(results), failed: results.some(({ done }) => done === 'refused') };
+  const output = application ? allCame(results) : came(results);
+  return { ...output, failed: results.some(({ done }) => done === 'refused') };
 };
 
 export const deliveryCommands = (around: Surroundings): Command => {

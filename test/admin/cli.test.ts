@@ -229,6 +229,8 @@ describe('the command line', () => {
     expect(mixed.notes).toContain('2 of 2, 1 refused');
     const all = await run(words('deliveries retrigger --application shop --yes --rate 100 --json'));
     expect(JSON.parse(all.out)).toEqual([{ id: three, done: 'reset' }]);
+    const whole = words('deliveries retrigger --application shop --yes --rate 100');
+    expect(await run(whole)).toMatchObject({ code: 0, out: 'There is nothing to re-trigger.' });
     for (const wrong of [
       'deliveries retrigger --yes',
       `deliveries retrigger ${one} --application shop --yes`,
