@@ -23,17 +23,18 @@ const withStandIn = (script: string, { name, program }: { name: string; program:
 };
 
 describe('the guide to a new version with Compose', () => {
-  /** So many processes of the api run; the call of this number fails. */
+  /** So many processes of each kind run; the call of this number fails. */
   const docker = (running: number, failing: number) => ({
     name: 'docker',
     program: `
-      case "$*" in *'ps -q api') seq ${running} ;; esac
+      case "$*" in 'compose ps -q '*) seq -f "$4-%g" ${running} ;; esac
       [ "$(wc -l < "$LOG")" -ne ${failing} ]`,
   });
+  const kinds = ['worker-payments', 'worker-webhooks', 'api'];
 
   it('goes on to nothing behind a step that failed', () => {
     const { calls } = withStandIn(upgrade, docker(2, 0));
-    expect(calls).toHaveLength(7);
+    expect(calls).toHaveLength(2 + 4 * kinds.length);
     for (const [index, call] of calls.entries()) {
       const failed = withStandIn(upgrade, docker(2, index + 1));
       expect(failed.calls, call).toHaveLength(index + 1);
@@ -42,22 +43,44 @@ describe('the guide to a new version with Compose', () => {
   });
 
   it.each([
-    [1, '1'],
-    [2, '1 2'],
+    [1, (kind: string) => `${kind}-1`],
+    [2, (kind: string) => `${kind}-1 ${kind}-2`],
     // Of four ports there are too few for these: that fails before an old one is stopped.
-    [3, '1 2 3'],
+    [3, (kind: string) => `${kind}-1 ${kind}-2 ${kind}-3`],
   ])(
-    'starts as many new processes of the api as the %i old ones, and stops those',
-    (count, old) => {
+    'starts as many new processes of each kind as the %i old ones, and then stops those',
+    (count, olds) => {
       const { calls } = withStandIn(upgrade, docker(count, 0));
-      const scaling = `compose up -d --wait --no-deps --no-recreate --scale api=${2 * count} api`;
-      expect(calls.slice(-3)).toEqual([scaling, `stop -t 30 ${old}`, `rm ${old}`]);
+      const renewed = kinds.flatMap((kind) => {
+        const graceSeconds = Number.parseInt(services[kind]?.stop_grace_period ?? '', 10);
+        return [
+          `compose ps -q ${kind}`,
+          `compose up -d --wait --no-deps --no-recreate --scale ${kind}=${2 * count} ${kind}`,
+          `stop -t ${graceSeconds} ${olds(kind)}`,
+          `rm ${olds(kind)}`,
+        ];
+      });
+      expect(calls.slice(2)).toEqual(renewed);
       expect(services['api']?.ports).toEqual(['127.0.0.1:3000-3003:3000']);
     },
   );
 
+  it('recreates nothing that runs: a bad image would leave none of it', () => {
+    const lasting = Object.keys(services).filter((name) => services[name]?.restart !== 'no');
+    const { calls } = withStandIn(upgrade, docker(2, 0));
+    const ups = calls.filter((call) => call.startsWith('compose up '));
+    expect(ups).toHaveLength(kinds.length);
+    for (const up of ups)
+      if (up.split(' ').some((word) => lasting.includes(word)))
+        expect(up).toContain(' --no-recreate ');
+  });
+
   it('has no attached `up` of what ends: that says 0 where its container failed', () => {
-    const ups = guide.match(/docker compose up[^\n&`]*/g) ?? [];
+    const { calls } = withStandIn(upgrade, docker(1, 0));
+    const ups = [
+      ...(guide.match(/docker compose up[^\n&`]*/g) ?? []),
+      ...calls.filter((call) => call.startsWith('compose up ')),
+    ];
     expect(ups.length).toBeGreaterThan(3);
     for (const up of ups) {
       const ends = up.split(' ').filter((word) => services[word]?.restart === 'no');
