@@ -5,6 +5,8 @@
 -- four first: create role payments_api nologin; … The processes' logins are members of one each:
 --   create role api_1 login password '…' in role payments_api;
 begin;
+-- Whoever waits for a table has all others wait behind him: rather gives up. Run it again then.
+set local lock_timeout = '1500ms';
 
 do $$
 declare
@@ -70,12 +72,21 @@ grant update (response_body) on attempts to payments_retention;
 -- When something was written into the audit log, and after what, the table alone says.
 grant insert (actor, action, subject, before, after, reason) on audit_log
   to payments_worker, payments_admin, payments_retention;
--- A worker writes in the service's name alone, never in a person's. The grants say the rest.
-alter table audit_log enable row level security;
-drop policy if exists audit_log__granted on audit_log;
-create policy audit_log__granted on audit_log using (true);
-drop policy if exists audit_log__service on audit_log;
-create policy audit_log__service on audit_log as restrictive for insert to payments_worker
-  with check (actor = 'service');
+-- A worker writes in the service's name alone, never in a person's. The grants say the rest. What is there
+-- is left as it is, for any change locks the table: a policy that is to be another gets another name.
+do $$
+begin
+  if not (select relrowsecurity from pg_class where oid = 'audit_log'::regclass) then
+    alter table audit_log enable row level security;
+  end if;
+  if not exists (select from pg_policy where polname = 'audit_log__granted') then
+    create policy audit_log__granted on audit_log using (true);
+  end if;
+  if not exists (select from pg_policy where polname = 'audit_log__service') then
+    create policy audit_log__service on audit_log as restrictive for insert to payments_worker
+      with check (actor = 'service');
+  end if;
+end
+$$;
 
 commit;
