@@ -128,7 +128,7 @@ export const createApplicationOperations = ({
 
     get: (slug: string): Promise<Application> => findApplication(sql, slug),
 
-    list: (): Promise<Application[]> => createApplications(sql).list(listLimit),
+    list: (limit = listLimit): Promise<Application[]> => createApplications(sql).list(limit),
 
     /** A new webhook URL holds from the next attempt on. */
     async update(

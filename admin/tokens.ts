@@ -38,9 +38,9 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
     });
   },
 
-  async list(application: string): Promise<TokenFacts[]> {
+  async list(application: string, limit = listLimit): Promise<TokenFacts[]> {
     await findApplication(sql, application);
-    return createTokenRecords(sql).list(application, listLimit);
+    return createTokenRecords(sql).list(application, limit);
   },
 
   /** Its very next request is refused. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { tokenModes } from '../../contract/token.ts';
 import { Refusal } from '../change.ts';
 import type { Surroundings } from './commands.ts';
-import { command, count, group, option, reason, textOf } from './commands.ts';
+import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
 import { facts, table } from './output.ts';
 
 const dayMs = 86_400_000;
@@ -48,8 +48,10 @@ export const tokenCommands = (around: Surroundings): Command => {
       summary: 'its tokens, without what is secret of them',
       examples: ['tokens list shop'],
     },
-    async ({ args: [application = ''], operations }) => {
-      const tokens = await operations.tokens.list(application);
+    async ({ args: [application = ''], operations, io }) => {
+      const tokens = await listUpTo(listMax, io, (most) =>
+        operations.tokens.list(application, most),
+      );
       const rows = tokens.map((one) => [
         ...[one.id, one.prefix, one.mode, one.name, one.createdAt],
         ...[one.lastUsedAt, one.expiresAt, one.revokedAt],

@@ -3,7 +3,7 @@ import type { Application } from '../../postgres/applications.ts';
 import { Refusal } from '../change.ts';
 import { hideQuery } from '../webhook-url.ts';
 import type { Surroundings } from './commands.ts';
-import { command, count, group, option, reason, textOf } from './commands.ts';
+import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
 import { facts, table, type Output } from './output.ts';
 
 const toShow = (application: Application): Application => ({
@@ -119,8 +119,10 @@ export const applicationCommands = (around: Surroundings): Command => {
   const list = command(
     around,
     { usage: 'list', summary: 'all applications', examples: ['applications list --json'] },
-    async ({ operations }) => {
-      const all = (await operations.applications.list()).map(toShow);
+    async ({ operations, io }) => {
+      const all = (await listUpTo(listMax, io, (most) => operations.applications.list(most))).map(
+        toShow,
+      );
       const rows = all.map((one) => [
         ...[one.slug, one.status, one.defaultGateway, one.requestsPerMinute],
         ...[one.webhookUrl, one.createdAt],

@@ -56,6 +56,26 @@ export const count = (max: number) => (text: string) => {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
 };
 
+/** The longest list that is shown at once. */
+export const listMax = 1_000;
+
+export const limit = (): Option =>
+  option('--limit <count>', 'how many at most').argParser(count(listMax)).default(50);
+
+/** A list up to its limit. Where there is more, one who takes it for all of it is told so. */
+export const listUpTo = async <T>(
+  most: number,
+  io: Io,
+  ask: (limit: number) => Promise<T[]>,
+): Promise<T[]> => {
+  const found = await ask(most + 1);
+  if (found.length > most)
+    io.note(
+      `There are more than these ${most}${most < listMax ? `: --limit takes up to ${listMax}` : ''}.`,
+    );
+  return found.slice(0, most);
+};
+
 /** The value of an option that was given as text. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 

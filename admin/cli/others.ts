@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
 import { hideQuery } from '../webhook-url.ts';
 import type { Surroundings } from './commands.ts';
-import { command, count, group, option, reason, textOf } from './commands.ts';
+import { command, count, group, limit, listUpTo, option, reason, textOf } from './commands.ts';
 import { facts, table } from './output.ts';
 
 export const webhookCommands = (around: Surroundings): Command => {
@@ -72,12 +72,14 @@ export const auditCommand = (around: Surroundings): Command =>
       examples: ['audit --limit 20', 'audit --subject application:shop --json'],
       options: [
         option('--subject <subject>', 'e.g. application:shop, gateway:zarinpal, payment:PAY_…'),
-        option('--limit <count>', 'how many at most').argParser(count(1_000)).default(50),
+        limit(),
       ],
     },
-    async ({ options, operations }) => {
+    async ({ options, operations, io }) => {
       const subject = textOf(options['subject']);
-      const records = await operations.auditLog({ subject, limit: Number(options['limit']) });
+      const records = await listUpTo(Number(options['limit']), io, (most) =>
+        operations.auditLog({ subject, limit: most }),
+      );
       const rows = records.map((one) => [
         ...[one.at, one.actor, one.action, one.subject],
         ...[words(one.before), words(one.after), one.reason],

@@ -6,11 +6,8 @@ import type { Many, Retriggered } from '../deliveries.ts';
 import type { PaymentStory } from '../payments.ts';
 import { Refusal } from '../change.ts';
 import type { Call, Surroundings } from './commands.ts';
-import { command, count, group, option, reason, textOf } from './commands.ts';
+import { command, count, group, limit, listUpTo, option, reason, textOf } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
-
-const limit = () =>
-  option('--limit <count>', 'how many at most').argParser(count(1_000)).default(50);
 
 const listed = (lines: readonly PaymentLine[], none: string): Output => {
   const rows = lines.map((one) => [
@@ -64,7 +61,7 @@ export const paymentCommands = (around: Surroundings): Command => {
         limit(),
       ],
     },
-    async ({ options, operations }) => {
+    async ({ options, operations, io }) => {
       const filter = {
         id: textOf(options['id']),
         orderId: textOf(options['order']),
@@ -72,7 +69,9 @@ export const paymentCommands = (around: Surroundings): Command => {
         status: statuses.find((status) => status === options['status']) ?? null,
         delivery: null,
       };
-      const found = await operations.payments.find(filter, Number(options['limit']));
+      const found = await listUpTo(Number(options['limit']), io, (most) =>
+        operations.payments.find(filter, most),
+      );
       return listed(found, 'There is no such payment.');
     },
   );
@@ -152,10 +151,11 @@ export const deliveryCommands = (around: Surroundings): Command => {
       examples: ['deliveries list --application shop'],
       options: [option('--application <slug>', 'of one application'), limit()],
     },
-    async ({ options, operations }) => {
-      const { deliveries } = operations;
+    async ({ options, operations, io }) => {
       const application = textOf(options['application']);
-      const found = await deliveries.listExhausted(application, Number(options['limit']));
+      const found = await listUpTo(Number(options['limit']), io, (most) =>
+        operations.deliveries.listExhausted(application, most),
+      );
       return listed(found, 'No delivery is exhausted.');
     },
   );

@@ -19,6 +19,48 @@ const exhausted = async (application: string): Promise<string> => {
   return id;
 };
 
+describe('a list that is longer than what is shown of it', () => {
+  const run = (line: string) => runLine(() => operationsOn(records.sql), words(line));
+  const told = 'There are more than these 50: --limit takes up to 1000.';
+
+  let application: string;
+  beforeAll(async () => {
+    application = await anApplicationOn(records.sql);
+    await Promise.all(Array.from({ length: 51 }, () => exhausted(application)));
+    await records.sql`
+      insert into audit_log (actor, action, subject)
+      select 'ada', 'application.update', ${`application:${application}`}
+      from generate_series(1, 50)`;
+  });
+
+  it.each([
+    (slug: string) => `payments find --application ${slug}`,
+    (slug: string) => `deliveries list --application ${slug}`,
+    (slug: string) => `audit --subject application:${slug}`,
+  ])('says that there are more, but not among what programs read', async (line) => {
+    const people = await run(line(application));
+    expect(people).toMatchObject({ code: 0, notes: told });
+    // Below the headings.
+    expect(people.out.split('\n')).toHaveLength(1 + 50);
+    const programs = await run(`${line(application)} --json`);
+    expect(programs).toMatchObject({ code: 0, notes: told });
+    expect(JSON.parse(programs.out)).toHaveLength(50);
+    const all = await run(`${line(application)} --limit 51`);
+    expect(all).toMatchObject({ code: 0, notes: '' });
+    expect(all.out.split('\n')).toHaveLength(1 + 51);
+  });
+
+  it('tells no way to more than can be shown', async () => {
+    await records.sql`
+      insert into tokens (hash, application, prefix, mode, name)
+      select sha256(n::text::bytea), ${application}, 'svc_test_0000', 'test', 'many'
+      from generate_series(1, 1001) as n`;
+    const tokens = await run(`tokens list ${application}`);
+    expect(tokens).toMatchObject({ code: 0, notes: 'There are more than these 1000.' });
+    expect(tokens.out.split('\n')).toHaveLength(1 + 1_000);
+  });
+});
+
 describe('a table', () => {
   it('has columns as wide as their widest line, and cells of several lines', () => {
     const rows = [
