@@ -35,6 +35,8 @@ COPY workflows workflows
 COPY api api
 COPY worker worker
 COPY admin admin
+# A checkout under umask 077 is its owner's alone, and here that is root.
+RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
 USER node
 # Each service of docker-compose.yml says which entry it runs.
 CMD ["node", "admin/main.ts", "--help"]
