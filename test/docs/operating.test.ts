@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { words } from '../../admin/cli/reconcile.ts';
 import { readProjectFile } from '../support/files.ts';
 import { findPromtool } from '../support/promtool.ts';
 
@@ -47,5 +48,15 @@ describe('the alerts', () => {
       expect(look.length, name).toBeGreaterThan(20);
       expect(act.length, name).toBeGreaterThan(10);
     }
+  });
+
+  it('are called by their names in the runbook, and what reconcile prints by its words', () => {
+    const runbook = readProjectFile('docs/operating/runbook.md');
+    const named = new Set(runbook.match(/\bPayments[A-Z]\w+/g));
+    expect([...named].toSorted()).toEqual(alerts.toSorted());
+    const overdue = runbook
+      .split('\n')
+      .find((line) => line.startsWith('| PaymentsWebhooksOverdue '));
+    expect(overdue).toContain(`\`${words.delivery_overdue}\` of \`npm run admin -- reconcile\``);
   });
 });
