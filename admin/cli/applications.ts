@@ -4,6 +4,7 @@ import { Refusal } from '../change.ts';
 import { hideQuery } from '../webhook-url.ts';
 import type { Surroundings } from './commands.ts';
 import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
+import type { Io } from './io.ts';
 import { facts, table, type Output } from './output.ts';
 
 const toShow = (application: Application): Application => ({
@@ -27,7 +28,19 @@ const shown = (whole: Application): Output => {
 
 const callbackUrls = () =>
   option('--callback-url <url...>', 'where payers come back to; the first one is the default');
-const webhookUrl = () => option('--webhook-url <url>', 'where its events are sent, over https');
+const webhookUrl = () =>
+  option(
+    '--webhook-url <url>',
+    'where its events are sent, over https; - reads it from a prompt or standard input, as its query may be a key',
+  );
+
+/** Null where none is given. An argument stays in the shell's history and in the list of processes. */
+const readWebhookUrl = async (given: unknown, io: Io): Promise<string | null> => {
+  if (given !== '-') return textOf(given);
+  const read = await io.readSecret('Webhook URL (not shown): ', (typed) => typed.trim() !== '');
+  if (read === '') throw new Refusal('No webhook URL came from standard input.');
+  return read;
+};
 
 const urlsOf = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.map(String) : undefined;
@@ -49,12 +62,12 @@ const createCommand = (around: Surroundings): Command =>
         reason(),
       ],
     },
-    async ({ args: [slug = ''], options, operations }) => {
+    async ({ args: [slug = ''], options, operations, io }) => {
       const application = {
         slug,
         defaultGateway: String(options['gateway']),
         callbackUrls: urlsOf(options['callbackUrl']) ?? [],
-        webhookUrl: textOf(options['webhookUrl']),
+        webhookUrl: await readWebhookUrl(options['webhookUrl'], io),
       };
       const made = await operations.applications.create(application, textOf(options['reason']));
       const { text, json } = shown(made.application);
@@ -74,6 +87,7 @@ const updateCommand = (around: Surroundings): Command =>
         'change URLs, default gateway or budget; a new webhook URL holds at the next attempt',
       examples: [
         'applications update shop --webhook-url https://shop.example/new-webhook',
+        'applications update shop --webhook-url - < webhook-url',
         'applications update shop --no-webhook-url --reason "receiver is gone"',
         'applications update shop --requests-per-minute 600',
       ],
@@ -86,13 +100,14 @@ const updateCommand = (around: Surroundings): Command =>
         reason(),
       ],
     },
-    async ({ args: [slug = ''], options, operations }) => {
+    async ({ args: [slug = ''], options, operations, io }) => {
       const urls = urlsOf(options['callbackUrl']);
-      const { gateway, webhookUrl: url, requestsPerMinute } = options;
+      const { gateway, requestsPerMinute } = options;
+      const url = await readWebhookUrl(options['webhookUrl'], io);
       const settings = {
         ...(urls && { callbackUrls: urls }),
-        ...(url === false ? { webhookUrl: null } : {}),
-        ...(typeof url === 'string' && { webhookUrl: url }),
+        ...(options['webhookUrl'] === false && { webhookUrl: null }),
+        ...(url !== null && { webhookUrl: url }),
         ...(typeof gateway === 'string' && { defaultGateway: gateway }),
         ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
       };
