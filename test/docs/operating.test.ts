@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { words } from '../../admin/cli/reconcile.ts';
+import { parse } from 'yaml';
+import { readCompose } from '../support/compose.ts';
 import { readProjectFile } from '../support/files.ts';
 import { findPromtool } from '../support/promtool.ts';
 
@@ -21,6 +23,28 @@ describe('the alerts', () => {
   it('are rules as Prometheus reads them', async () => {
     const { stdout } = await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml');
     expect(stdout).toContain(`SUCCESS: ${count} rules found`);
+  });
+
+  it('see every process of Compose, by the configuration in the runbook', () => {
+    const runbook = readProjectFile('docs/operating/runbook.md');
+    const [, text = ''] = /```yaml\n([\s\S]*?)```/.exec(runbook) ?? [];
+    const { services, networks } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+    const { scrape_configs: jobs } = parse(text) as {
+      scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+    };
+    expect(new Set(rules.match(/(?<=job=")[\w-]+/g))).toEqual(
+      new Set(jobs.map(({ job_name }) => job_name)),
+    );
+    const seen = jobs.flatMap(({ dns_sd_configs: found }) =>
+      found.flatMap(({ names, port }) => names.map((name) => [name, String(port)] as const)),
+    );
+    const measured = Object.entries(services).flatMap(([name, { environment, networks: of }]) => {
+      const port = environment?.['OPERATIONS_PORT'];
+      return port && of?.includes('inside') ? [[name, port] as const] : [];
+    });
+    expect(new Map(seen)).toEqual(new Map(measured));
+    expect(runbook).toContain('`payments_inside`');
+    expect(networks).toHaveProperty('inside');
   });
 
   it('are quiet, and fire when they should', async () => {
