@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 import { bundleVariant } from '../support/variant.ts';
 
 /** A command between opening and waiting: payments that wait have passed this place without it. */
-const imports = ['  defineSignal,', '  defineSignal,\n  patched,\n  upsertMemo,'] as const;
+const imports = ['  patched,', '  patched,\n  upsertMemo,'] as const;
 const place = "  if (opened === 'delivered') return;";
 const careless = [imports, [place, `${place}\n  upsertMemo({ opened: true });`]] as const;
 const careful = [
