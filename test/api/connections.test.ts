@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../contract/limits.ts';
 import { createJourney } from '../support/journey.ts';
-import { rawConnection } from '../support/raw-http.ts';
+import { createHead, rawConnection } from '../support/raw-http.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -17,17 +17,6 @@ afterAll(() => service?.stop());
 
 const openFiles = () => readdirSync(`/proc/${service.api.pid()}/fd`).length;
 
-const head = (length: number) =>
-  [
-    'POST /api/v1/payments HTTP/1.1',
-    'host: x',
-    `authorization: Bearer ${token}`,
-    'content-type: application/json',
-    `content-length: ${length}`,
-    '',
-    '',
-  ].join('\r\n');
-
 describe('a slow sender', () => {
   it.concurrent.each<[string, number, () => string, (piece: number) => string]>([
     [
@@ -37,7 +26,7 @@ describe('a slow sender', () => {
       (piece) => `x-slow-${piece}: 1\r\n`,
     ],
     ['nothing at all', limits.headSeconds, () => '', () => ''],
-    ['a body', limits.requestSeconds, () => `${head(60_000)}{`, () => ' '],
+    ['a body', limits.requestSeconds, () => `${createHead(token, 60_000)}{`, () => ' '],
   ])(
     'of %s is cut off after %i seconds, however busy it looks',
     async (_, seconds, first, more) => {
@@ -88,7 +77,7 @@ describe('a client that hangs up', () => {
     const before = openFiles();
     const beginnings = [
       'GET /api/v1/pay',
-      `${head(60_000)}{"order_id":`,
+      `${createHead(token, 60_000)}{"order_id":`,
       `GET /api/v1/payments/${waiting}/checkout HTTP/1.1\r\nhost: x\r\n\r\n`,
       `GET /api/v1/payments/${id} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
       `GET /api/v1/payments HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,

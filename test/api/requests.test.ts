@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
-import { rawConnection, rawRequest } from '../support/raw-http.ts';
+import { createHead, rawConnection, rawRequest } from '../support/raw-http.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -186,14 +186,3 @@ describe('a method that a path does not have', () => {
     expect(answer).toMatch(/\r\nx-request-id: req_/i);
   });
 });
-
-const createHead = (authorized: string, length: number) =>
-  [
-    'POST /api/v1/payments HTTP/1.1',
-    'host: x',
-    `authorization: Bearer ${authorized}`,
-    'content-type: application/json',
-    `content-length: ${length}`,
-    '',
-    '',
-  ].join('\r\n');

@@ -67,3 +67,15 @@ export const rawConnection = async (
   await once(socket, 'connect');
   return { socket, closed };
 };
+
+/** What stands before the body of a create, of so many bytes. */
+export const createHead = (token: string, length: number): string =>
+  [
+    'POST /api/v1/payments HTTP/1.1',
+    'host: x',
+    `authorization: Bearer ${token}`,
+    'content-type: application/json',
+    `content-length: ${length}`,
+    '',
+    '',
+  ].join('\r\n');
