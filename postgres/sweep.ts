@@ -17,11 +17,12 @@ export interface OverdueDelivery extends StartFacts {
 
 /** The longest between two inquiries about a payer on the way: less than any gateway's own window. */
 export const longestPaceSeconds = 8 * 60;
-const vainPaceSeconds = 50;
+/** After an answer that did not come: longer than a sweep has. */
+export const vainPaceSeconds = 28;
 
 /**
  * When a gateway counts as asked that has given no answer, or not yet: one of the next two sweeps asks
- * again, whoever was sent there long ago, since money that nobody verifies may go back after 10 minutes.
+ * again about whoever was sent there long ago, before what nobody verifies goes back.
  */
 export const askedInVain = (sql: Sql, now: Date | ReturnType<typeof sql>) => sql`(case
   when checkout_at < ${now}::timestamptz - interval '30 minutes' and expires_at > ${now}::timestamptz
