@@ -160,6 +160,15 @@ describe('return', () => {
     },
   );
 
+  it('303: of a payer who was never sent to the gateway changes nothing, and the way there stays open', async () => {
+    const id = await journey.create();
+    expectRedirect(await journey.comeBack(id), callback(id, 'pending'));
+    expect((await journey.get(id)).json['status']).toBe('pending');
+    expect((await journey.checkout(id)).status).toBe(302);
+    const { events } = await service.client.workflow.getHandle(id).fetchHistory();
+    expect(events?.filter((one) => one.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);
+  });
+
   it('303: status=processing where no worker answers, within about 10 seconds', async () => {
     const id = await journey.atGateway();
     await journey.choose(id, 'pay');
