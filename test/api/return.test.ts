@@ -23,10 +23,12 @@ const refuse = () => Promise.reject(new Error('away'));
 interface Given extends Pick<Deps['settler'], 'settle'> {
   reads: number;
   lastAnswer?: Deps['settler']['lastAnswer'];
+  startLate?: Deps['startLate'];
 }
 
 /** A payer comes back, and the record can be read as often as this says. */
-const comeBack = (payment: PayerView, { reads, settle, lastAnswer = () => undefined }: Given) => {
+const comeBack = (payment: PayerView, given: Given) => {
+  const { reads, settle, lastAnswer = () => undefined, startLate = refuse } = given;
   let left = reads;
   const { returnFromGateway } = createPayerHandlers({
     payments: {
@@ -36,7 +38,7 @@ const comeBack = (payment: PayerView, { reads, settle, lastAnswer = () => undefi
     },
     settler: { settle, lastAnswer },
     starter: { startNow: refuse },
-    startLate: refuse,
+    startLate,
     now: () => new Date(),
     logger: { info() {}, warn() {} },
   });
@@ -72,3 +74,22 @@ it('asks nobody where the last answer is fresh and says it all', async () => {
   });
   expect(headers?.['location']).toContain('status=processing');
 });
+
+it.each([
+  { status: 'expired', isLate: true },
+  { status: 'paid', isLate: false },
+  { status: 'cancelled', isLate: false },
+] as const)(
+  'has late money looked for where this return finds it $status: $isLate',
+  async (given) => {
+    const payment = aPayment();
+    const searched: string[] = [];
+    const { headers } = await comeBack(payment, {
+      reads: 1,
+      settle: async () => ({ known: 'ended', status: given.status }),
+      startLate: async (id) => void searched.push(id),
+    });
+    expect(headers?.['location']).toContain(`status=${given.status}`);
+    expect(searched).toEqual(given.isLate ? [payment.id] : []);
+  },
+);
