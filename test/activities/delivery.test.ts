@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { MockActivityEnvironment } from '@temporalio/testing';
+import { defaultActivityInfo, MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
@@ -147,6 +147,17 @@ describe('one try of a delivery', () => {
     const reset = await deliver(options, { id }, true);
     expect(reset.result).toMatchObject({ type: 'WebhookAttemptFailed' });
     expect(await ledgerOf(id)).toMatchObject([{ completed: true, error_class: 'connect' }]);
+  });
+
+  it('FS-25: a reset’s own run that has used up its round does not begin another', async () => {
+    const { id } = await records.ended('paid');
+    await records.sql`
+      update deliveries set status = 'exhausted', next_attempt_at = null,
+        exhausted_by_run = ${defaultActivityInfo.workflowExecution?.runId ?? null}
+      where payment_id = ${id}`;
+    const repeated = await deliver({ webhookUrl: 'http://127.0.0.1:9/' }, { id }, true);
+    expect(repeated.result).toMatchObject({ type: 'WebhookExhausted', nonRetryable: true });
+    expect(await ledgerOf(id)).toEqual([]);
   });
 
   it('an attempt that an earlier try completes just now is not sent again', async () => {
