@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TerminalStatus } from '../../contract/status.ts';
+import { terminalStatuses } from '../../contract/status.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
 import type { SweepQueries } from '../../postgres/sweep.ts';
 import { createSweepQueries } from '../../postgres/sweep.ts';
@@ -127,6 +129,15 @@ describe('FS-16: payments that a gateway holds as paid', () => {
     await createLateMoney(records.sql).record(ended.id, found);
     expect(await late()).toEqual([]);
   });
+
+  it('are late however they ended unpaid', async () => {
+    const ended = new Map<TerminalStatus, string>();
+    for (const status of terminalStatuses) ended.set(status, (await records.ended(status)).id);
+    const references = [...ended.values()].map((id) => `REF_${id}`);
+    const late = await queries.listEndedUnpaid('sandbox', references);
+    ended.delete('paid');
+    expect(late.map(({ id }) => id).toSorted()).toEqual([...ended.values()].toSorted());
+  });
 });
 
 describe('a payment that should have ended', () => {
@@ -230,6 +241,9 @@ describe('a delivery', () => {
       insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at)
       values (${id}, 1, 1, 'schedule', now(), now())`;
     expect(await taken()).toMatchObject([{ ...delivery, begun: true }]);
+    // An attempt of an earlier round says nothing of this one.
+    await records.sql`update deliveries set healed_at = null, round = 2`;
+    expect(await taken()).toMatchObject([{ ...delivery, begun: false }]);
   });
 
   it('goes behind those that were never given out, however long it is overdue', async () => {
