@@ -2,38 +2,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLateActivities } from '../../activities/late.ts';
 import { createPlaces } from '../../activities/places.ts';
 import type { Answer, Reversal } from '../../gateways/gateway.ts';
-import { createAuditLog } from '../../postgres/audit-log.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
-import { createGateways } from '../../postgres/gateways.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
+import type { Scene } from '../support/late-case.ts';
+import { lateCase, startLateRecords } from '../support/late-case.ts';
 import type { Records } from '../support/records.ts';
-import { startRecords } from '../support/records.ts';
 import {
   aGateway,
   confirmed,
-  inTurn,
   publicBaseUrl,
   readableLogger,
   silence,
 } from '../support/scripted-gateway.ts';
 import { until } from '../support/until.ts';
 
-/** One that captures by itself and shows reversals, one that does not show them, and a two-step one. */
-const drivers = ['stripe', 'payping', 'zarinpal'] as const;
-type DriverName = (typeof drivers)[number];
-
 let records: Records;
 beforeAll(async () => {
-  records = await startRecords();
-  for (const slug of drivers)
-    await createGateways(records.sql).insert({
-      slug,
-      driver: slug,
-      kind: 'sandbox',
-      credentials: null,
-    });
+  records = await startLateRecords();
 });
 afterAll(() => records.drop());
+
+const aLateCase = (scene: Scene) => lateCase(records, scene);
 
 const reversed: Reversal = { result: 'reversed' };
 const refused: Reversal = { result: 'refused', code: '-62', message: 'The address is not known' };
@@ -44,74 +33,6 @@ const gone: Answer = {
   message: null,
 };
 const settling: Answer = { state: 'settling' };
-
-interface Scene {
-  driver?: DriverName;
-  /** What is recorded is kept, and the answer of Postgres is lost. */
-  answerIsLost?: boolean;
-  /** What the last verification before the end was answered. */
-  verified?: 'settling';
-  inquire: (Answer | typeof silence)[];
-  /** Without it, the gateway takes nothing back. */
-  reverse?: (Reversal | typeof silence)[] | (() => Promise<Reversal>);
-}
-
-/** A payment that ended unpaid, and what its gateway says then. */
-const aLateCase = async (scene: Scene) => {
-  const { driver = 'stripe', verified, inquire, reverse, answerIsLost = false } = scene;
-  const payment = await records.ended('expired', { gateway: driver });
-  const said = {
-    at: new Date(),
-    operation: 'verify' as const,
-    code: null,
-    message: null,
-    durationMs: 1,
-  };
-  if (verified)
-    await createGatewayExchanges(records.sql).insert(payment.id, [{ ...said, result: verified }]);
-  const { gatewayOf, calls } = aGateway({
-    inquire: inTurn<Answer>(...inquire),
-    ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
-  });
-  const { logger, alerts } = readableLogger();
-  const lateMoney = createLateMoney(records.sql);
-  const recordInVain = async (...row: Parameters<typeof lateMoney.record>): Promise<never> => {
-    await lateMoney.record(...row);
-    throw new Error('The connection is lost');
-  };
-  let nowMs = Date.now();
-  const gatewayPlaces = createPlaces({ perOwner: 1 });
-  const { settleLateMoney } = createLateActivities({
-    settlements: records.settlements,
-    lateMoney: answerIsLost ? { ...lateMoney, record: recordInVain } : lateMoney,
-    gatewayExchanges: createGatewayExchanges(records.sql),
-    gatewayOf,
-    gatewayPlaces,
-    publicBaseUrl,
-    now: () => new Date(nowMs),
-    logger,
-  });
-  const before = await records.everythingOf(payment.id);
-  return {
-    payment,
-    calls,
-    alerts,
-    takePlace: () => gatewayPlaces.take(payment.gateway, 'PAY_other'),
-    look: ({ last = false } = {}) => settleLateMoney({ id: payment.id, last }),
-    minutesLater(count: number) {
-      nowMs += count * 60_000;
-    },
-    async audited() {
-      const subject = `payment:${payment.id}`;
-      const entries = await createAuditLog(records.sql).list({ subject, limit: 9 });
-      return entries.map(({ action }) => action.replace('payment.late_money_', '')).toReversed();
-    },
-    /** The payment, its event and its delivery are as they were. */
-    async isUntouched() {
-      expect(await records.everythingOf(payment.id)).toEqual(before);
-    },
-  };
-};
 
 describe('FS-16: money that came after the end of a payment', () => {
   it('is not there: nothing is written and nobody is alerted', async () => {
@@ -196,6 +117,29 @@ describe('FS-16: money that came after the end of a payment', () => {
     expect([await audited(), alerts()]).toEqual([[], []]);
     expect(await look({ last: true })).toBe('over');
     expect([await audited(), alerts()]).toEqual([['by_hand'], ['late_money']]);
+  });
+
+  it('is for people where it was taken and a day is over: nobody would see what a reversal did', async () => {
+    const { look, calls, audited, alerts } = await aLateCase({
+      inquire: [confirmed()],
+      reverse: [],
+    });
+    expect(await look({ last: true })).toBe('over');
+    expect(calls()).toEqual(['inquire']);
+    expect([await audited(), alerts()]).toEqual([
+      ['found', 'by_hand'],
+      ['late_money', 'late_money'],
+    ]);
+  });
+
+  it('is for people where it was found, and after a day is on its way again', async () => {
+    const { look, audited } = await aLateCase({
+      inquire: [confirmed(), settling, settling],
+      reverse: [silence],
+    });
+    expect(await look()).toBe('again');
+    expect(await look({ last: true })).toBe('over');
+    expect(await audited()).toEqual(['found', 'by_hand']);
   });
 
   it('is looked for in a place at its gateway, from the first inquiry to the last', async () => {

@@ -1,0 +1,97 @@
+import { expect } from 'vitest';
+import { createLateActivities } from '../../activities/late.ts';
+import { createPlaces } from '../../activities/places.ts';
+import type { Answer, Reversal } from '../../gateways/gateway.ts';
+import { createAuditLog } from '../../postgres/audit-log.ts';
+import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
+import { createGateways } from '../../postgres/gateways.ts';
+import { createLateMoney } from '../../postgres/late-money.ts';
+import type { Records } from './records.ts';
+import { startRecords } from './records.ts';
+import type { silence } from './scripted-gateway.ts';
+import { aGateway, inTurn, publicBaseUrl, readableLogger } from './scripted-gateway.ts';
+
+/** One that captures by itself and shows reversals, one that does not show them, and a two-step one. */
+const drivers = ['stripe', 'payping', 'zarinpal'] as const;
+type DriverName = (typeof drivers)[number];
+
+/** Records with such gateways. */
+export const startLateRecords = async (): Promise<Records> => {
+  const records = await startRecords();
+  for (const slug of drivers)
+    await createGateways(records.sql).insert({
+      slug,
+      driver: slug,
+      kind: 'sandbox',
+      credentials: null,
+    });
+  return records;
+};
+
+export interface Scene {
+  driver?: DriverName;
+  /** What is recorded is kept, and the answer of Postgres is lost. */
+  answerIsLost?: boolean;
+  /** What the last verification before the end was answered. */
+  verified?: 'settling';
+  inquire: (Answer | typeof silence)[];
+  /** Without it, the gateway takes nothing back. */
+  reverse?: (Reversal | typeof silence)[] | (() => Promise<Reversal>);
+}
+
+/** A payment that ended unpaid, and what its gateway says then. */
+export const lateCase = async (records: Records, scene: Scene) => {
+  const { driver = 'stripe', verified, inquire, reverse, answerIsLost = false } = scene;
+  const payment = await records.ended('expired', { gateway: driver });
+  const said = {
+    at: new Date(),
+    operation: 'verify' as const,
+    code: null,
+    message: null,
+    durationMs: 1,
+  };
+  if (verified)
+    await createGatewayExchanges(records.sql).insert(payment.id, [{ ...said, result: verified }]);
+  const { gatewayOf, calls } = aGateway({
+    inquire: inTurn<Answer>(...inquire),
+    ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
+  });
+  const { logger, alerts } = readableLogger();
+  const lateMoney = createLateMoney(records.sql);
+  const recordInVain = async (...row: Parameters<typeof lateMoney.record>): Promise<never> => {
+    await lateMoney.record(...row);
+    throw new Error('The connection is lost');
+  };
+  let nowMs = Date.now();
+  const gatewayPlaces = createPlaces({ perOwner: 1 });
+  const { settleLateMoney } = createLateActivities({
+    settlements: records.settlements,
+    lateMoney: answerIsLost ? { ...lateMoney, record: recordInVain } : lateMoney,
+    gatewayExchanges: createGatewayExchanges(records.sql),
+    gatewayOf,
+    gatewayPlaces,
+    publicBaseUrl,
+    now: () => new Date(nowMs),
+    logger,
+  });
+  const before = await records.everythingOf(payment.id);
+  return {
+    payment,
+    calls,
+    alerts,
+    takePlace: () => gatewayPlaces.take(payment.gateway, 'PAY_other'),
+    look: ({ last = false } = {}) => settleLateMoney({ id: payment.id, last }),
+    minutesLater(count: number) {
+      nowMs += count * 60_000;
+    },
+    async audited() {
+      const subject = `payment:${payment.id}`;
+      const entries = await createAuditLog(records.sql).list({ subject, limit: 9 });
+      return entries.map(({ action }) => action.replace('payment.late_money_', '')).toReversed();
+    },
+    /** The payment, its event and its delivery are as they were. */
+    async isUntouched() {
+      expect(await records.everythingOf(payment.id)).toEqual(before);
+    },
+  };
+};
