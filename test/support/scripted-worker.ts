@@ -23,8 +23,11 @@ export const delivers = { deliverWebhook: async () => 'delivered' as const };
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
-/** The real engine and the real workflows; only the activities are scripted, payment by payment. */
-export const startScriptedWorker = async (extraArgs: string[] = []) => {
+/**
+ * The real engine and the real workflows; only the activities are scripted, payment by payment.
+ * @param others those of the other workflows
+ */
+export const startScriptedWorker = async (extraArgs: string[] = [], others: Script = {}) => {
   const temporal = await startTemporal({
     program: inject('temporalProgram'),
     port: await freePort(),
@@ -52,7 +55,7 @@ export const startScriptedWorker = async (extraArgs: string[] = []) => {
       connection,
       workflowBundle,
       taskQueue: paymentsQueue,
-      activities: { openPayment, settlePayment, expirePayment },
+      activities: { ...others, openPayment, settlePayment, expirePayment },
       shutdownForceTime: '5s',
     }),
     Worker.create({ connection, taskQueue: webhooksQueue, activities: { deliverWebhook } }),

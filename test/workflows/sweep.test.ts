@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import { expect, it, onTestFinished } from 'vitest';
+import { paymentsQueue, sweepWorkflow } from '../../workflows/messages.ts';
+import { startScriptedWorker } from '../support/scripted-worker.ts';
+
+it('a sweep of which one part fails has done the others, and is seen to have failed', async () => {
+  const done: string[] = [];
+  const doing = (name: string) => async () => done.push(name);
+  const worker = await startScriptedWorker([], {
+    startUnstarted: async () => {
+      throw ApplicationFailure.nonRetryable('Postgres is away');
+    },
+    listGatewaysInUse: async () => ['first', 'second'],
+    askGateway: async ({ gateway }) => {
+      if (gateway === 'first') throw ApplicationFailure.nonRetryable('It is silent');
+      return done.push(gateway);
+    },
+    healPayments: doing('heal'),
+    dropExpiredKeys: doing('keys'),
+  });
+  onTestFinished(() => worker.stop());
+  const swept = worker.client.workflow.execute(sweepWorkflow, {
+    taskQueue: paymentsQueue,
+    workflowId: `sweep-${randomUUID()}`,
+  });
+  await expect(swept).rejects.toMatchObject({ cause: { cause: { message: 'Postgres is away' } } });
+  expect(done.toSorted()).toEqual(['heal', 'keys', 'second']);
+});
