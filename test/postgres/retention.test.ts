@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../contract/ids.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
+import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
+import { createSandboxPayments } from '../../postgres/sandbox-payments.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
@@ -25,6 +27,22 @@ const delivered = async (status: 'paid' | 'failed' = 'paid') => {
     update deliveries set status = 'delivered', next_attempt_at = null where payment_id = ${id}`;
   return id;
 };
+
+/** What else there is of a payment that was at the sandbox gateway. */
+const atItsGateway = async (paymentId: string) => {
+  const asked = { operation: 'verify', result: 'waiting', code: null, message: null } as const;
+  await createGatewayExchanges(records.sql).insert(paymentId, [
+    { ...asked, at: new Date(), durationMs: 1 },
+  ]);
+  const money = { amount: 1250, currency: 'EUR' };
+  const returnUrl = 'https://pay.example/return';
+  await createSandboxPayments(records.sql).open({ paymentId, ...money, returnUrl });
+};
+
+const tablesOfPayments = [
+  ...['events', 'deliveries', 'attempts', 'unstarted'],
+  ...['late_money', 'sandbox_payments', 'gateway_exchanges'],
+];
 
 const purgeAfter = (days: number, paymentDays: number | null, limit = 1_000_000) =>
   operationsOn(records.sql, {
@@ -57,18 +75,23 @@ describe('the purge', () => {
     await records.sql`update deliveries set status = 'exhausted' where payment_id = ${exhausted}`;
     const { id: quiet } = await records.ended('expired', { application: 'quiet' });
     const { id: late } = await records.ended('expired', { application: 'quiet' });
-    await createLateMoney(records.sql).record(late, { result: null, facts: {}, now: new Date() });
+    const { id: wentBack } = await records.ended('expired', { application: 'quiet' });
+    const lateMoney = createLateMoney(records.sql);
+    await lateMoney.record(late, { result: null, facts: {}, now: new Date() });
+    await lateMoney.record(wentBack, { result: 'reversed', facts: {}, now: new Date() });
+    const gone = [...over, exhausted, quiet, wentBack];
+    for (const id of gone) await atItsGateway(id);
 
     await purgeAfter(5_000, null);
     expect(await isThere(over[0] ?? '')).toBe(true);
     expect((await purgeAfter(399, 400)).payments).toBe(0);
     const { payments } = await purgeAfter(401, 400);
-    expect(payments).toBeGreaterThanOrEqual(4);
-    for (const id of [...over, exhausted, quiet]) expect(await isThere(id)).toBe(false);
+    expect(payments).toBeGreaterThanOrEqual(5);
+    for (const id of gone) expect(await isThere(id)).toBe(false);
     for (const id of [open.id, undelivered.id, late]) expect(await isThere(id)).toBe(true);
-    for (const table of ['events', 'deliveries', 'attempts', 'unstarted']) {
+    for (const table of tablesOfPayments) {
       const left = await records.sql`
-        select from ${records.sql(table)} where payment_id = any(${[...over, exhausted, quiet]})`;
+        select from ${records.sql(table)} where payment_id = any(${gone})`;
       expect([table, left.length]).toEqual([table, 0]);
     }
   });
