@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Payment } from '../../contract/payment.ts';
 import type { Answer } from '../../gateways/gateway.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
+import { createGateways } from '../../postgres/gateways.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
 import { confirmed, inTurn, withGateway } from '../support/scripted-gateway.ts';
@@ -34,6 +35,13 @@ it('FS-20, FS-08: an order paid twice, and a tracking code that comes twice, are
   // Another application, and the other mode, have orders of their own.
   expect(await pay('one', 'C', { application: 'quiet' })).toEqual(nothing);
   expect(await pay('one', 'D', { test: false })).toEqual(nothing);
+  // As often as it failed before, an order is paid once.
+  await records.ended('failed', { orderId: 'four' });
+  expect(await pay('four', 'F')).toEqual(nothing);
+  // Each gateway has tracking codes of its own.
+  const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
+  await createGateways(records.sql).insert({ slug: 'second', ...account });
+  expect(await pay('five', 'B', { gateway: 'second' })).toEqual(nothing);
   expect(await pay('one', 'E')).toEqual({
     alerts: ['duplicate'],
     actions: ['payment.duplicate'],
