@@ -86,4 +86,14 @@ describe('a token', () => {
     await tokens.authenticate(token);
     expect((await usedAgo())?.seconds).toBeLessThan(30);
   });
+
+  it('counts on where a request that began in the next minute came to the count first', async () => {
+    const token = await issue();
+    await tokens.authenticate(token);
+    await records.sql`
+      update request_counts set requests = 7, minute = floor(extract(epoch from now()) / 60) + 1
+      where application = 'shop'`;
+    expect(await tokens.authenticate(token)).toMatchObject({ budget: { used: 8 } });
+    expect(await tokens.authenticate(token, 5)).toMatchObject({ budget: { used: 13 } });
+  });
 });
