@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPlaces } from '../../activities/places.ts';
 import { terminalStatuses } from '../../contract/status.ts';
 import type { GatewayAdapter, Opening } from '../../gateways/gateway.ts';
 import type { Records } from '../support/records.ts';
@@ -91,6 +92,23 @@ describe('openPayment', () => {
     const { id: never } = await records.created({ expiresAt: new Date() });
     expect(await opening().openPayment({ id: never, late: false })).toBe('unopened');
     expect(calls()).toHaveLength(1);
+  });
+
+  it('without a place at its gateway comes back within half of the time that is left', async () => {
+    const { id, expiresAt } = await records.created();
+    const { openPayment, calls } = withGateway(
+      records,
+      {},
+      {
+        gatewayPlaces: createPlaces({ perOwner: 0 }),
+        now: () => new Date(expiresAt.getTime() - 4_000),
+      },
+    );
+    await expect(openPayment({ id, late: false })).rejects.toMatchObject({
+      type: 'GATEWAY_BUSY',
+      nextRetryDelay: 2_000,
+    });
+    expect(calls()).toEqual([]);
   });
 
   it('says what stands when a run begins after the end', async () => {
