@@ -94,6 +94,9 @@ describe('a notification of a gateway', () => {
     expect((await journey.get(id)).text).toBe(before);
     expect(askedFor(reference)).toBe(asked);
     expect(await eventsOf(id)).toBe(1);
+    // Its money is where it belongs: none is looked for.
+    const search = service.client.workflow.getHandle(`LATE_${id}`);
+    await expect(search.describe()).rejects.toThrow(/not found/i);
   });
 
   it('tells of a payment that failed late, and of one that expired there', async () => {
