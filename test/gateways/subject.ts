@@ -4,6 +4,7 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { Money } from '../../gateways/amount.ts';
 import type { Account, Answer, GatewayAdapter, ReturnHint } from '../../gateways/gateway.ts';
 import { GatewaySilence } from '../../gateways/gateway.ts';
+import type { HttpOptions } from '../../gateways/http.ts';
 import { createGatewayDispatcher } from '../../gateways/http.ts';
 import { createAdapters } from '../../gateways/adapters.ts';
 import type { SandboxTools } from '../../gateways/sandbox.ts';
@@ -51,7 +52,6 @@ export interface Subject<P extends Provider> {
 }
 
 export const returnUrl = 'https://pay.example/api/v1/payments/PAY_1/return';
-export const limits = { callMs: 300, tryMs: 500 } as const;
 
 const secretBox = createSecretBox({ currentId: 'k', keys: new Map([['k', randomBytes(32)]]) });
 const dispatcher = createGatewayDispatcher();
@@ -75,11 +75,13 @@ export const adapterOf = (
     allowLoopback = true,
     now = () => new Date(),
     openedBy = secretBox,
+    limits = {},
   }: {
     tools?: Behind;
     allowLoopback?: boolean;
     now?: () => Date;
     openedBy?: Pick<SecretBox, 'open'>;
+    limits?: Pick<HttpOptions, 'callMs' | 'tryMs'>;
   } = {},
 ): GatewayAdapter => {
   const gatewayOf = createAdapters({
