@@ -130,9 +130,8 @@ describe('migrate', () => {
     const long = await hold(database.sql, (tx) => tx`select from a`);
     const migrating = run();
     await long.blocked('the migration');
-    const began = performance.now();
+    // It would stand behind the migration until the release, which comes after it.
     await database.sql`insert into a values (1)`;
-    expect(performance.now() - began).toBeLessThan(2_000);
     await long.release();
     expect(await migrating).toEqual(['0002_b.sql']);
     expect(await database.sql`select b from a`).toEqual([{ b: null }]);
