@@ -69,10 +69,10 @@ describe('an unstarted payment', () => {
     const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
     const [young, old, older] = [
       await records.created({ createdAt: ago(1) }),
-      await records.created({ createdAt: ago(60) }),
-      await records.created({ createdAt: ago(90) }),
+      await records.created({ createdAt: ago(7_200) }),
+      await records.created({ createdAt: ago(10_800) }),
     ];
-    const list = (limit: number, age = '5 seconds') => unstarted.list({ limit, age });
+    const list = (limit: number, age = '1 hour') => unstarted.list({ limit, age });
     expect(await list(9)).toMatchObject([{ id: older.id }, { id: old.id }]);
     expect(await list(1)).toEqual([
       {
