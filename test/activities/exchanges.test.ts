@@ -93,13 +93,15 @@ it('a gateway that is silent while a payment is opened is noted each time', asyn
   ]);
 });
 
-it('a fault of ours is noted without its words', async () => {
+it('a try that broke off by a fault of ours is not noted, the next one is', async () => {
   const { id } = await records.sent();
   const secret = 'sk_live_secret';
-  const { settlePayment } = counted({ verify: () => Promise.reject(new Error(secret)) });
-  await expect(settlePayment({ id, returned: false })).rejects.toThrow(secret);
-  // Nothing is written of a try that broke off; the next one's outcome is.
+  const broken = counted({ verify: () => Promise.reject(new Error(secret)) });
+  await expect(broken.settlePayment({ id, returned: false })).rejects.toThrow(secret);
   expect(await exchangesOf(id)).toEqual([]);
+  const { settlePayment } = counted({ verify: inTurn<Answer>({ state: 'waiting' }) });
+  await settlePayment({ id, returned: false });
+  expect(await exchangesOf(id)).toMatchObject([{ operation: 'verify', result: 'waiting' }]);
 });
 
 it('the last 50 stay', async () => {
