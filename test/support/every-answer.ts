@@ -24,7 +24,11 @@ export const everyAnswer = (): Reporter => {
     async onTestRunEnd(modules, _errors, reason) {
       const files = (await vitest?.globTestSpecifications()) ?? [];
       const isWhole = modules.length === files.length && !vitest?.config.testNamePattern;
-      if (!isWhole || reason !== 'passed') return;
+      if (!isWhole || reason !== 'passed') {
+        const why = isWhole ? 'not all tests passed' : 'not all tests ran';
+        process.stdout.write(`Declared answers were not looked for: ${why}\n`);
+        return;
+      }
       const { answersFile } = modules[0]?.project.getProvidedContext() ?? {};
       const seen = new Set(readFileSync(answersFile ?? '', 'utf8').split('\n'));
       const missing = declaredAnswers().filter(
