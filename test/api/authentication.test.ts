@@ -33,6 +33,7 @@ describe('a bearer token', () => {
     const { token } = await service.anApplication();
     const { call } = createJourney(service, token);
     const json = { 'content-type': 'application/json' };
+    let last = '';
     for (const [method, path, init] of [
       ['GET', somewhere, {}],
       ['GET', `${somewhere}?access_token=${token}&token=${token}`, {}],
@@ -44,7 +45,9 @@ describe('a bearer token', () => {
       const answer = await call(method, path, init);
       expect([answer.status, codeOf(answer.json)], path).toEqual(unauthenticated);
       expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+      last = answer.headers.get('x-request-id') ?? 'none';
     }
+    await until('all is logged', () => service.api.lines.some((line) => line.includes(last)));
     expect(service.api.lines.join('\n')).not.toContain(token);
   });
 
