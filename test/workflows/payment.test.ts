@@ -205,7 +205,7 @@ describe('who asks while a try runs', () => {
           answer = resolve;
         }),
     };
-    const { handle, callsOf } = await worker.play(script, { expiresInMs: 1500 });
+    const { handle, callsOf } = await worker.play(script, { expiresInMs: 15_000 });
     await until('it is open', () => callsOf('openPayment').length === 1);
     const asking = handle.executeUpdate<Standing, [{ returned: boolean }]>(settleUpdate, {
       args: [{ returned: false }],
@@ -228,7 +228,7 @@ describe('who asks while a try runs', () => {
       ...delivers,
       settlePayment: ({ returned }) => (returned ? Promise.resolve(ended) : promise),
     };
-    const { handle, callsOf } = await worker.play(script, { expiresInMs: 3000 });
+    const { handle, callsOf } = await worker.play(script, { expiresInMs: 15_000 });
     await until('it is open', () => callsOf('openPayment').length === 1);
     const ask = (returned: boolean) =>
       handle.executeUpdate<Standing, [{ returned: boolean }]>(settleUpdate, {
