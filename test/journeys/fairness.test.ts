@@ -50,15 +50,15 @@ describe('an application whose receiver hangs', () => {
       most = Math.max(most, inside);
       res.once('close', () => (inside -= 1));
       if (isOpen) return 204;
-      // Just before the attempt would end by itself, so that each stays A's first.
-      const timer = setTimeout(() => res.writeHead(204).end(), 8_000);
+      // Before the attempt would end by itself, also on a slow machine, so that each stays A's first.
+      const timer = setTimeout(() => res.writeHead(204).end(), 5_000);
       held.push(() => {
         clearTimeout(timer);
         if (!res.writableEnded) res.writeHead(204).end();
       });
       return undefined;
     });
-    const idsOfA = await many(60, () => aPaidOne(ofA));
+    const idsOfA = await many(120, () => aPaidOne(ofA));
     const idsOfB = await many(10, () => aPaidOne(ofB));
 
     await Promise.all(idsOfA.map((id) => ofA.comeBack(id)));
