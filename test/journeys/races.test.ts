@@ -59,14 +59,16 @@ describe('verify', () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const id = await journey.atGateway();
+    const began = performance.now();
     const answers = await Promise.all(Array.from({ length: 200 }, () => journey.verify(id)));
+    const seconds = (performance.now() - began) / 1000;
     for (const { status, json } of answers) {
       expect(status).toBe(200);
       expect(json['status']).toBe('pending');
     }
     const updates = await updatesOf(id);
     expect(updates).toBeGreaterThanOrEqual(1);
-    expect(updates).toBeLessThanOrEqual(5);
+    expect(updates).toBeLessThanOrEqual(1 + Math.ceil(seconds / 3));
   });
 
   it('answers from the record while no payer was sent to the gateway, and after the end', async () => {
