@@ -127,5 +127,4 @@ const live = async (sql: Sql) => {
 };
 
 /** Of which it must be seen that payments wait for it. */
-export const slowMigration =
-  'create index on payments (description, metadata); select pg_sleep(0.5)';
+export const slowMigration = 'create index on payments (description, metadata); select pg_sleep(2)';
