@@ -62,6 +62,12 @@ const queryOf = (name: string): string => {
   return query.replaceAll('order-1001', 'order-1003').replaceAll('shop', application);
 };
 
+const found = async (query: string) => {
+  const ids: string[] = [];
+  for await (const { workflowId } of service.client.workflow.list({ query })) ids.push(workflowId);
+  return ids.toSorted().join();
+};
+
 const open = async (path: string, text: string | RegExp) => {
   await page.goto(`${service.uiUrl}/namespaces/default/workflows${path}`);
   await page.getByText(text).first().waitFor();
@@ -104,17 +110,19 @@ describe('the operators’ guide to the Temporal UI', () => {
     { name: 'by application', finds: ['waiting', 'retrying', 'exhausted', 'delivered'] },
     { name: 'exhausted', finds: ['exhausted'] },
     { name: 'on their way', finds: ['waiting', 'retrying'] },
-    { name: 'older than a day', finds: [] },
   ] as const)('its query $name finds what it says', async ({ name, finds }) => {
-    const found = async () => {
-      const ids: string[] = [];
-      for await (const { workflowId } of service.client.workflow.list({ query: queryOf(name) }))
-        ids.push(workflowId);
-      return ids.toSorted().join();
-    };
     const expected = finds.map((each) => shown[each]).toSorted();
-    await until(name, async () => (await found()) === expected.join());
-    expect(await found()).toBe(expected.join());
+    await until(name, async () => (await found(queryOf(name))) === expected.join());
+    expect(await found(queryOf(name))).toBe(expected.join());
+  });
+
+  it('its query older than a day finds what began before its date, and nothing later', async () => {
+    const query = queryOf('older than a day');
+    // All that runs began before this one: what the other date leaves out is known by then.
+    const later = query.replace('2026-01-01', '2999-01-01');
+    const running = [shown.waiting, shown.retrying].toSorted().join();
+    await until('they are found', async () => (await found(later)) === running);
+    expect(await found(query)).toBe('');
   });
 
   it('shows what a payment is, and where it waits', async () => {
@@ -136,7 +144,10 @@ describe('the operators’ guide to the Temporal UI', () => {
   it('shows a pending delivery with its attempts and its last failure', async () => {
     const { runId } = await service.client.workflow.getHandle(shown.retrying).describe();
     await open(`/${shown.retrying}/${runId}/pending-activities`, 'deliverWebhook');
-    await page.getByText('Attempt 1: ').first().waitFor();
+    await page
+      .getByText(/Attempt \d+: /)
+      .first()
+      .waitFor();
     expect(guide).toContain(await picture('delivery'));
   });
 
