@@ -34,10 +34,10 @@ beforeAll(async () => {
   await fillForAdmins(postgres.sql);
   await postgres.sql`alter database payments set auto_explain.log_min_duration = 0`;
   sql = connect(postgres.url, { name: 'explained', max: 1 });
-});
+}, 300_000);
 afterAll(async () => {
-  await sql.end({ timeout: 1 });
-  await postgres.drop();
+  await sql?.end({ timeout: 1 });
+  await postgres?.drop();
 });
 
 /** The plans, as they were carried out, of everything that `work` asked the database. */
@@ -69,7 +69,7 @@ const blocksIn = (plan: string): number => {
 
 const owner = { application, test: true };
 
-describe('at 100,000 payments', () => {
+describe('at 100,000 payments', { timeout: 300_000 }, () => {
   it('a list reads what it shows and no more, for every filter, first page and by cursor', async () => {
     const payments = createPayments(sql);
     const second = (n: number) => new Date(Date.now() - n * 1000);

@@ -59,5 +59,5 @@ describe('npm start with the real programs', () => {
     expect(await second.exited).toBe(0);
     expect(Date.now() - stoppedAt).toBeLessThan(10_000);
     expect(second.survivors()).toEqual([]);
-  });
+  }, 300_000);
 });
