@@ -45,7 +45,7 @@ describe('the sweep', () => {
     expect(policies.overlap).toBe('SKIP');
   });
 
-  it('starts what could not be started while Temporal was away, within 60 s', async () => {
+  it('starts what could not be started while Temporal was away', { timeout: 300_000 }, async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const timed = async () => {
@@ -77,7 +77,7 @@ describe('the sweep', () => {
           where id = any(${away.map(({ id }) => id)}) and gateway_reference is null`;
         return row?.left === 0;
       },
-      60_000,
+      120_000,
     );
   });
 
@@ -144,7 +144,8 @@ describe('the sweep', () => {
       where payment_id = ${undelivered}`;
     await sweepNow();
 
-    await until('the delivery goes on', () => service.receiver.of(undelivered)[1], 20_000);
+    // A trigger that falls on a sweep is dropped; the next one comes half a minute later.
+    await until('the delivery goes on', () => service.receiver.of(undelivered)[1], 50_000);
     await until('the waiting one expires', () => service.receiver.of(waiting)[0]);
     await until('the paid one is paid', () => service.receiver.of(paid)[0]);
     expect((await journey.get(waiting)).json['status']).toBe('expired');
