@@ -43,14 +43,14 @@ export const createHttpServer = (
 
   const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
-    if (req.httpVersion === '1.1' && req.headers.host === undefined)
-      return void res.writeHead(400, { 'x-request-id': newRequestId(), connection: 'close' }).end();
     const others = open.get(socket)?.filter(isOpen) ?? [];
     // More are sent ahead by nobody but who wants to fill the memory. Pausing would not do: what is read
     // at once may hold hundreds.
     if (others.length >= limits.unanswered) return void socket.destroy();
     open.set(socket, [...others, res]);
-    void handler(req, res);
+    if (req.httpVersion === '1.1' && req.headers.host === undefined)
+      res.writeHead(400, { 'x-request-id': newRequestId(), connection: 'close' }).end();
+    else void handler(req, res);
   };
   server.on('request', take);
   server.maxConnections = connectionsMax;

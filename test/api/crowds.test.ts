@@ -48,6 +48,15 @@ describe('requests of one connection that are sent ahead', () => {
     expect(await closed).toBe('');
     expect(came()).toBe(8);
   });
+
+  it('are counted also where they are refused for want of a host', async () => {
+    const { handle, came } = aGate();
+    const { url } = await serve({ getApplication: handle });
+    const { socket, closed } = await rawConnection(url);
+    socket.write(me + 'GET /api/v1/me HTTP/1.1\r\n\r\n'.repeat(1_000));
+    expect(await closed).toBe('');
+    expect(came()).toBe(1);
+  });
 });
 
 describe('a process that has as much to do as it can', () => {

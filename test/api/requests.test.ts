@@ -170,17 +170,12 @@ describe('a method that a path does not have', () => {
     expect(answer).toContain('"code":"MALFORMED_JSON"');
   });
 
-  it('400: a request without a host has a request id, too', async () => {
+  it.each([
+    ['without a host', 'GET /nowhere HTTP/1.1\r\n\r\n'],
+    ['that is no HTTP', 'GET / HTTP/1.1\r\nbad header\r\n\r\n'],
+  ])('400: %s is refused, with a request id, and the connection closed', async (_, request) => {
     const { socket, closed } = await rawConnection(service.url);
-    socket.write('GET /nowhere HTTP/1.1\r\n\r\n');
-    const answer = await closed;
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toMatch(/\r\nx-request-id: req_/i);
-  });
-
-  it('400: what is no HTTP is refused, with a request id, and the connection closed', async () => {
-    const { socket, closed } = await rawConnection(service.url);
-    socket.write('GET / HTTP/1.1\r\nbad header\r\n\r\n');
+    socket.write(request);
     const answer = await closed;
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/\r\nx-request-id: req_/i);
