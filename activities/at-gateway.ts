@@ -64,15 +64,14 @@ export const toOpened = (
 
 /** Whether a verification was answered as under way: it may take the money after the payment's end. */
 export const mayYetBeTaken = (exchanges: readonly Exchange[]): boolean =>
-  exchanges.some(({ operation, result }) => operation === 'verify' && result === 'settling');
+  wasVerified(exchanges, ['settling']);
 
 /**
  * Whether a verification was answered so, not at all, or even with yes: it may have taken the money of a
  * payment that is not paid, whatever was said of it since.
  */
 export const wasInDoubt = (exchanges: readonly Exchange[]): boolean =>
-  mayYetBeTaken(exchanges) ||
-  exchanges.some(
-    ({ operation, result }) =>
-      operation === 'verify' && (result === 'silence' || result === 'paid'),
-  );
+  wasVerified(exchanges, ['settling', 'silence', 'paid']);
+
+const wasVerified = (exchanges: readonly Exchange[], results: readonly string[]): boolean =>
+  exchanges.some(({ operation, result }) => operation === 'verify' && results.includes(result));

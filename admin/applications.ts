@@ -32,7 +32,6 @@ export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'call
   webhookUrl: string | null;
 };
 
-const listLimit = 1_000;
 const maxRequestsPerMinute = 1_000_000;
 
 /** @throws Refusal */
@@ -128,7 +127,7 @@ export const createApplicationOperations = ({
 
     get: (slug: string): Promise<Application> => findApplication(sql, slug),
 
-    list: (limit = listLimit): Promise<Application[]> => createApplications(sql).list(limit),
+    list: (limit: number): Promise<Application[]> => createApplications(sql).list(limit),
 
     /** A new webhook URL holds from the next attempt on. */
     async update(

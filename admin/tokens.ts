@@ -19,8 +19,6 @@ export interface NewToken {
   expiresAt: Date | null;
 }
 
-const listLimit = 1_000;
-
 export const createTokenOperations = ({ sql, change }: Deps) => ({
   /** @returns the token, which is shown now and never again */
   async issue(token: NewToken, reason: string | null): Promise<string> {
@@ -38,7 +36,7 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
     });
   },
 
-  async list(application: string, limit = listLimit): Promise<TokenFacts[]> {
+  async list(application: string, limit: number): Promise<TokenFacts[]> {
     await findApplication(sql, application);
     return createTokenRecords(sql).list(application, limit);
   },

@@ -20,12 +20,16 @@ export const longestPaceSeconds = 8 * 60;
 /** After an answer that did not come: longer than a sweep has. */
 export const vainPaceSeconds = 28;
 
+/** Of the payer of a payment: whoever was sent lately is asked about more often. */
+const wasSentLately = (sql: Sql, now: Date | ReturnType<typeof sql>) =>
+  sql`checkout_at > ${now}::timestamptz - interval '30 minutes'`;
+
 /**
  * When a gateway counts as asked that has given no answer, or not yet: one of the next two sweeps asks
  * again about whoever was sent there long ago, before what nobody verifies goes back.
  */
 export const askedInVain = (sql: Sql, now: Date | ReturnType<typeof sql>) => sql`(case
-  when checkout_at < ${now}::timestamptz - interval '30 minutes' and expires_at > ${now}::timestamptz
+  when not (${wasSentLately(sql, now)}) and expires_at > ${now}::timestamptz
   then ${now}::timestamptz - make_interval(secs => ${longestPaceSeconds - vainPaceSeconds})
   else ${now}::timestamptz end)`;
 
@@ -65,7 +69,7 @@ export const createSweepQueries = (sql: Sql) => {
           where p.gateway = ${gateway} and p.checkout_at is not null
             and p.status in ('pending', 'processing') and p.expires_at > now()
             and coalesce(p.asked_at, p.checkout_at) < now() - interval '2 minutes'
-            and (p.checkout_at > now() - interval '30 minutes'
+            and (${wasSentLately(sql, sql`now()`)}
               or coalesce(p.asked_at, p.checkout_at) < now() - make_interval(secs => ${longestPaceSeconds}))
           order by coalesce(p.asked_at, p.checkout_at)
           limit ${limit}

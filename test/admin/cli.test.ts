@@ -110,9 +110,9 @@ describe('the command line', () => {
     const { tokens } = operationsOn(records.sql);
     const token = { application: 'shop', mode: 'test', name: 'a', expiresAt: null } as const;
     await tokens.issue(token, null);
-    const id = (await tokens.list('shop'))[0]?.id ?? '';
+    const id = (await tokens.list('shop', 100))[0]?.id ?? '';
     const line = ['tokens', 'revoke', 'shop', id];
-    const isRevoked = async () => (await tokens.list('shop'))[0]?.revokedAt !== null;
+    const isRevoked = async () => (await tokens.list('shop', 100))[0]?.revokedAt !== null;
 
     const nobody = await run(line);
     expect(nobody).toMatchObject({ code: 1, actors: [] });

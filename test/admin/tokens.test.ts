@@ -24,7 +24,7 @@ describe('tokens', () => {
     const { authenticate } = createTokens(records.sql);
     expect(await authenticate(text)).toMatchObject({ application, mode: 'live' });
 
-    const [listed] = await tokens.list(application);
+    const [listed] = await tokens.list(application, 100);
     expect(listed).toMatchObject({ prefix: text.slice(0, 13), mode: 'live', name, expiresAt });
     expect(listed?.lastUsedAt).toBeInstanceOf(Date);
     expect(JSON.stringify(listed)).not.toContain(text.slice(13));
@@ -48,7 +48,7 @@ describe('tokens', () => {
       select sha256(n::text::bytea), ${application}, 'svc_test_0000', 'test', 'later',
         now() + interval '1 hour', now()
       from generate_series(1, 1000) as n`;
-    const [listed] = await tokens.list(application);
+    const [listed] = await tokens.list(application, 100);
     expect(listed?.name).toBe('old');
     await records.sql`update tokens set revoked_at = null where application = ${application}`;
     await tokens.revoke({ application, id: listed?.id ?? '' }, null);
@@ -60,7 +60,7 @@ describe('tokens', () => {
     const [one, other] = [await anApplication(), await anApplication()];
     const token = { application: one, mode: 'test', name: 'a', expiresAt: null } as const;
     await tokens.issue(token, null);
-    const [listed] = await tokens.list(one);
+    const [listed] = await tokens.list(one, 100);
     await expect(tokens.revoke({ application: other, id: listed?.id ?? '' }, null)).rejects.toThrow(
       'has no token',
     );

@@ -177,7 +177,7 @@ describe('under its own role', () => {
     await admin.applications.update('roles', { requestsPerMinute: 5 }, null);
     const token = { application: 'roles', mode: 'test', name: 'a', expiresAt: null } as const;
     await admin.tokens.issue(token, null);
-    const [issued] = await admin.tokens.list('roles');
+    const [issued] = await admin.tokens.list('roles', 100);
     await admin.tokens.revoke({ application: 'roles', id: issued?.id ?? '' }, null);
     await admin.secrets.rotate('roles', null);
     const [, old] = await admin.secrets.list('roles');
