@@ -47,8 +47,9 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
       all.set(name, kept);
       const running = await first;
       kept.running = running;
-      const isReady = () => needs.every((other) => all.get(other)?.running ?? !all.has(other));
-      kept.watch = watch({ ...service, kept, isReady }, options);
+      const needed = () =>
+        needs.flatMap((other) => all.get(other) ?? []).map((each) => each.running);
+      kept.watch = watch({ ...service, kept, needed }, options);
       return running;
     },
     async stop(name) {
@@ -62,27 +63,37 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
 
 interface Watched extends Service<Running> {
   kept: Kept;
-  isReady: () => boolean;
+  /** What it needs as that runs now; undefined for what is down. */
+  needed: () => (Running | undefined)[];
 }
 
 const watch = async (
-  { name, start, kept, isReady }: Watched,
+  { name, start, kept, needed }: Watched,
   { say, giveUp, signal }: SupervisorOptions,
 ) => {
   let recent: number[] = [];
+  let startedOn = needed();
   let how = await kept.running?.exited;
   while (!signal.aborted) {
     delete kept.running;
-    recent = [...recent.filter((at) => Date.now() - at < deaths.withinMs), Date.now()];
+    recent = recent.filter((at) => Date.now() - at < deaths.withinMs);
+    // What died with what it needs did not die of itself.
+    const now = needed();
+    if (now.every((running, index) => running && running === startedOn[index]))
+      recent.push(Date.now());
     if (recent.length > deaths.most) {
       giveUp(`${name} ended ${recent.length} times within a minute; the last time it ${how}.`);
       return;
     }
-    const delayMs = Math.min(delaysMs.first * 2 ** (recent.length - 1), delaysMs.longest);
+    const delayMs = Math.min(
+      delaysMs.first * 2 ** Math.max(recent.length - 1, 0),
+      delaysMs.longest,
+    );
     say(`${name} ${how}; starting it again in ${delayMs / 1000} s`);
     await sleep(delayMs, undefined, { signal }).catch(() => {});
-    while (!signal.aborted && !isReady()) await sleep(50);
+    while (!signal.aborted && needed().includes(undefined)) await sleep(50);
     if (signal.aborted) return;
+    startedOn = needed();
     try {
       kept.running = await start(signal);
       if (signal.aborted) return await kept.running.stop();
