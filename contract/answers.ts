@@ -85,8 +85,8 @@ export const PaymentAnswer = z
     }),
     expires_at: time(
       "The payer's deadline, and no outcome by itself: a gateway that the payer was sent to is asked a " +
-        'last time then. A payment may be open, or become `paid`, after it: for up to 15 minutes where ' +
-        'its money is on its way, and longer while the gateway is silent.',
+        'last time then. A payment may be open, or become `paid`, after it: for up to ' +
+        `${limits.graceMinutes} minutes where its money is on its way, and longer while the gateway is silent.`,
     ),
     created_at: time('When the payment was created.'),
     updated_at: time('When its status last changed.'),

@@ -20,4 +20,6 @@ export const limits = {
   failuresPerMinute: 20,
   /** How long after an answer its gateway is not asked again, by a verify or a return. */
   quietSeconds: 3,
+  /** How long past its deadline a payment stays open whose gateway says the money is on its way. */
+  graceMinutes: 15,
 } as const;

@@ -18,6 +18,7 @@ import {
   paymentNotFound,
   webhookExhausted,
 } from '../contract/failure-types.ts';
+import { limits } from '../contract/limits.ts';
 import type { Standing } from '../contract/status.ts';
 import { delivery, opening } from './activities.ts';
 import type { PaymentInput, SettleRequest } from './messages.ts';
@@ -25,7 +26,7 @@ import { newsSignal, settleUpdate } from './messages.ts';
 import { createSettling } from './settling.ts';
 
 const minuteMs = 60_000;
-const graceMs = 15 * minuteMs;
+const graceMs = limits.graceMinutes * minuteMs;
 const longestPauseMs = 60 * minuteMs;
 
 /**
