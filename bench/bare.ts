@@ -68,6 +68,8 @@ export const startBare = async (options: BareOptions) => {
 
     /** Three activities that do nothing, from start to result. */
     runWorkflows: (bounds: Bounds) => loop('/workflows', bounds),
+    /** As these, with all else that the engine does for a paid payment. */
+    runShapes: (bounds: Bounds) => loop('/shapes', bounds),
     startWorkflows: (bounds: Bounds) => loop('/starts', bounds),
 
     async insert(order: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { measureEngine } from './engine.ts';
 import { measureFairnessKeys } from './fairness-keys.ts';
 import { measureFairness } from './fairness.ts';
 import { measureGateways } from './gateways.ts';
@@ -22,6 +23,7 @@ const measureService: Group = async ({ payers, bare, pids, barePids, cleanup, sa
 /** The rows of the table that are measured together; the one with 10,000 payments is the last. */
 export const groups = {
   service: measureService,
+  engine: measureEngine,
   sender: measureSender,
   gateways: measureGateways,
   observation: measureObservation,

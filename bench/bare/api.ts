@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import rawBody from 'raw-body';
 import { z } from 'zod';
 import { connectClient } from '../../api/temporal.ts';
 import { connect } from '../../postgres/connection.ts';
 import { runProcess } from '../../process.ts';
+import { settleUpdate, startOf } from '../../workflows/messages.ts';
 import { closedLoop } from '../load.ts';
-import { bareQueue, bareWorkflow, idleQueue } from './queues.ts';
+import { bareQueue, bareWorkflow, idleQueue, shapedWorkflow } from './queues.ts';
 import { readSetup } from './setup.ts';
+import type { shaped } from './workflow.ts';
+
+/** A payer is away until the opening is over, or engine and workflow would do two things at once. */
+const payerMs = 500;
 
 const Bounds = z.object({ atOnce: z.int(), count: z.int(), limitMs: z.number() });
 
@@ -41,6 +47,19 @@ await runProcess(async () => {
     const finished = await closedLoop(Bounds.parse(JSON.parse(body)), () => work(randomUUID()));
     ctx.body = JSON.stringify(finished);
   };
+  const shape = async (workflowId: string) => {
+    const facts = { id: workflowId, application: 'bench', orderId: workflowId, gateway: 'none' };
+    const terms = { amount: 1000, currency: 'IRR', expiresAt: new Date(Date.now() + 1_800_000) };
+    const handle = await client.workflow.start<typeof shaped>(shapedWorkflow, {
+      ...startOf({ ...facts, ...terms }),
+      taskQueue: bareQueue,
+      args: [],
+    });
+    await sleep(payerMs);
+    await handle.executeUpdate(settleUpdate);
+    await handle.result();
+  };
+
   const app = new Koa();
   app.use(async (ctx) => {
     const { method, path } = ctx;
@@ -50,6 +69,7 @@ await runProcess(async () => {
       return loop(ctx, (workflowId) =>
         client.workflow.execute(bareWorkflow, { workflowId, taskQueue: bareQueue }),
       );
+    if (method === 'POST' && path === '/shapes') return loop(ctx, shape);
     if (method === 'POST' && path === '/starts')
       return loop(ctx, (workflowId) =>
         client.workflow.start(bareWorkflow, { workflowId, taskQueue: idleQueue }),

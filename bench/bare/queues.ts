@@ -1,5 +1,7 @@
 /** Apart from the setup: the workflow's sandbox takes no zod. */
 export const bareWorkflow = 'bare';
+/** With the engine's part of a whole payment. */
+export const shapedWorkflow = 'shaped';
 /** One delivery alone, with whatever priority it is started. */
 export const bareDelivery = 'delivery';
 export const bareQueue = 'bare';

@@ -1,4 +1,5 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { condition, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+import { settleUpdate } from '../../workflows/messages.ts';
 import type { BareActivities, PostInput } from './activities.ts';
 import { bareDeliveryQueue } from './queues.ts';
 
@@ -17,6 +18,18 @@ const { post } = proxyActivities<BareActivities>({
 export async function bare(): Promise<void> {
   await open();
   await settle();
+  await deliver();
+}
+
+/** The same three, with a payer who is waited for under a timer and comes back by an update. */
+export async function shaped(): Promise<void> {
+  let isSettled = false;
+  setHandler(defineUpdate(settleUpdate), async () => {
+    await settle();
+    isSettled = true;
+  });
+  await open();
+  await condition(() => isSettled, '30m');
   await deliver();
 }
 
