@@ -1,4 +1,3 @@
-import type { AdapterOf } from '../gateways/adapters.ts';
 import type { Deps as DeliveryDeps } from './delivery.ts';
 import { createDeliveryActivities } from './delivery.ts';
 import type { Deps as LateDeps } from './late.ts';
@@ -11,14 +10,8 @@ import { createSweepActivities } from './sweep.ts';
 /** Everything a workflow may do to the world. */
 export const createActivities = (deps: PaymentDeps & LateDeps & DeliveryDeps & SweepDeps) => ({
   ...createPaymentActivities(deps),
-  ...createLateActivities({ ...deps, gatewayOf: keepingExchanges(deps) }),
+  ...createLateActivities(deps),
   ...createDeliveryActivities(deps),
   ...createSweepActivities(deps),
 });
 export type Activities = ReturnType<typeof createActivities>;
-
-/** For what is rare, with a statement of its own for each. */
-const keepingExchanges =
-  ({ gatewayOf, gatewayExchanges }: PaymentDeps): AdapterOf =>
-  (account) =>
-    gatewayOf(account, (exchange, { id }) => gatewayExchanges.insert(id, [exchange]));

@@ -1,5 +1,6 @@
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
+import type { GatewayAdapter } from '../gateways/gateway.ts';
 import { driverOf } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
@@ -13,7 +14,7 @@ import type { Places } from './places.ts';
 export interface Deps {
   settlements: Pick<Settlements, 'get'>;
   lateMoney: LateMoneyRecords;
-  gatewayExchanges: Pick<GatewayExchanges, 'list'>;
+  gatewayExchanges: GatewayExchanges;
   gatewayOf: AdapterOf;
   gatewayPlaces: Places;
   publicBaseUrl: string;
@@ -26,10 +27,20 @@ const pauseMs = 50_000;
 const mostReversals = 3;
 
 export const createLateActivities = (deps: Deps) => {
-  const { settlements, lateMoney, gatewayExchanges, gatewayOf, gatewayPlaces } = deps;
+  const { settlements, lateMoney, gatewayExchanges, gatewayPlaces } = deps;
   const { publicBaseUrl, now, logger } = deps;
 
-  /** In a try of its own: what was asked before has used up the time of the last one. */
+  /**
+   * For one try of 20 s, so each call has one of its own. What it says is kept at once. Inquiries may be a
+   * hundred, and must not push out what a verification said: of these the last with each result stays.
+   */
+  const gatewayOf = (payment: PaymentFacts): GatewayAdapter =>
+    deps.gatewayOf(payment, (said) =>
+      said.operation === 'inquire'
+        ? gatewayExchanges.insertRepeated([{ ...said, paymentId: payment.id }])
+        : gatewayExchanges.insert(payment.id, [said]),
+    );
+
   const inquire = (payment: PaymentFacts, reference: string): Promise<Reply> =>
     orUnknown(() => gatewayOf(payment).inquire(toOpened(payment, reference, publicBaseUrl)));
 

@@ -3,8 +3,8 @@ import type { Answer, GatewayAdapter, GatewayPayment, Opening, Reversal } from '
 import { GatewaySilence } from './gateway.ts';
 import { wordsOf } from './words.ts';
 
-/** Hears of each call about a payment before it is over. */
-export type Listener = (exchange: Exchange, payment: GatewayPayment) => unknown;
+/** Hears of each call about a payment; whoever called is answered once it is done with that. */
+export type Listener = (exchange: Exchange) => unknown;
 
 /** The same adapter, of whose calls about a payment somebody hears. */
 export const observed = (adapter: GatewayAdapter, tell: Listener): GatewayAdapter => {
@@ -17,7 +17,7 @@ export const observed = (adapter: GatewayAdapter, tell: Listener): GatewayAdapte
       const at = new Date();
       const began = performance.now();
       const over = (said: Said) =>
-        tell({ at, operation, ...said, durationMs: performance.now() - began }, payment);
+        tell({ at, operation, ...said, durationMs: performance.now() - began });
       try {
         const answer = await call(payment);
         await over(saidIn(answer));

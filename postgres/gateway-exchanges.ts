@@ -46,8 +46,8 @@ export const createGatewayExchanges = (sql: Queries) => ({
   },
 
   /**
-   * What the sweep asked about many payments. It asks again and again: of each payment, the last one
-   * with each result stays, so that they do not push out what else was said.
+   * Of what is asked again and again, e.g. by the sweep about many payments: of each payment, the last
+   * one with each result stays, so that they do not push out what else was said.
    */
   async insertRepeated(exchanges: readonly ExchangeOf[]): Promise<void> {
     await sql`

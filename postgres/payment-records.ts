@@ -69,7 +69,7 @@ export interface PaymentRecord extends PaymentLine {
   lateMoney: LateResult | null;
   lateMoneySettledAt: Date | null;
   attempts: AttemptRecord[];
-  /** The last ones; of the sweep's inquiries the last with each result. */
+  /** The last ones; of inquiries the last with each result. */
   exchanges: Exchange[];
 }
 

@@ -67,10 +67,10 @@ export const measuredDeliveries = (
 export const measuredGateways =
   (gatewayOf: AdapterOf, { gatewayCalls }: Pick<WorkerMetrics, 'gatewayCalls'>): AdapterOf =>
   (account, listener) =>
-    gatewayOf(account, (exchange, payment) => {
+    gatewayOf(account, (exchange) => {
       const { operation, result, durationMs } = exchange;
       gatewayCalls.observe({ gateway: account.gateway, operation, result }, durationMs / 1000);
-      return listener?.(exchange, payment);
+      return listener?.(exchange);
     });
 
 /**

@@ -81,6 +81,18 @@ describe('FS-16: money that came after the end of a payment', () => {
     expect([await never.audited(), never.alerts()]).toEqual([['by_hand'], ['late_money']]);
   });
 
+  it('may be taken by it however often it was asked about since', async () => {
+    const { look, payment } = await aLateCase({
+      ...{ driver: 'payping', verified: 'settling' },
+      inquire: Array.from({ length: 60 }, () => settling),
+    });
+    for (let times = 0; times < 60; times += 1) expect(await look()).toBe('again');
+    expect(await createGatewayExchanges(records.sql).list(payment.id)).toMatchObject([
+      { operation: 'verify', result: 'settling' },
+      { operation: 'inquire', result: 'settling' },
+    ]);
+  });
+
   it('is reversed once where it was taken, then inquired, whoever asks again', async () => {
     const { look, calls, audited, alerts, isUntouched } = await aLateCase({
       inquire: [confirmed({ amount: 9 }), gone],
