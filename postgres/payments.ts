@@ -1,5 +1,4 @@
 import DataLoader from 'dataloader';
-import type { FailureCode } from '../contract/failure.ts';
 import type { ListPosition } from '../contract/list-payments.ts';
 import type { Payment, Redirect, StartFacts } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
@@ -33,57 +32,18 @@ export interface PayerView extends SentPayment {
   traceId: string | null;
 }
 
-export interface PaymentRow {
-  id: string;
-  application: string;
-  test: boolean;
-  order_id: string;
-  status: Status;
-  amount: number;
-  currency: string;
-  gateway: string;
-  description: string | null;
-  callback_url: string;
-  metadata: string;
-  tracking_code: string | null;
-  card_pan_masked: string | null;
-  paid_at: Date | null;
-  failure_code: FailureCode | null;
-  expires_at: Date;
-  created_at: Date;
-  updated_at: Date;
-}
-
+/** Of `payments p`: what is a {@link Payment}. */
 export const paymentColumns = (sql: Sql) => sql`
-  p.id, p.application, p.test, p.order_id, p.status, p.amount, p.currency, p.gateway,
-  p.description, p.callback_url, p.metadata, p.tracking_code, p.card_pan_masked, p.paid_at,
-  p.failure_code, p.expires_at, p.created_at, p.updated_at`;
+  p.id, p.application, p.order_id as "orderId", p.status, p.amount, p.currency, p.gateway,
+  p.description, p.callback_url as "callbackUrl", p.metadata, p.test,
+  p.tracking_code as "trackingCode", p.card_pan_masked as "cardPanMasked", p.paid_at as "paidAt",
+  p.failure_code as "failureCode", p.expires_at as "expiresAt", p.created_at as "createdAt",
+  p.updated_at as "updatedAt"`;
 
-/** What a start takes (contract/payment.ts, StartFacts), of `payments p`. */
+/** Of `payments p`: what is {@link StartFacts}. */
 export const startFactsColumns = (sql: Sql) => sql`
   p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
   p.expires_at as "expiresAt"`;
-
-export const toPayment = (row: PaymentRow): Payment => ({
-  id: row.id,
-  application: row.application,
-  orderId: row.order_id,
-  status: row.status,
-  amount: row.amount,
-  currency: row.currency,
-  gateway: row.gateway,
-  description: row.description,
-  callbackUrl: row.callback_url,
-  metadata: row.metadata,
-  test: row.test,
-  trackingCode: row.tracking_code,
-  cardPanMasked: row.card_pan_masked,
-  paidAt: row.paid_at,
-  failureCode: row.failure_code,
-  expiresAt: row.expires_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-});
 
 /** Whose payments a caller may see: an application's, of its token's mode. */
 export interface Owner {
@@ -102,7 +62,7 @@ export interface ListQuery {
   offset: number;
 }
 
-/** Of two upper bounds an index scan would begin at the one and walk to the other. */
+/** The tighter of two upper bounds: given both, an index scan may begin at the other and walk to it. */
 const tighter = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'> => {
   if (to === undefined || after === undefined) return { to, after };
   return after.createdAt < to ? { to: undefined, after } : { to, after: undefined };
@@ -116,7 +76,7 @@ const readsAtOnce = 50;
  */
 const createGet = (sql: Sql) => {
   const readAll = async (wanted: readonly (Owner & Pick<Payment, 'id'>)[]) => {
-    const rows = await sql<(PaymentRow & { sent: boolean; nth: number })[]>`
+    const rows = await sql<(SentPayment & { nth: number })[]>`
       select ${paymentColumns(sql)}, p.checkout_at is not null as sent, w.nth
       from unnest(${wanted.map(({ id }) => id)}::text[],
           ${wanted.map(({ application }) => application)}::text[],
@@ -125,7 +85,7 @@ const createGet = (sql: Sql) => {
       join payments p
         on p.id = w.id and p.application = w.application and p.test = w.test::boolean`;
     const found: (SentPayment | undefined)[] = wanted.map(() => undefined);
-    for (const row of rows) found[row.nth - 1] = { ...toPayment(row), sent: row.sent };
+    for (const { nth, ...payment } of rows) found[nth - 1] = payment;
     return found;
   };
   // Its cache would only grow: nothing may be answered from it.
@@ -199,13 +159,14 @@ export const createPayments = (sql: Sql) => ({
   isOpened: createIsOpened(sql),
 
   /**
-   * Newest first. Each condition is in the text only when it is asked for: then it meets its index. So
-   * is the usual limit (20 and one more): only of a limit it knows does Postgres keep the plan.
+   * Newest first. The text has only the conditions that are asked for, so that each list finds its
+   * index. The usual limit (20 and one more) stands in it as a number: with a parameter there Postgres
+   * would make a plan each time.
    */
   async list({ application, test }: Owner, wanted: ListQuery): Promise<Payment[]> {
     const { orderId, status, from } = wanted;
     const { to, after } = tighter(wanted);
-    const rows = await sql<PaymentRow[]>`
+    return sql<Payment[]>`
       select ${paymentColumns(sql)} from payments p
       where p.application = ${application} and p.test = ${test}
         ${orderId === undefined ? sql`` : sql`and p.order_id = ${orderId}`}
@@ -216,22 +177,17 @@ export const createPayments = (sql: Sql) => ({
       order by p.created_at desc, p.id desc
       ${wanted.limit === 21 ? sql`limit 21` : sql`limit ${wanted.limit}`}
       ${wanted.offset === 0 ? sql`` : sql`offset ${wanted.offset}`}`;
-    return rows.map(toPayment);
   },
 
   /** For a payer's page: whoever knows the unguessable id may ask. */
   async getForPayer(id: string): Promise<PayerView | undefined> {
-    const [row] = await sql<
-      (PaymentRow & Pick<PayerView, 'driver' | 'sent' | 'unstarted' | 'traceId'>)[]
-    >`
+    const [row] = await sql<PayerView[]>`
       select ${paymentColumns(sql)}, g.driver, p.checkout_at is not null as sent,
         u.payment_id is not null as unstarted, u.trace_id as "traceId"
       from payments p join gateways g on g.slug = p.gateway
       left join unstarted u on u.payment_id = p.id
       where p.id = ${id}`;
-    if (!row) return undefined;
-    const { driver, sent, unstarted, traceId } = row;
-    return { ...toPayment(row), driver, sent, unstarted, traceId };
+    return row;
   },
 
   /** The payment that a gateway has under its own name for it. */

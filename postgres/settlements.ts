@@ -6,8 +6,7 @@ import type { DeliveryStatus } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
 import type { Sql } from './connection.ts';
 import { exchangesKept } from './gateway-exchanges.ts';
-import type { PaymentRow } from './payments.ts';
-import { paymentColumns, toPayment } from './payments.ts';
+import { paymentColumns } from './payments.ts';
 import { askedInVain } from './sweep.ts';
 
 /** A payment with what its gateway needs, and how far its life has come. */
@@ -38,25 +37,17 @@ interface Said {
   exchanges: readonly Exchange[];
 }
 
-/** What the workflow's activities write: nothing else changes a payment after its creation. */
+/** What the workflow's activities write: nothing else changes how a payment stands. */
 export const createSettlements = (sql: Sql) => ({
   async get(id: string): Promise<PaymentFacts | undefined> {
-    const [row] = await sql<
-      (PaymentRow &
-        Pick<
-          PaymentFacts,
-          'driver' | 'gatewayKind' | 'credentials' | 'reference' | 'sent' | 'delivery'
-        >)[]
-    >`
+    const [row] = await sql<PaymentFacts[]>`
       select ${paymentColumns(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
         p.gateway_reference as reference, p.checkout_at is not null as sent, d.status as delivery
       from payments p
       join gateways g on g.slug = p.gateway
       left join deliveries d on d.payment_id = p.id
       where p.id = ${id}`;
-    if (!row) return undefined;
-    const { driver, gatewayKind, credentials, reference, sent, delivery } = row;
-    return { ...toPayment(row), driver, gatewayKind, credentials, reference, sent, delivery };
+    return row;
   },
 
   /** False when the payment has ended or was opened meanwhile. */
