@@ -21,9 +21,14 @@ export interface OpenedPayment extends GatewayPayment {
   reference: string;
 }
 
-export type Opening =
-  | { result: 'opened'; reference: string; redirect: Redirect }
-  | { result: 'refused'; code: string; message: string };
+/** In the gateway's own words, as far as it has any: see words.ts. */
+interface Refused {
+  result: 'refused';
+  code: string | null;
+  message: string | null;
+}
+
+export type Opening = { result: 'opened'; reference: string; redirect: Redirect } | Refused;
 
 /** What a gateway says of a payment. `waiting`: the payer has not decided; `settling`: money is on its way. */
 export type Answer =
@@ -39,8 +44,7 @@ export type Answer =
   | { state: 'cancelled' | 'expired' | 'waiting' | 'settling' };
 
 /** Of giving money back. It is repeated, up to three times, only after an inquiry that still shows it. */
-export type Reversal =
-  { result: 'reversed' } | { result: 'refused'; code: string | null; message: string | null };
+export type Reversal = { result: 'reversed' } | Refused;
 
 /** What claims to come from a gateway's server: the body as bytes, for they are what is signed. */
 export interface Message {

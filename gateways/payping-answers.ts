@@ -93,8 +93,7 @@ export const refusalOf = (answer: HttpAnswer): Opening => {
   const isOurs = status === 401 || status === 403;
   const isKnown = status >= 400 && status !== 409 && openingRefusals.has(metaData?.code ?? 0);
   if (!isOurs && !isKnown) throw refused('pay', answer);
-  const { code, message } = wordsOf(metaData?.code ?? status, title);
-  return { result: 'refused', code: code ?? '', message: message ?? '' };
+  return { result: 'refused', ...wordsOf(metaData?.code ?? status, title) };
 };
 
 /**

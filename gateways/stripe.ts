@@ -193,8 +193,7 @@ const formOf = (payment: GatewayPayment, expiresAt: number): Record<string, stri
 const refusalOf = (answer: HttpAnswer): Opening => {
   const { error } = read(Refusal, answer, 'stripe, create');
   if (answer.status === 409 || error.type === 'idempotency_error') throw refused('create', answer);
-  const { code, message } = wordsOf(error.code ?? error.type, error.message);
-  return { result: 'refused', code: code ?? '', message: message ?? '' };
+  return { result: 'refused', ...wordsOf(error.code ?? error.type, error.message) };
 };
 
 /** Of a body whose signature was checked. */

@@ -86,11 +86,7 @@ export const zarinpal = defineDriver({
         if (answer.refusal) {
           const { code, message } = answer.refusal;
           if (!isOpeningRefusal(code)) throw refused('request', code);
-          return {
-            result: 'refused',
-            code: String(code),
-            message: wordsOf(code, message).message ?? '',
-          };
+          return { result: 'refused', ...wordsOf(code, message) };
         }
         const { authority } = answer.ok;
         if (!isOfKind(authority))
@@ -191,7 +187,7 @@ const requestOf = (payment: GatewayPayment) => ({
   metadata: { order_id: payment.id, auto_verify: false },
 });
 
-type Status = 'VERIFIED' | 'PAID' | 'IN_BANK' | 'FAILED' | 'REVERSED';
+type Status = z.output<typeof Inquired>['status'];
 
 const isPaid = (status: Status) => status === 'PAID' || status === 'VERIFIED';
 

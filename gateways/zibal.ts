@@ -96,8 +96,7 @@ export const zibal = defineDriver({
         });
         if (reply.result !== results.ok) {
           if (!isOpeningRefusal(reply.result)) throw refused('request', reply.result);
-          const { code, message } = wordsOf(reply.result, reply.message);
-          return { result: 'refused', code: code ?? '', message: message ?? '' };
+          return { result: 'refused', ...wordsOf(reply.result, reply.message) };
         }
         const reference = String(reply.as(Opened).trackId);
         const url = `${origin}${pathOf`/start/${reference}`}`;

@@ -48,7 +48,7 @@ describe('payping', () => {
     async (status) => {
       provider().refuse('', { status, code: 'empty' });
       const opening = await adapter().open(aPayment(payping.money));
-      expect(opening).toEqual({ result: 'refused', code: String(status), message: '' });
+      expect(opening).toEqual({ result: 'refused', code: String(status), message: null });
     },
   );
 

@@ -31,7 +31,7 @@ const aPayment = (): GatewayPayment => ({
 const open = async (): Promise<OpenedPayment> => {
   const payment = aPayment();
   const opening = await gateway.open(payment);
-  if (opening.result !== 'opened') throw new Error(opening.message);
+  if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
   return { ...payment, reference: opening.reference };
 };
 const choose = (payment: GatewayPayment, state: 'paid' | 'refused' | 'cancelled') =>
