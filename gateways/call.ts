@@ -34,6 +34,15 @@ export interface Target {
 export const pathOf = (parts: TemplateStringsArray, ...values: string[]): string =>
   String.raw({ raw: parts }, ...values.map((value) => segmentOf(value)));
 
+/** Undefined for what is no JSON. */
+export const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** @throws GatewaySilence for a body of another form: what is not understood is not an outcome */
 export const read = <Schema extends z.ZodType>(
   schema: Schema,

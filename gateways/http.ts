@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { Agent, errors, request } from 'undici';
 import type { CallGateway, Target } from './call.ts';
+import { jsonIn } from './call.ts';
 import { AccountProblem, GatewaySilence } from './gateway.ts';
 import type { ResolveName } from './names.ts';
 import { createNameResolver, lookupBy } from './names.ts';
@@ -68,7 +69,7 @@ export const beginTry = ({
         const redirects = status >= 300 && status < 400;
         if ((empty || redirects) && !meaningful.includes(status))
           throw silence(`it answered ${status}`);
-        return { status, body: parsed(text) };
+        return { status, body: jsonIn(text) };
       } catch (error) {
         if (error instanceof GatewaySilence) throw error;
         if (signal.aborted) throw silence('it did not answer in time');
@@ -85,14 +86,6 @@ export const beginTry = ({
 const typeOf = (json: unknown, form: object | undefined): Record<string, string> => {
   if (json !== undefined) return { 'content-type': 'application/json' };
   return form ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
-};
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);

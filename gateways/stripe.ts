@@ -12,7 +12,7 @@ import type {
 } from './gateway.ts';
 import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
 import type { Call, HttpAnswer } from './call.ts';
-import { pathOf, read } from './call.ts';
+import { jsonIn, pathOf, read } from './call.ts';
 import {
   Event,
   EventSession,
@@ -198,7 +198,7 @@ const refusalOf = (answer: HttpAnswer): Opening => {
 
 /** Of a body whose signature was checked. */
 const newsIn = (body: Buffer, kind: Kind): Notification => {
-  const event = Event.safeParse(parsed(body)).data;
+  const event = Event.safeParse(jsonIn(body.toString('utf8'))).data;
   if (!event || !news.has(event.type)) return { result: 'irrelevant' };
   const session = EventSession.safeParse(event.data.object).data;
   if (!session || !isOfKind(kind, { id: session.id, livemode: event.livemode }))
@@ -214,14 +214,6 @@ const expiryOf = ({ expiresAt }: { expiresAt: Date }, now: Date): number => {
   // A minute's room each for clocks that differ from Stripe's.
   if (leftSeconds > 86_400 - 60) return deadline - 60;
   return leftSeconds < 31 * 60 ? deadline + 31 * 60 : deadline;
-};
-
-const parsed = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 };
 
 const refused = (what: string, { status }: HttpAnswer) =>
