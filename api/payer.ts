@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { paymentIdPattern } from '../contract/ids.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import { hintOf } from '../gateways/registry.ts';
 import type { PayerView, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
+import { byPaymentId } from './by-payment-id.ts';
 import type { SpacedLateStarter } from './late.ts';
 import { problemPage, toGateway, waitingPage } from './pages.ts';
-import type { RequestOf, RouteRequest } from './route.ts';
+import type { RequestOf } from './route.ts';
 import type { Handlers, Routes } from './routes/table.ts';
 import type { Settler } from './settler.ts';
 import type { Starter } from './starter.ts';
@@ -42,11 +42,8 @@ export const createPayerHandlers = (deps: Deps): PayerHandlers => {
 
 /** Waits for the opening where the payer is faster than the workflow. */
 const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checkout'] => {
-  const find = finder(payments);
-  const send = async ({ params }: Pick<RouteRequest, 'params'>) => {
-    const id = params['payment_id'] ?? '';
-    return paymentIdPattern.test(id) ? payments.sendToGateway(id, now()) : undefined;
-  };
+  const find = byPaymentId(payments.getForPayer);
+  const send = byPaymentId((id) => payments.sendToGateway(id, now()));
   return async (request) => {
     let started = false;
     let pauseMs = 0;
@@ -76,7 +73,7 @@ type ReturnRequest = RequestOf<Routes['returnFromGateway' | 'returnFromGatewayBy
 /** The return is a hint, never proof: the outcome is what the gateway says when it is asked. */
 const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
   const { payments, settler, logger } = deps;
-  const find = finder(payments);
+  const find = byPaymentId(payments.getForPayer);
 
   const settle = async (payment: PayerView, request: ReturnRequest): Promise<Status> => {
     // The payer goes on; the sweep or the deadline finds the outcome.
@@ -122,13 +119,6 @@ const lookForMoney = async (
     logger.warn({ payment_id: id, err: error }, 'Nobody looks for late money of a return');
   }
 };
-
-const finder =
-  (payments: Pick<Payments, 'getForPayer'>) =>
-  async ({ params }: Pick<RouteRequest, 'params'>): Promise<PayerView | undefined> => {
-    const id = params['payment_id'] ?? '';
-    return paymentIdPattern.test(id) ? payments.getForPayer(id) : undefined;
-  };
 
 const unknownPayment = () =>
   problemPage(

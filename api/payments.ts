@@ -1,10 +1,10 @@
-import { paymentIdPattern } from '../contract/ids.ts';
 import type { Payment } from '../contract/payment.ts';
 import { presentPayment } from '../contract/payment.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { Payments, SentPayment } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
 import { ownerOf } from './authentication.ts';
+import { byPaymentId } from './by-payment-id.ts';
 import type { Deps as CreateDeps } from './create-payment.ts';
 import { createPaymentCreation } from './create-payment.ts';
 import { createPaymentList } from './list-payments.ts';
@@ -30,9 +30,7 @@ export const createPaymentHandlers = (
 
   /** @throws PaymentError PAYMENT_NOT_FOUND, also for another application's or mode's payment */
   const find = async ({ caller, params, refuse }: PaymentRequest): Promise<SentPayment> => {
-    const id = params['payment_id'] ?? '';
-    const isId = paymentIdPattern.test(id);
-    const payment = isId ? await payments.get(id, ownerOf(caller)) : undefined;
+    const payment = await byPaymentId((id) => payments.get(id, ownerOf(caller)))({ params });
     if (!payment) throw refuse('PAYMENT_NOT_FOUND');
     return payment;
   };

@@ -1,11 +1,10 @@
 import { html } from 'hono/html';
 import { failureReasons, isFailureCode } from '../contract/failure.ts';
-import { paymentIdPattern } from '../contract/ids.ts';
 import { formatMoney } from '../contract/money.ts';
 import type { Payments } from '../postgres/payments.ts';
 import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
+import { byPaymentId } from './by-payment-id.ts';
 import { page, problemPage } from './pages.ts';
-import type { RouteRequest } from './route.ts';
 import { sandboxActions } from './routes/sandbox.ts';
 import type { Handlers } from './routes/table.ts';
 
@@ -25,10 +24,7 @@ type SandboxHandlers = Pick<Handlers, 'showSandbox' | 'chooseInSandbox'>;
 
 /** The built-in gateway's own page: what a provider would show to the payer. */
 export const createSandboxHandlers = ({ sandboxPayments, payments }: Deps): SandboxHandlers => {
-  const find = async ({ params }: Pick<RouteRequest, 'params'>) => {
-    const id = params['payment_id'] ?? '';
-    return paymentIdPattern.test(id) ? sandboxPayments.getByPayment(id) : undefined;
-  };
+  const find = byPaymentId(sandboxPayments.getByPayment);
 
   const show: SandboxHandlers['showSandbox'] = async (request) => {
     const found = await find(request);
