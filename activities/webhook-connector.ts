@@ -42,26 +42,24 @@ const createConnector =
     timeoutMs,
   }: DispatcherOptions): buildConnector.connector =>
   (options, callback) => {
+    const tls = options.protocol === 'https:';
     const open = async () => {
       const host = hostOf(options.hostname);
       const addresses = await addressesOf(host, resolve);
       if (!addresses.every((address) => isAllowedAddress(address, { allowLoopback })))
         throw blocked();
-      const tls = options.protocol === 'https:';
-      return dial({
+      const socket = dial({
         addresses,
         port: Number(options.port) || (tls ? 443 : 80),
         tls,
         servername: isAddress(host) ? undefined : host.replace(/\.$/, ''),
       });
+      return connected(socket, { tls, timeoutMs });
     };
-    open()
-      .then((socket) => connected(socket, { tls: options.protocol === 'https:', timeoutMs }))
-      .then(
-        (socket) => callback(null, socket),
-        (error: unknown) =>
-          callback(error instanceof Error ? error : new Error(String(error)), null),
-      );
+    open().then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
   };
 
 const connectionLifeMs = 60_000;

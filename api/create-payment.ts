@@ -14,7 +14,7 @@ import type { Payment } from '../contract/payment.ts';
 import { presentPayment } from '../contract/payment.ts';
 import { amountProblems } from '../gateways/registry.ts';
 import type { ApiMetrics } from '../operations/metrics.ts';
-import type { Gateway, Gateways } from '../postgres/gateways.ts';
+import type { Gateways } from '../postgres/gateways.ts';
 import type { IdempotencyKeys, StoredAnswer } from '../postgres/idempotency-keys.ts';
 import type { Payments } from '../postgres/payments.ts';
 import type { Caller } from '../postgres/tokens.ts';
@@ -138,7 +138,10 @@ const newPayment = async (
   else if (isForMode) {
     if (!gateway.enabled) problems.push(unusable(`has no gateway ${slug} in use`));
     const terms = parsed.success ? parsed.data : PaymentTerms.safeParse(value).data;
-    if (terms) problems.push(...boundsProblems(gateway, terms));
+    if (terms)
+      problems.push(
+        ...amountProblems(gateway.driver, { ...terms, expiresInSeconds: terms.expires_in }),
+      );
   }
   if (!parsed.success || !gateway || problems.length > 0)
     throw refuse('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
@@ -168,11 +171,6 @@ const newPayment = async (
     updatedAt: createdAt,
   };
 };
-
-const boundsProblems = (
-  { driver }: Gateway,
-  { amount, currency, expires_in: expiresInSeconds }: PaymentTerms,
-): FieldError[] => amountProblems(driver, { amount, currency, expiresInSeconds });
 
 const unregisteredCallback: FieldError = {
   path: 'callback_url',
