@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { StartFacts } from '../contract/payment.ts';
@@ -42,10 +41,10 @@ const listedAtOnce = 500;
 export const createSweepActivities = (deps: Deps) => {
   const { sweepQueries, unstarted, settlements, gatewayOf, workflows, logger } = deps;
 
-  /** `begun` is false of an overdue delivery that was never tried. */
+  /** `begun`: whether an overdue delivery has an attempt; absent where the payment has not ended. */
   const heal = async (facts: StartFacts & { begun?: boolean }) => {
-    // A run that does not know of the payment's end waits for something else. One that has begun to
-    // deliver knows, unless the engine was restored from a backup: then it waits for the payer.
+    // A start does nothing to a run that is there. One that may not know of the payment's end has to be
+    // told: no attempt was made yet, or the engine was restored from a backup and waits for the payer.
     if (facts.begun === false || facts.expiresAt > new Date()) await workflows.tell(facts);
     else await workflows.start(facts, { again: true });
     logger.info({ payment_id: facts.id }, 'Made sure that the payment has a workflow');
@@ -58,7 +57,7 @@ export const createSweepActivities = (deps: Deps) => {
     const gateway = gatewayOf(payment, (exchange) => said.push({ ...exchange, paymentId: one.id }));
     const opened = toOpened(payment, one.reference, deps.publicBaseUrl);
     const answer = await orSilent(one, () => gateway.inquire(opened));
-    if (answer && hasNews(answer)) await workflows.tell(one);
+    if (answer && answer.state !== 'waiting') await workflows.tell(one);
     return answer !== undefined;
   };
 
@@ -136,20 +135,21 @@ export const createSweepActivities = (deps: Deps) => {
      */
     async askGateway({ gateway }: { gateway: string }): Promise<number> {
       const until = Date.now() + workMs;
-      // To be taken is to count as asked for a while, so no more are taken than are asked at once. Of
-      // those about whom a list tells all, many are; who had to be asked and was not is given back.
+      const bounds = { atOnce: startsAtOnce, until, logger };
+      // Who is taken counts as asked for a while. So no more are taken than are asked at once, except
+      // where a list tells of all; whoever there was no time for is given back.
       const first = await sweepQueries.takeOnTheirWay(gateway, asksPerLane);
       const listed = first[0] && (await listUnverified(first[0]));
-      const isPaid = ({ reference }: OnTheirWay) => listed?.paid.has(reference) === true;
-      const isUnclear = (one: OnTheirWay) =>
-        !isPaid(one) && (one.uncertain || listed?.complete !== true);
+      const saidOf = ({ reference, uncertain }: OnTheirWay) => {
+        if (listed?.paid.has(reference)) return 'paid';
+        return listed?.complete && !uncertain ? 'unpaid' : 'nothing';
+      };
       const failures: Failure<OnTheirWay>[] = [];
       let done = 0;
       const work = async (due: readonly OnTheirWay[]) => {
-        const bounds = { atOnce: startsAtOnce, until, logger };
-        const told = await eachOf(due.filter(isPaid), bounds, workflows.tell);
-        const asked = await askAbout(due.filter(isUnclear), until);
-        const unpaid = due.filter((one) => !isPaid(one) && !isUnclear(one));
+        const { paid = [], unpaid = [], nothing = [] } = Object.groupBy(due, saidOf);
+        const told = await eachOf(paid, bounds, workflows.tell);
+        const asked = await askAbout(nothing, until);
         const answered = [...asked.answered, ...unpaid.map(({ id }) => id)];
         if (answered.length > 0) await sweepQueries.countAsAsked(answered);
         failures.push(...told.failures, ...asked.failures);
@@ -213,8 +213,6 @@ interface Listed {
   paid: ReadonlySet<string>;
   complete: boolean;
 }
-
-const hasNews = ({ state }: Answer): boolean => state !== 'waiting';
 
 interface Bounds {
   atOnce: number;
