@@ -67,8 +67,8 @@ export const mayYetBeTaken = (exchanges: readonly Exchange[]): boolean =>
   wasVerified(exchanges, ['settling']);
 
 /**
- * Whether a verification was answered so, not at all, or even with yes: it may have taken the money of a
- * payment that is not paid, whatever was said of it since.
+ * Whether a verification was answered as under way, with yes, or not at all: it may have taken the money
+ * of a payment that is not paid, whatever was said of it since.
  */
 export const wasInDoubt = (exchanges: readonly Exchange[]): boolean =>
   wasVerified(exchanges, ['settling', 'silence', 'paid']);

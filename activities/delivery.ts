@@ -81,8 +81,8 @@ export const createDeliveryActivities = (deps: Deps) => {
       const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
       let delivery = await find(id);
       if (delivery.status === 'exhausted') {
-        // A reset by hand is a re-trigger; the run that used up the round only failed to report it, and
-        // one that heals a workflow has come just after that.
+        // Only a reset by hand begins another round. Else it is the run that used the round up and could
+        // not report it, or one that heals the workflow and came just after: it is reported now.
         if (!isReset || delivery.exhaustedByRun === runId()) throw exhausted(id);
         await deliveries.beginRound(id, now());
         delivery = await find(id);

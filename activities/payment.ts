@@ -139,7 +139,7 @@ export const createPaymentActivities = (deps: Deps) => {
       if (isTerminal(payment.status)) return asEnded(payment);
       const { reference } = payment;
       if (reference === null) {
-        // A run that is lost, or a last try that fails for a reason of ours, hides what came before it.
+        // The workflow may not know: its run was lost, or its last try failed for a reason of ours.
         const inVain = unreachable || (await wasToldToOpen(id));
         const outcome = inVain ? failedWith('gateway_error') : expired;
         return end(payment, outcome, { unsent: true });

@@ -30,7 +30,7 @@ export class AttemptError extends Error {
 
 const connectCodes = new Set([
   ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EACCES', 'EPERM'],
-  // Where it is not our own.
+  // Only where `lacksIpv6`: it is our own otherwise.
   'EADDRNOTAVAIL',
 ]);
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
@@ -81,7 +81,7 @@ const lacksIpv6 = (error: unknown): boolean =>
   String(error.address).includes(':');
 
 const isOurs = (error: unknown): boolean => {
-  // The one that may have no code, and comes of what was received.
+  // It may have no code, and comes of what the receiver sent all the same.
   if (error instanceof errors.HTTPParserError) return false;
   return codeOf(error) === '' || (ourOwnCodes.has(codeOf(error)) && !lacksIpv6(error));
 };

@@ -39,8 +39,9 @@ export const nextStep = (
   if (last) {
     const spentMs = (last.durationMs ?? 0) + delayMs;
     const byEngineMs = last.engineScheduledAt.getTime() + spentMs - scheduledAt.getTime();
-    // It may have waited in the queue since it was due, which the engine's clock alone does not tell:
-    // as far as the worker's says so too, for that one may be ahead, or behind where a test skips time.
+    // The last attempt may have waited in the queue, which the engine's clock does not tell: then the
+    // delay ends that much later, but not later than the worker's clock says. That one may be ahead, or
+    // behind where a test skips time.
     const queuedMs = Math.max(last.startedAt.getTime() - last.engineScheduledAt.getTime(), 0);
     const byWorkerMs = last.startedAt.getTime() + spentMs - now.getTime();
     const restMs = Math.max(byEngineMs, Math.min(byEngineMs + queuedMs, byWorkerMs));

@@ -8,10 +8,13 @@ export const statusBefore = (error: unknown): number | undefined =>
   error instanceof Error ? statuses.get(error) : undefined;
 
 /**
- * Keeps the status line of an answer that breaks off within its headers, of which undici tells
- * nothing: looks at what it reads, until the headers end. Keeps 100 Continue from it, too, which undici
- * takes for an error where it did not ask for it. Ends an answer of too many bytes: undici sees no end
- * of answers like 102, nor of what stands around chunks. To be called before undici has the socket.
+ * Looks at all that undici reads of a socket, for what undici does not do itself:
+ * - keeps the status line of an answer that breaks off within its headers, for `statusBefore`;
+ * - leaves out 100 Continue, which undici takes for an error where it did not ask for it;
+ * - ends an answer of too many bytes: undici counts neither answers like 102 nor what stands around
+ *   chunks.
+ *
+ * To be called before undici has the socket.
  */
 export const watchStatusLine = (socket: Socket): void => {
   let head = '';
@@ -19,7 +22,7 @@ export const watchStatusLine = (socket: Socket): void => {
   let held: Buffer = nothing;
   let asked = -1;
   let readBytes = 0;
-  /** Without a 100 that stands before the answer; of what may become one nothing yet. */
+  /** The chunk without a 100 before the answer; null while it may be the beginning of one. */
   const pass = (chunk: Buffer): Buffer | null => {
     if (head !== '' || socket.bytesWritten === answered) return chunk;
     let rest: Buffer = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;

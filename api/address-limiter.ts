@@ -52,14 +52,14 @@ const waitingMax = 500;
 
 interface Doubtful<T> {
   work: () => Promise<T>;
-  /** Counts what is not even tried. */
+  /** What is thrown, and counted, where too many wait already. */
   refuse: () => PaymentError;
 }
 
 /**
- * Does what has to be done before it can be told whether it counts. Of an address that has used up its
- * limit it does so for few at once, so that a flood leaves room for others; a good one among it waits
- * for its turn.
+ * For work that shows only when it is done whether it counts, e.g. looking a token up. For an address
+ * that has used up its limit few are done at once and the rest wait for their turn: a flood leaves room
+ * for others, and a good request in it is still answered.
  */
 export const createSparing = (limiter: Pick<AddressLimiter, 'isUsedUp'>) => {
   const addresses = new Map<string, { underWay: number; waiting: (() => void)[] }>();

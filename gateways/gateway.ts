@@ -63,7 +63,7 @@ export type Notification =
  * A call throws {@link GatewaySilence} when there was no usable answer: that is never an outcome.
  */
 export interface GatewayAdapter {
-  /** May be repeated: the payer is sent to the last one that was recorded. */
+  /** May be repeated: the first one that is recorded stays, and payers are sent to that. */
   open(payment: GatewayPayment): Promise<Opening>;
   /** Confirms the payment where the payer has paid, and says how it stands. May be repeated. */
   verify(payment: OpenedPayment): Promise<Answer>;

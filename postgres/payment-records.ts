@@ -51,7 +51,7 @@ export interface PaymentRecord extends PaymentLine {
   expiresAt: Date;
   updatedAt: Date;
   gatewayReference: string | null;
-  /** When the payer was last sent to the gateway, and when it was last asked in vain. */
+  /** When the payer was last sent to the gateway, and from when it counts as asked: see sweep.ts. */
   checkoutAt: Date | null;
   askedAt: Date | null;
   trackingCode: string | null;

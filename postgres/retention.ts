@@ -29,7 +29,7 @@ export const createRetention = (sql: Sql) => ({
             select from late_money l where l.payment_id = p.id and l.result is null)
         order by p.id limit ${limit}
       ), dropped_deliveries as (
-        -- An admin may be re-triggering one: that is waited for here, and looked at again.
+        -- Waits for an admin who is re-triggering one, and then sees that it is pending.
         delete from deliveries where payment_id in (select id from old) and status <> 'pending'
         returning payment_id
       ), gone as (

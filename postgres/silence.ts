@@ -12,10 +12,12 @@ const idleTicks = 70;
  * Cuts the connections of a pool whose server has vanished: where nothing ever says so, the kernel
  * would wait for an answer for a quarter of an hour, and all of the pool with it.
  *
- * Counted, not listened for: of what TLS reads and writes the socket below it tells its counts alone.
- * Where something was read and written within one tick, nobody knows which came last. Who is silent
- * from then on is cut beside one that surely waits, or once it cannot be idle any more. Ticks, and
- * not the clock: a process that was suspended has its answers still before it.
+ * Each second it looks at how many bytes a socket has read and written, which are all that it tells
+ * below TLS. Who has written since it last read, and reads nothing for 14 s, waits in vain: it is cut,
+ * and so are all others that have read nothing for as long. Where it read and wrote within one second
+ * nobody knows which came last, so it does not count as one that waits. Who reads nothing for 70 s is
+ * cut as well: the pool would have closed an idle one. Seconds are counted, not read from the clock: a
+ * process that was suspended has its answers still before it.
  */
 export const createSilenceWatch = () => {
   const watched = new Set<{ socket: Connection; silent: number }>();

@@ -25,8 +25,9 @@ const wasSentLately = (sql: Sql, now: Date | ReturnType<typeof sql>) =>
   sql`checkout_at > ${now}::timestamptz - interval '30 minutes'`;
 
 /**
- * When a gateway counts as asked that has given no answer, or not yet: one of the next two sweeps asks
- * again about whoever was sent there long ago, before what nobody verifies goes back.
+ * What `asked_at` becomes where the gateway has given no answer, or not yet. Whoever was sent there long
+ * ago would be asked about again after 8 minutes, when money that nobody verifies may have gone back:
+ * it is set back in time, so that one of the next two sweeps asks.
  */
 export const askedInVain = (sql: Sql, now: Date | ReturnType<typeof sql>) => sql`(case
   when not (${wasSentLately(sql, now)}) and expires_at > ${now}::timestamptz

@@ -8,10 +8,10 @@ import { knowsAll, type SettleRequest } from './messages.ts';
  * many ask, one verification runs and one transition happens.
  */
 export const createSettling = (id: string) => {
-  // The payment's own: a try that an update or a signal begins is not cancelled with these.
+  // The payment's own, so that a try is not cancelled with the update that began it.
   const scope = CancellationScope.current();
   let ended: Status | undefined;
-  // A cancel whose answer was lost is what explains that the gateway says expired later.
+  // Kept: where the answer to a cancel was lost, the gateway says `expired` later, and this is why.
   let cancelled = false;
   let waiting = false;
   let current: { answer: Promise<Standing>; told: SettleRequest } | undefined;
