@@ -32,18 +32,20 @@ export const spaceOut = (start: LateStarter) => {
   const next = new Map<string, Promise<void>>();
 
   const begin = (paymentId: string, withinMs: number): Promise<void> => {
-    next.delete(paymentId);
     setLatest(begun, paymentId, Date.now());
     return start(paymentId, withinMs);
   };
 
   return (paymentId: string, withinMs: number): Promise<void> => {
-    const shared = next.get(paymentId);
-    if (shared) return shared;
     const pauseMs = (begun.get(paymentId) ?? 0) + quietMs - Date.now();
     // A start that has too little time left for itself would be none.
     if (pauseMs <= 0 || pauseMs > withinMs / 2) return begin(paymentId, withinMs);
-    const later = sleep(pauseMs).then(() => begin(paymentId, withinMs - pauseMs));
+    const shared = next.get(paymentId);
+    if (shared) return shared;
+    const later = sleep(pauseMs).then(() => {
+      next.delete(paymentId);
+      return begin(paymentId, withinMs - pauseMs);
+    });
     next.set(paymentId, later);
     return later;
   };

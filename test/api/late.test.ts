@@ -40,9 +40,14 @@ it('does not share a start that has begun: it may be too early', async () => {
   await expect(second).rejects.toThrow('away');
 });
 
-it('does not wait where the time for the start itself would go', async () => {
+it('does not wait where the time for the start itself would go, also where others wait', async () => {
   const { starts, start } = aStarter();
   await start('PAY_1', 1_000);
   await start('PAY_1', 1_000);
   expect(starts).toHaveLength(2);
+  const others = [start('PAY_1', 10_000), start('PAY_1', 10_000)];
+  await start('PAY_1', 1_000);
+  expect(starts).toHaveLength(3);
+  await Promise.all(others);
+  expect(starts).toHaveLength(4);
 });
