@@ -23,7 +23,9 @@ export const paymentRoutes = {
     description:
       'The answer is durable before it is sent and waits for no gateway. Send the payer to ' +
       '`checkout_url`. With an `Idempotency-Key` the request can be repeated without making a ' +
-      'second payment: the same key with the same body (the order of its keys does not matter) ' +
+      'second payment: use one key for each payment that is to be made and the same one in every ' +
+      'retry of it, for another key makes another payment. The same key with the same body (the order ' +
+      'of its keys does not matter) ' +
       'answers the first status and bytes again, for at least 24 hours, per application and token ' +
       'mode; failures are not kept. The body is sent in UTF-8, uncompressed, with at most ' +
       `${limits.bodyKb} KB. A duplicate key, NUL or a lone surrogate in a string and nesting over 32 ` +

@@ -137,6 +137,8 @@ describe('what the server enforces and a schema cannot say', () => {
       'CreatePayment.amount',
       ['without fraction or exponent', '`gateway_bounds`', '`gateway_step`'],
     ],
+    // FS-02: a key that is new in every retry makes the payer pay twice.
+    ['createPayment', ['one key for each payment', 'the same one in every retry']],
     ['CreatePayment.currency', ['`gateway_currency`']],
     ['CreatePayment.expires_in', ['without fraction or exponent', '`gateway_bounds`']],
     [
