@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
+import type { StartFacts } from '../../contract/payment.ts';
 import { freePort } from '../../stack/ports.ts';
 import { startTemporal } from '../../stack/temporal/server.ts';
 import type { payment } from '../../workflows/payment.ts';
@@ -62,27 +63,29 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
   ]);
   const runs = workers.map((worker) => worker.run());
 
+  /** A payment that is to live by this script. */
+  const enter = (script: Script, { expiresInMs = 30 * 60_000 } = {}) => {
+    const id = `PAY_${randomUUID()}`;
+    scripts.set(id, script);
+    calls.set(id, []);
+    const facts: StartFacts = {
+      ...{ id, application: 'a', orderId: 'o', amount: 1, currency: 'EUR', gateway: 'g' },
+      expiresAt: new Date(Date.now() + expiresInMs),
+    };
+    const callsOf = (name?: string) =>
+      (calls.get(id) ?? []).filter((call) => name === undefined || call.name === name);
+    return { id, facts, callsOf };
+  };
+
   return {
     client,
-    /** Starts a payment that lives by this script. */
-    async play(script: Script, { expiresInMs = 30 * 60_000 } = {}) {
-      const id = `PAY_${randomUUID()}`;
-      scripts.set(id, script);
-      calls.set(id, []);
-      const handle = await client.workflow.start<typeof payment>(paymentWorkflow, {
-        ...startOf({
-          id,
-          application: 'a',
-          orderId: 'o',
-          amount: 1,
-          currency: 'EUR',
-          gateway: 'g',
-          expiresAt: new Date(Date.now() + expiresInMs),
-        }),
-      });
-      const callsOf = (name?: string) =>
-        (calls.get(id) ?? []).filter((call) => name === undefined || call.name === name);
-      return { id, handle, callsOf };
+    enter,
+    /** Starts such a payment. */
+    async play(...given: Parameters<typeof enter>) {
+      const { facts, ...entered } = enter(...given);
+      const start = startOf(facts);
+      const handle = await client.workflow.start<typeof payment>(paymentWorkflow, start);
+      return { ...entered, handle };
     },
     async stop() {
       for (const worker of workers) worker.shutdown();

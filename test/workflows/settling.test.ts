@@ -1,7 +1,14 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Standing } from '../../contract/status.ts';
 import type { SettleRequest } from '../../workflows/messages.ts';
-import { newsSignal, settleUpdate } from '../../workflows/messages.ts';
+import {
+  newsFor,
+  newsSignal,
+  paymentWorkflow,
+  settleUpdate,
+  startOf,
+} from '../../workflows/messages.ts';
 import type { ScriptedWorker } from '../support/scripted-worker.ts';
 import { delivers, opens, startScriptedWorker } from '../support/scripted-worker.ts';
 import { until } from '../support/until.ts';
@@ -13,6 +20,32 @@ beforeAll(async () => {
 afterAll(() => worker.stop());
 
 const ended = { known: 'ended', status: 'cancelled' } as const;
+
+it.each([
+  ['start', 'start', 'news'],
+  ['start', 'news', 'start'],
+  ['news', 'start', 'start'],
+] as const)('FS-04: %s, %s and %s of one payment are one run', async (...order) => {
+  const { promise, resolve: answer } = Promise.withResolvers<Standing>();
+  const { id, facts, callsOf } = worker.enter({
+    ...opens,
+    ...delivers,
+    settlePayment: () => promise,
+  });
+  const { workflow } = worker.client;
+  const does = {
+    start: () => workflow.start(paymentWorkflow, startOf(facts)),
+    news: () => workflow.signalWithStart(paymentWorkflow, newsFor(facts)),
+  };
+  for (const what of order) await does[what]();
+  answer(ended);
+  await workflow.getHandle(id).result();
+  expect(callsOf().map(({ name }) => name)).toEqual([
+    ...['openPayment', 'settlePayment', 'deliverWebhook'],
+  ]);
+  // Nor does a start that was late begin another one.
+  await expect(does.start()).rejects.toThrow(WorkflowExecutionAlreadyStartedError);
+});
 
 it('who came back by the cancel link is not content with a try that did not know of it', async () => {
   const { promise, resolve: answer } = Promise.withResolvers<Standing>();
