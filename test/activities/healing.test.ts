@@ -4,6 +4,7 @@ import { createUnstarted } from '../../postgres/unstarted.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
 import { sweepOn } from '../support/sweep.ts';
+import { until } from '../support/until.ts';
 
 let records: Records;
 beforeEach(async () => {
@@ -61,6 +62,24 @@ describe('startUnstarted', () => {
     expect(left).toEqual([{ payment_id: 'PAY_U7' }]);
   });
 
+  it('begins with the oldest, 50 at once', async () => {
+    await manyUnstarted(501);
+    const { promise, resolve: answer } = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const { startUnstarted } = createSweep({
+      async start({ id }) {
+        begun.push(id);
+        await promise;
+      },
+    });
+    const starting = startUnstarted();
+    await until('the first are begun', () => begun.length > 0);
+    expect(begun).toEqual(Array.from({ length: 50 }, (_, index) => `PAY_U${index + 1}`));
+    answer();
+    expect(await starting).toBe(501);
+    expect(begun.at(-1)).toBe('PAY_U501');
+  });
+
   it('does not fail for one that is left where it has started others', async () => {
     // A full batch, and then what failed in it alone.
     await manyUnstarted(500);
@@ -71,7 +90,10 @@ describe('startUnstarted', () => {
 
 describe('healPayments', () => {
   it('FS-26: alerts on deliveries that are more than 2 minutes overdue, and on no others', async () => {
-    await records.ended('paid');
+    const { id: early } = await records.ended('paid');
+    await records.sql`
+      update deliveries set next_attempt_at = now() - interval '100 seconds'
+      where payment_id = ${early}`;
     const quiet = createSweep();
     await quiet.healPayments();
     const { id } = await records.ended('paid');

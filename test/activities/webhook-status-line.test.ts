@@ -138,6 +138,16 @@ it.each([
   expect(server.requests).toHaveLength(1);
 });
 
+it('of a body no more than 64 KB are waited for', async () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n';
+  await using server = await startRawServer((socket) => {
+    socket.write(head + 'a'.repeat(64 * 1024));
+  });
+  const result = await attempt(server.url, { dispatcher, deadlineMs: 60_000 });
+  expect(result).toMatchObject({ errorClass: null, responseStatus: 200, responseTruncated: true });
+  expect(result.durationMs).toBeLessThan(30_000);
+});
+
 it('what was read of an answer is not counted to the next on the same connection', async () => {
   const body = 'a'.repeat(40 * 1024);
   const whole = `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`;

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createBacklog } from '../../api/backlog.ts';
 import { createJourney } from '../support/journey.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -35,4 +36,22 @@ it('503: creates are refused while more than 10,000 payments have no workflow, a
   } finally {
     await service.stop();
   }
+});
+
+it('is looked at every 5 s, and no more than 10,000 are too many', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let unstarted = 10_000;
+  const { check, stop } = createBacklog({
+    unstarted: { count: async (limit) => Math.min(unstarted, limit) },
+    logger: { warn() {} },
+  });
+  onTestFinished(stop);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(check).not.toThrow();
+  unstarted += 1;
+  await vi.advanceTimersByTimeAsync(4_999);
+  expect(check).not.toThrow();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(check).toThrow('Too many payments are waiting to be started.');
 });

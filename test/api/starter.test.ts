@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createStarter } from '../../api/starter.ts';
 import type { UnstartedPayment } from '../../postgres/unstarted.ts';
 
@@ -7,8 +7,12 @@ import type { UnstartedPayment } from '../../postgres/unstarted.ts';
 const aStarter = () => {
   const starts: PromiseWithResolvers<void>[] = [];
   const begun: string[] = [];
+  const deadlines: number[] = [];
   const client = {
-    withDeadline: (_deadline: number, work: () => Promise<unknown>) => work(),
+    withDeadline(deadline: number, work: () => Promise<unknown>) {
+      deadlines.push(deadline);
+      return work();
+    },
     workflow: {
       start(_name: string, { workflowId }: { workflowId: string }) {
         begun.push(workflowId);
@@ -30,7 +34,7 @@ const aStarter = () => {
     answerAll();
     await starter.drain();
   });
-  return { starter, starts, begun, answerAll };
+  return { starter, starts, begun, deadlines, answerAll };
 };
 
 /** Until the starter has heard what it was answered. */
@@ -53,6 +57,14 @@ it('starts 100 at once, keeps 1,000 for later and leaves the rest to the sweep',
   answerAll();
   await hearing();
   expect(begun).toEqual(Array.from({ length: 1_100 }, (_, index) => facts(index + 1).id));
+});
+
+it('gives each start 5 s, so that an engine that hangs gives its place back', () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { starter, deadlines } = aStarter();
+  starter.start(facts());
+  expect(deadlines).toEqual([Date.now() + 5_000]);
 });
 
 it('a payer at the door waits for the start that is under way, and begins no second one', async () => {

@@ -4,6 +4,7 @@ import type { Tokens } from '../../postgres/tokens.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
+import { until } from '../support/until.ts';
 
 let records: Records;
 let tokens: Tokens;
@@ -85,6 +86,23 @@ describe('a token', () => {
     await change(token, 'last_used_at', '61 seconds');
     await tokens.authenticate(token);
     expect((await usedAgo())?.seconds).toBeLessThan(30);
+  });
+
+  it('says how long the minute of its count still lasts', async () => {
+    const token = await issue();
+    const secondsLeft = async () => {
+      const [row] = await records.sql<{ left: number }[]>`
+        select 60 - floor(extract(second from clock_timestamp()))::int as left`;
+      return row?.left ?? 0;
+    };
+    const { told, most, least } = await until('a minute does not end meanwhile', async () => {
+      const before = await secondsLeft();
+      const caller = await tokens.authenticate(token);
+      const after = await secondsLeft();
+      return after <= before && { told: caller?.budget.secondsLeft, most: before, least: after };
+    });
+    expect(told).toBeGreaterThanOrEqual(least);
+    expect(told).toBeLessThanOrEqual(most);
   });
 
   it('counts on where a request that began in the next minute came to the count first', async () => {

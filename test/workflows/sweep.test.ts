@@ -20,10 +20,19 @@ it('a sweep of which one part fails has done the others, and is seen to have fai
     dropExpiredKeys: doing('keys'),
   });
   onTestFinished(() => worker.stop());
+  const workflowId = `sweep-${randomUUID()}`;
   const swept = worker.client.workflow.execute(sweepWorkflow, {
     taskQueue: paymentsQueue,
-    workflowId: `sweep-${randomUUID()}`,
+    workflowId,
   });
   await expect(swept).rejects.toMatchObject({ cause: { cause: { message: 'Postgres is away' } } });
   expect(done.toSorted()).toEqual(['heal', 'keys', 'second']);
+
+  // Each has 25 s at most: the next sweep waits for it.
+  const { events } = await worker.client.workflow.getHandle(workflowId).fetchHistory();
+  const scheduled = (events ?? []).flatMap(
+    (event) => event.activityTaskScheduledEventAttributes ?? [],
+  );
+  const seconds = scheduled.map(({ startToCloseTimeout }) => Number(startToCloseTimeout?.seconds));
+  expect(seconds).toEqual([25, 25, 25, 25, 25, 25]);
 });
