@@ -39,8 +39,9 @@ const alertsOf = (id: string) =>
 const afterSearch = async (id: string, alerts: number) => {
   const search = service.client.workflow.getHandle(`LATE_${id}`);
   await search.result();
+  // By time: what heals is written down once its workflow runs, which may have written by then.
   const audit = await service.sql<{ action: string }[]>`
-    select action from audit_log where subject = ${`payment:${id}`} order by id`;
+    select action from audit_log where subject = ${`payment:${id}`} order by at, id`;
   await until('the alerts are logged', () => alertsOf(id) >= alerts);
   return {
     audit: audit.map(({ action }) => action.replace('payment.late_money_', '')),
