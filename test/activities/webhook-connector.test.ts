@@ -273,18 +273,26 @@ describe('the resolver', () => {
     }
   });
 
-  it('FS-45: while name resolution of A hangs, B is delivered to without delay', async () => {
+  it('FS-45: while name resolution of A hangs, B is delivered to without waiting for it', async () => {
     const { port } = await aSink();
-    const dead = createResolver({ budgetMs: 1_500, servers: [await aDeadNameServer()] });
+    // Far longer than a machine stands still.
+    const longMs = 20_000;
+    const dead = createResolver({ budgetMs: longMs, servers: [await aDeadNameServer()] });
     const { send } = aSender({
       sinkPort: port,
       resolve: (hostname) =>
         hostname === 'a.example' ? dead(hostname) : Promise.resolve(['93.184.216.34']),
     });
-    const stalled = Array.from({ length: 10 }, () => send('http://a.example/'));
-    const result = await send('http://b.example/');
-    expect(result).toMatchObject({ responseStatus: 204 });
-    expect(result.durationMs).toBeLessThan(1_000);
-    for (const one of await Promise.all(stalled)) expect(one).toMatchObject({ errorClass: 'dns' });
+    const stopping = new AbortController();
+    const waits = { deadlineMs: 2 * longMs, signal: stopping.signal };
+    let over = 0;
+    const stalled = Array.from({ length: 10 }, () =>
+      send('http://a.example/', waits).finally(() => (over += 1)),
+    );
+    expect(await send('http://b.example/', waits)).toMatchObject({ responseStatus: 204 });
+    expect(over).toBe(0);
+    const ends = Promise.allSettled(stalled);
+    stopping.abort();
+    for (const { status } of await ends) expect(status).toBe('rejected');
   });
 });
