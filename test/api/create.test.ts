@@ -159,7 +159,7 @@ describe('POST /payments', () => {
   });
 
   it('422: a gateway that was disabled takes no new payment, and goes on with the old', async () => {
-    const { create, get } = await aCaller();
+    const { create } = await aCaller();
     const gateways = createGateways(service.sql);
     await gateways.insert({
       slug: 'closing',
@@ -168,10 +168,13 @@ describe('POST /payments', () => {
       credentials: null,
     });
     const body = { ...order, gateway: 'closing' };
-    const before = await create(body);
+    const id = String((await create(body)).json['payment_id']);
     await service.sql`update gateways set enabled = false where slug = 'closing'`;
     expect(fieldsOf(await create(body))).toMatchObject([{ path: 'gateway' }]);
-    expect(await get(String(before.json['payment_id']))).toMatchObject({ status: 200 });
+    const payer = createJourney(service, '');
+    expect(await payer.checkout(id)).toMatchObject({ status: 302 });
+    await payer.choose(id, 'pay');
+    expect((await payer.comeBack(id)).headers.get('location')).toContain('status=paid');
   });
 });
 

@@ -89,7 +89,11 @@ describe('checkout', () => {
   it('503: a page that tries again by itself while the payment is not opened', async () => {
     await service.worker.stop();
     const id = await journey.create();
+    const began = performance.now();
     const answer = await journey.checkout(id);
+    // It waits for 10 s, in which nearly every payment is opened.
+    expect(performance.now() - began).toBeGreaterThan(9_000);
+    expect(performance.now() - began).toBeLessThan(15_000);
     expect(answer.status).toBe(503);
     expectPage(answer);
     expect(answer.headers.get('refresh')).toBe('3');

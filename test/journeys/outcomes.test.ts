@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { attemptDeadlineMs } from '../../activities/webhook-request.ts';
+import { gatewayLimits } from '../../gateways/http.ts';
 import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
@@ -41,6 +43,26 @@ describe('a payment', () => {
     expect(count('timerStartedEventAttributes')).toBe(1);
     // Bytes; 4,900 when this was written (docs/operating/scaling.md).
     expect((await handle.describe()).historySize).toBeLessThan(6_000);
+  });
+
+  it('FS-23: has time in the engine for what each step may take, and for writing it down', async () => {
+    const { token } = await service.anApplication();
+    const id = await createJourney(service, token).finish('pay');
+    const handle = service.client.workflow.getHandle(id);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    const seconds = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled
+        ? [[scheduled.activityType?.name, Number(scheduled.startToCloseTimeout?.seconds)]]
+        : [],
+    );
+    const atGateway = gatewayLimits.tryMs / 1000;
+    expect(Object.fromEntries(seconds)).toEqual({
+      openPayment: atGateway + 5,
+      settlePayment: atGateway + 10,
+      // A shorter one would have the engine send what is still being sent.
+      deliverWebhook: attemptDeadlineMs / 1000 + 10,
+    });
   });
 
   it.each([
