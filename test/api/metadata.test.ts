@@ -19,29 +19,32 @@ describe('metadata', () => {
     '{"escaped":"\\u00e9\\/\\n","plain":"é/","emoji":"😀","joined":"\\ud83d\\ude00"}',
     '{"":{"":""}}',
     '{}',
-  ])('%s is kept as it was sent: in answers, in replays and in the webhook', async (metadata) => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
-    const body = `{"metadata":${metadata},"order_id":"o","amount":5,"currency":"EUR"}`;
-    const created = await journey.request('POST', '/api/v1/payments', body, {
-      'idempotency-key': 'k',
-    });
-    expect(created.text).toContain(`"metadata":${metadata},"expires_at":`);
-    const again = await journey.request('POST', '/api/v1/payments', body, {
-      'idempotency-key': 'k',
-    });
-    expect(again.text).toBe(created.text);
+  ])(
+    'FS-53: %s is kept as it was sent: in answers, in replays and in the webhook',
+    async (metadata) => {
+      const { token } = await service.anApplication();
+      const journey = createJourney(service, token);
+      const body = `{"metadata":${metadata},"order_id":"o","amount":5,"currency":"EUR"}`;
+      const created = await journey.request('POST', '/api/v1/payments', body, {
+        'idempotency-key': 'k',
+      });
+      expect(created.text).toContain(`"metadata":${metadata},"expires_at":`);
+      const again = await journey.request('POST', '/api/v1/payments', body, {
+        'idempotency-key': 'k',
+      });
+      expect(again.text).toBe(created.text);
 
-    const id = String(created.json['payment_id']);
-    await journey.checkout(id);
-    await journey.choose(id, 'pay');
-    await journey.comeBack(id);
-    expect((await journey.get(id)).text).toContain(`"metadata":${metadata},"expires_at":`);
-    expect((await journey.verify(id)).text).toContain(`"metadata":${metadata},"expires_at":`);
-    const webhook = await until('the webhook arrives', () => service.receiver.of(id)[0]);
-    expect(webhook.body.toString()).toMatch(/"status":"paid"/);
-    expect(webhook.body.toString().endsWith(`"metadata":${metadata}}`)).toBe(true);
-  });
+      const id = String(created.json['payment_id']);
+      await journey.checkout(id);
+      await journey.choose(id, 'pay');
+      await journey.comeBack(id);
+      expect((await journey.get(id)).text).toContain(`"metadata":${metadata},"expires_at":`);
+      expect((await journey.verify(id)).text).toContain(`"metadata":${metadata},"expires_at":`);
+      const webhook = await until('the webhook arrives', () => service.receiver.of(id)[0]);
+      expect(webhook.body.toString()).toMatch(/"status":"paid"/);
+      expect(webhook.body.toString().endsWith(`"metadata":${metadata}}`)).toBe(true);
+    },
+  );
 
   it('is an empty object where none was sent', async () => {
     const { token } = await service.anApplication();

@@ -174,7 +174,7 @@ const deliveryTrouble = async () => {
 };
 
 describe('after payments of every outcome, failures and attacks', () => {
-  it('no log, history, column or answer holds a secret or a whole card number', async () => {
+  it('FS-51, FS-52: no log, history, column or answer holds a secret or a whole card number', async () => {
     await endInEveryWay(service, journey);
     for (const name of providerNames) await payWithCard(name);
     await payLate();
