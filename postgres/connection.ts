@@ -27,9 +27,20 @@ const withoutDelay = (watch: (socket: Socket) => void) => ({
     const target = typeof path === 'string' ? { path } : { host, port, noDelay: true };
     const socket = connectSocket(target);
     watch(socket);
+    socket.once('end', () => failWhereNothingCame(socket));
     return Object.assign(socket, { host, port });
   },
 });
+
+/**
+ * A proxy takes the connection and closes it where no Postgres is behind it. Of that the library tells
+ * nobody: it would connect again at once, for ever.
+ */
+const failWhereNothingCame = (socket: Socket) => {
+  if (socket.bytesRead > 0) return;
+  const error = new Error('The connection was closed before Postgres said anything');
+  socket.destroy(Object.assign(error, { code: 'CONNECTION_CLOSED' }));
+};
 
 /**
  * Of one dimension, without nulls. The library would ask every new connection for all array types, and

@@ -44,6 +44,32 @@ describe('connect', () => {
     expect(asked).toEqual([expect.stringContaining('select 42')]);
   });
 
+  it.each(['', '?sslmode=verify-full'])(
+    'says so where a proxy takes connections and closes them, as no Postgres is behind it (%j)',
+    { timeout: 10_000 },
+    async (settings) => {
+      let taken = 0;
+      const server = createServer((socket) => {
+        taken += 1;
+        socket.once('data', () => socket.end()).on('error', () => {});
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+      const url = `postgres://anybody@127.0.0.1:${port}/any${settings}`;
+      const sql = connect(url, { name: 'tests', max: 1 });
+      onTestFinished(async () => {
+        await sql.end({ timeout: 1 });
+        server.close();
+      });
+
+      for (let nth = 1; nth <= 2; nth += 1) {
+        const error: unknown = await sql`select 1`.catch((reason: unknown) => reason);
+        expect([isAway(error), taken]).toEqual([true, nth]);
+      }
+    },
+  );
+
   it('has Postgres end what takes long, and what stands still within a transaction', async () => {
     const { sql, drop } = await aDatabase();
     onTestFinished(drop);
