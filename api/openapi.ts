@@ -192,6 +192,9 @@ const webhook = {
 const override: NonNullable<CreateDocumentOptions['override']> = ({ jsonSchema, io }) => {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  // Without it generators make 32 bits, which a payment of 22 million euros, or of 2.2 billion rials, overflows.
+  if (jsonSchema.type === 'integer' && (jsonSchema.maximum ?? 0) > 0x7f_ff_ff_ff)
+    jsonSchema.format = 'int64';
   if (io === 'output' && jsonSchema.additionalProperties === false)
     delete jsonSchema.additionalProperties;
 };

@@ -114,6 +114,13 @@ const hasOtherDefault = ({ default: was }: Schema, { default: now }: Schema) =>
 
 const rules = ['pattern', 'format', 'multipleOf'] as const;
 
+/** What only tells how wide a number to make of it: the bounds of `released` were within that before. */
+const saysWidth = ({ format: was, minimum = -Infinity, maximum = Infinity }: Schema, now: Schema) =>
+  was === undefined &&
+  now.format === 'int64' &&
+  minimum >= Number.MIN_SAFE_INTEGER &&
+  maximum <= Number.MAX_SAFE_INTEGER;
+
 const breaksOfValues = ({ released, current, where, direction }: Sides): string[] => {
   const before = valuesOf(released);
   const now = valuesOf(current);
@@ -130,6 +137,9 @@ const breaksOfValues = ({ released, current, where, direction }: Sides): string[
       .filter((rule) => released[rule] !== current[rule])
       // Fewer rules for callers, or more for ourselves, break nobody.
       .filter((rule) => (direction === 'input' ? current : released)[rule] !== undefined)
+      .filter(
+        (rule) => !(direction === 'input' && rule === 'format' && saysWidth(released, current)),
+      )
       .map((rule) => `${where}: ${rule} is another`),
   ];
 };

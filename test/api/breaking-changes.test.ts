@@ -118,9 +118,11 @@ describe('what breaks an application is refused', () => {
     ['a field of a body has another default', (d) => (body(d, 'expires_in')['default'] = set(600))],
     ['a parameter has another default', (d) => (parameter(d, 'per_page')['default'] = set(50))],
     ['a parameter has lost its default', (d) => delete parameter(d, 'per_page')['default']],
+    ['a parameter has a pattern', (d) => (parameter(d, 'from')['pattern'] = set('^2'))],
+    ['a parameter has a format', (d) => (parameter(d, 'from')['format'] = set('date'))],
     [
-      'a parameter of several forms has a pattern',
-      (d) => (parameter(d, 'from')['pattern'] = set('^2')),
+      'a field of a body is a number that is not as wide',
+      (d) => (body(d, 'amount')['format'] = set('int32')),
     ],
     [
       'a list of an answer is of other things',
@@ -171,6 +173,25 @@ it('a new field is refused where the released answer said that none would come',
   payment(now)['fee'] = set({ type: 'integer' });
   expect(breakingChanges(was, was)).toEqual([]);
   expect(breakingChanges(was, now)).toContainEqual(expect.stringMatching(/\.fee: is new/));
+});
+
+it('what stands beside a choice is held to in each of its forms', () => {
+  const was = JSON.parse(released) as Tree;
+  parameter(was, 'from')['anyOf'] = set([{ format: 'date' }, { format: 'date-time' }]);
+  const now = structuredClone(was);
+  parameter(now, 'from')['pattern'] = set('^2');
+  expect(breakingChanges(was, was)).toEqual([]);
+  expect(breakingChanges(was, now)).toContainEqual(expect.stringMatching(/pattern is another/));
+});
+
+it('how wide a number is may be told where its bounds have told it, and nowhere else', () => {
+  const was = JSON.parse(released) as Tree;
+  delete body(was, 'amount')['format'];
+  expect(breakingChanges(was, JSON.parse(released) as Contract)).toEqual([]);
+  delete body(was, 'amount')['maximum'];
+  const now = structuredClone(was);
+  body(now, 'amount')['format'] = set('int64');
+  expect(breakingChanges(was, now)).toEqual([expect.stringMatching(/amount: format is another/)]);
 });
 
 it('what cannot be compared is refused, so that nothing breaks unseen', () => {

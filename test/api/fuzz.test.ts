@@ -9,6 +9,7 @@ import type { Resolve } from '../../docs/breaking-schema.ts';
 import { documentText } from '../../docs/release.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import type { Known } from '../support/arbitraries.ts';
+import { moments } from '../support/arbitraries.ts';
 import { hostileRequests } from '../support/hostile.ts';
 import type { Answer, Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
@@ -115,11 +116,13 @@ const sendParts = (
   });
 };
 
-/** What only words can say of a value: whose it must be, and how large metadata may be. */
+/** What only words can say of a value: whose it must be, when, and how large metadata may be. */
 const knownOf = (caller: Caller): Known => ({
   payment_id: fc.constantFrom(...caller.ids),
   callback_url: fc.constantFrom('http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'),
   gateway: fc.constant('sandbox'),
+  from: moments,
+  to: moments,
   cursor: fc.constant(caller.cursor),
   'Idempotency-Key': fc
     .stringMatching(/^[\x20-\x7e]{0,200}$/)

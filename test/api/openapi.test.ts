@@ -13,6 +13,7 @@ import { failureReasons } from '../../contract/failure.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Contract } from '../../docs/breaking-changes.ts';
 import { breakingChanges } from '../../docs/breaking-changes.ts';
+import type { Schema } from '../../docs/breaking-schema.ts';
 import { documentText, releasedPath } from '../../docs/release.ts';
 
 type Responses = Record<
@@ -82,6 +83,32 @@ describe('the OpenAPI document', () => {
     };
     look(JSON.parse(text), '#');
     expect(closed).toEqual(['#/components/schemas/CreatePayment']);
+  });
+
+  it('asks generators of clients for nothing that they make wrongly', () => {
+    const { paths } = JSON.parse(text) as {
+      paths: Record<string, Record<string, { parameters?: { name: string; schema: Schema }[] }>>;
+    };
+    const parameters = Object.values(paths)
+      .flatMap((path) => Object.values(path))
+      .flatMap(({ parameters: list = [] }) => list);
+    expect(parameters.length).toBeGreaterThan(0);
+    // Of a choice in a query they make types that do not exist, or that they do not know how to write.
+    for (const { name, schema } of parameters) {
+      expect(['string', 'integer'], name).toContain(schema.type);
+      expect(schema.anyOf, name).toBeUndefined();
+    }
+    // A number without a format has 32 bits.
+    const narrow: string[] = [];
+    const look = (value: unknown, path: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      const { type, maximum = 0, format }: Schema = value;
+      if (type === 'integer' && maximum > 2 ** 31 - 1 && format !== 'int64') narrow.push(path);
+      for (const [name, inner] of Object.entries(value)) look(inner, `${path}/${name}`);
+    };
+    look(JSON.parse(text), '#');
+    expect(narrow).toEqual([]);
+    expect(text).toContain('"int64"');
   });
 
   it('leads from a create to get and verify, by links that lead somewhere', () => {
