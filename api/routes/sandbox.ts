@@ -27,7 +27,10 @@ export const sandboxRoutes = {
     ...shared,
     method: 'POST',
     summary: "Choose on the sandbox gateway's page",
-    description: 'Only the first choice counts.',
+    description:
+      'Only the first choice counts. Open the `checkout_url` first, then post here, then follow the ' +
+      'redirect: so a test needs no browser. No gateway is asked about a payment whose `checkout_url` ' +
+      'was never opened, and it ends `expired` whatever was chosen here.',
     body: {
       form: z.object({
         action: z.enum(sandboxActions),

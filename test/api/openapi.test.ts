@@ -182,6 +182,7 @@ describe('what the server enforces and a schema cannot say', () => {
     ['listPayments?to', ['1970 to 9999', 'offset', '9 digits', 'leap second']],
     ['listPayments?page', ['at most 10000']],
     ['listPayments?cursor', ['instead of `page`', 'same filters and `per_page`']],
+    ['chooseInSandbox', ['Open the `checkout_url` first', 'ends `expired` whatever']],
     ['verifyPayment', ['within 3 seconds of the last answer', '502 again']],
     ['Payment.status', ['`pending`: the payer can pay', '`processing`: ', 'not certain yet']],
     ['Payment.order_id', ['several payments may have the same']],
