@@ -8,6 +8,7 @@ import type { HeaderName } from './headers.ts';
 import { headers } from './headers.ts';
 import { guide, tags } from './openapi-texts.ts';
 import type { Route } from './route.ts';
+import { eventExamples } from './routes/examples.ts';
 import { routes } from './routes/table.ts';
 
 /** Rises with every change that an application can see. */
@@ -181,7 +182,7 @@ const webhook = {
     'event, also not when it adds one later.',
   security: [],
   requestParams: { header: EventHeaders },
-  requestBody: { required: true, content: { 'application/json': { schema: EventBody } } },
+  requestBody: bodyOf({ json: EventBody, examples: eventExamples }),
   responses: {
     '2XX': { description: 'Taken. Answer within 10 seconds; anything else is a failed attempt.' },
     '4XX': { description: 'A failed attempt, as is every other status.' },

@@ -29,6 +29,7 @@ export const EventBody = z
     metadata: shape.metadata,
   })
   .meta({ id: 'Event' });
+export type EventBody = z.infer<typeof EventBody>;
 
 /** What every webhook is sent with, source document table 6.2. */
 export const EventHeaders = z.object({

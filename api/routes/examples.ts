@@ -4,6 +4,10 @@ import type {
   PaymentListAnswer,
 } from '../../contract/answers.ts';
 import type { CreatePayment } from '../../contract/create-payment.ts';
+import type { EventBody } from '../../contract/event-body.ts';
+import { eventKindOf } from '../../contract/event.ts';
+import { eventIdOf } from '../../contract/ids.ts';
+import type { TerminalStatus } from '../../contract/status.ts';
 import type { z } from 'zod';
 import type { Invalid } from '../route.ts';
 
@@ -50,6 +54,31 @@ export const paymentExamples = {
     updated_at: '2026-11-20T10:44:02.518+00:00',
   },
 } satisfies Record<string, PaymentAnswer>;
+
+/** The event of a payment above, its fields in their order. */
+const eventExample = (payment: PaymentAnswer, status: TerminalStatus): EventBody => ({
+  event: eventKindOf(status),
+  event_id: eventIdOf(payment.payment_id),
+  created_at: payment.updated_at,
+  payment_id: payment.payment_id,
+  application: payment.application,
+  order_id: payment.order_id,
+  status,
+  amount: payment.amount,
+  currency: payment.currency,
+  tracking_code: payment.tracking_code,
+  card_pan_masked: payment.card_pan_masked,
+  paid_at: payment.paid_at,
+  failure_code: payment.failure_code,
+  failure_reason: payment.failure_reason,
+  test: payment.test,
+  metadata: payment.metadata,
+});
+
+export const eventExamples = {
+  paid: eventExample(paymentExamples.paid, 'paid'),
+  failed: eventExample(paymentExamples.failed, 'failed'),
+} satisfies Record<string, EventBody>;
 
 export const createExamples = {
   smallest: { order_id: 'order-1042', amount: 1250, currency: 'EUR' },

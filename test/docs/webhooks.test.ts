@@ -10,6 +10,9 @@ import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import { post } from '../../activities/webhook-request.ts';
 import { delaysMs } from '../../activities/webhook-schedule.ts';
 import { headersOf } from '../../activities/webhook-signature.ts';
+import { eventExamples } from '../../api/routes/examples.ts';
+import { EventBody } from '../../contract/event-body.ts';
+import { documentText } from '../../docs/release.ts';
 import { readProjectFile } from '../support/files.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { endOf, aPayment } from '../support/records.ts';
@@ -125,6 +128,41 @@ describe('the receiver of docs/webhooks.md', () => {
     const { signature } = await send(event);
     const { signature: stripe } = new Stripe('sk_unused').webhooks;
     expect(stripe?.verifyHeader(event.body, signature, secret, 300)).toBe(true);
+  });
+});
+
+describe('the example of the page', () => {
+  const [, head = '', body = ''] = /```http\n([^]*?)\n\n([^]*?)\n```/.exec(page) ?? [];
+
+  it('is the one of the contract', () => {
+    expect(body).toBe(JSON.stringify(eventExamples.paid));
+    const { webhooks } = JSON.parse(documentText()) as { webhooks: object };
+    expect(webhooks).toHaveProperty(
+      'paymentEnded.post.requestBody.content.application/json.examples.paid.value',
+      eventExamples.paid,
+    );
+  });
+
+  it.each(Object.entries(eventExamples))(
+    'has the fields that are sent, in their order: %s',
+    (status, example) => {
+      expect(EventBody.strict().safeParse(example).error).toBeUndefined();
+      const payment = aPayment({ id: example.payment_id, metadata: '{"seat":"12A"}' });
+      const { event } = endOf(payment, example.status);
+      expect(status).toBe(example.status);
+      expect([example.event, example.event_id]).toEqual([event.kind, event.id]);
+      expect(Object.keys(example)).toEqual(Object.keys(JSON.parse(event.body) as object));
+    },
+  );
+
+  it('is signed with the secret that it tells, as every attempt is', () => {
+    const { event: kind, event_id: id, created_at } = eventExamples.paid;
+    const secrets = [/With the secret `(whsec_\w{43})`/.exec(page)?.[1] ?? ''];
+    const event = { id, kind, body: Buffer.from(body) };
+    const headers = headersOf({ event, attempt: 1, secrets, now: new Date(created_at) });
+    expect(head.split('\n')).toEqual(
+      Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    );
   });
 });
 
