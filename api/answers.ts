@@ -71,6 +71,7 @@ const refusalOf = (route: Route, code: ErrorCode): Answer => {
       ...(headersOfCode[code] ?? []),
       ...(maybeCounted.has(code) ? [] : counting),
       ...(isPage ? (['content-security-policy'] as const) : []),
+      ...(isPage && headersOfCode[code]?.includes('retry-after') ? (['refresh'] as const) : []),
     ],
     optionalHeaders: maybeCounted.has(code) ? counting : [],
     content: isPage ? 'page' : errorAnswers[code],

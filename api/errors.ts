@@ -2,7 +2,7 @@ import { errors, PaymentError } from '../contract/errors.ts';
 import { limits } from '../contract/limits.ts';
 import { isAway } from '../postgres/connection.ts';
 import type { Logger } from '../process.ts';
-import { problemPage } from './pages.ts';
+import { problemPage, retryingPage } from './pages.ts';
 import type { Reply, Route } from './route.ts';
 import { codesOf } from './route.ts';
 
@@ -15,19 +15,17 @@ export const toErrorReply = async (
 ): Promise<Reply> => {
   const known = toPaymentError(error, facts);
   const { status } = errors[known.code];
+  const retryAfter = known.details?.retry_after ?? (status === 503 ? retryAfterSeconds : undefined);
+  if (facts.route?.access === 'payer') {
+    if (retryAfter !== undefined) return retryingPage(status, known.message, retryAfter);
+    // Who comes back from paying must not read that it was the payment that did not work.
+    const title = 'This page cannot be shown';
+    return problemPage(status, title, `${known.message} (${facts.requestId})`);
+  }
   const headers: Record<string, string> = {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-    ...(known.details?.retry_after && { 'retry-after': String(known.details.retry_after) }),
-    ...(status === 503 && { 'retry-after': String(retryAfterSeconds) }),
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
   };
-  if (facts.route?.access === 'payer') {
-    const shown = await problemPage(
-      status,
-      'This did not work',
-      `${known.message} (${facts.requestId})`,
-    );
-    return { ...shown, headers: { ...shown.headers, ...headers } };
-  }
   const { code, message, details } = bounded(known);
   const body = { code, message, ...(details && { details }), request_id: facts.requestId };
   return { status, headers, body: JSON.stringify({ error: body }) };

@@ -99,14 +99,16 @@ export const problemPage = <const Status extends number>(
 ): Promise<Reply<Status>> => page({ status, title, content: html`<p>${text}</p>` });
 
 /** Comes back by itself, also without JavaScript. */
-export const waitingPage = (): Promise<Reply<503>> =>
+export const retryingPage = <const Status extends number>(
+  status: Status,
+  text: string,
+  afterSeconds: number,
+): Promise<Reply<Status>> =>
   page({
-    status: 503,
+    status,
     title: 'One moment, please',
-    headers: { refresh: '3', 'retry-after': '3' },
-    content: html`<p role="status">
-      Your payment is being prepared. This page tries again by itself.
-    </p>`,
+    headers: { refresh: String(afterSeconds), 'retry-after': String(afterSeconds) },
+    content: html`<p role="status">${text} This page tries again by itself.</p>`,
   });
 
 /**

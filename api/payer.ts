@@ -7,7 +7,7 @@ import type { PayerView, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
 import { byPaymentId } from './by-payment-id.ts';
 import type { SpacedLateStarter } from './late.ts';
-import { problemPage, toGateway, waitingPage } from './pages.ts';
+import { problemPage, retryingPage, toGateway } from './pages.ts';
 import type { RequestOf } from './route.ts';
 import type { Handlers, Routes } from './routes/table.ts';
 import type { Settler } from './settler.ts';
@@ -60,7 +60,7 @@ const createCheckout = ({ payments, starter, now }: Deps): PayerHandlers['checko
         await starter.startNow(payment);
       }
       do {
-        if (Date.now() + pauseMs > until) return waitingPage();
+        if (Date.now() + pauseMs > until) return notOpenedYet();
         await sleep(pauseMs, undefined, { signal });
         pauseMs = Math.min(pauseMs * 2 || firstPauseMs, longestPauseMs);
       } while (!(await payments.isOpened(payment.id)));
@@ -126,6 +126,8 @@ const unknownPayment = () =>
     'Payment not found',
     'This link does not belong to a payment. Please go back to the shop.',
   );
+
+const notOpenedYet = () => retryingPage(503, 'Your payment is being prepared.', 3);
 
 const toCallback = (payment: Payment, status: Status) => {
   const url = new URL(payment.callbackUrl);

@@ -87,6 +87,7 @@ describe('a process that has as much to do as it can', () => {
     const page = await fetch(checkout);
     expect(page.status).toBe(503);
     expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(page.headers.get('refresh')).toBe(page.headers.get('retry-after'));
     expect(await page.text()).toMatch(/^<!doctype html>/);
 
     open();

@@ -260,6 +260,9 @@ describe("payers' pages", () => {
       expect(answer.status).toBe(429);
       expect(answer.text).toMatch(/^<!doctype html>/);
       expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+      // Who comes back from paying goes on without a click, and reads nothing of a failure.
+      expect(answer.headers.get('refresh')).toBe(answer.headers.get('retry-after'));
+      expect(answer.text).toMatch(/<h1>One moment, please<[^]*This page tries again by itself/);
       const posted = await client.call(path, 'POST');
       expect(posted.status).toBe(path.endsWith('checkout') ? 405 : 429);
     }
