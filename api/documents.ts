@@ -70,7 +70,7 @@ const docsPage = `<!doctype html>
 <script src="docs/start.js" defer></script>
 </head>
 <body>
-<main id="docs"><p>The contract is shown here by a script; as a file it is <a href="openapi.json">openapi.json</a>.</p></main>
+<div id="docs"><p>The contract is shown here by a script; as a file it is <a href="openapi.json">openapi.json</a>.</p></div>
 </body>
 </html>
 `;

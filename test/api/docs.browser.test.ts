@@ -44,6 +44,7 @@ it('the docs page shows every operation, asks nobody else and breaks no rule of 
     // The webhook is shown as well.
     operations.length + 1,
   );
+  expect(await page.getByRole('main').count()).toBe(1);
   expect(complaints).toEqual([]);
 });
 
