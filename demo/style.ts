@@ -43,7 +43,8 @@ p.last { margin-bottom: 0; }
 .drawing svg { width: 4.75rem; height: 4.75rem; fill: none; stroke: currentColor;
   stroke-width: 1.1; stroke-linecap: round; stroke-linejoin: round; }
 .price { font-size: 1.2rem; font-weight: 650; font-variant-numeric: tabular-nums; }
-button, .button { display: inline-block; border: 0; border-radius: .7rem; padding: .7rem 1.4rem;
+button, .button { display: inline-block; border-radius: .7rem; padding: .65rem 1.35rem;
+  border: 1px solid transparent; /* All that forced colours leave of it. */
   background: var(--accent); color: var(--accent-ink); font: inherit; font-weight: 600;
   text-decoration: none; cursor: pointer; }
 button:hover, .button:hover { filter: brightness(1.1); }

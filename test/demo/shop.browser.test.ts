@@ -128,6 +128,14 @@ describe('the demo shop in a real browser', () => {
     expect(await fitsItsWidth(page)).toBe(true);
   });
 
+  it('its buttons look like buttons in forced colours', async () => {
+    const { context } = await aPayer({ forcedColors: 'active' });
+    const page = await context.newPage();
+    await page.goto(stack.facts.shop_url);
+    const border = 'getComputedStyle(document.querySelector("button")).borderTopStyle';
+    expect(await page.evaluate(border)).toBe('solid');
+  });
+
   it('takes the focus away from nobody when an order changes', async () => {
     const { context } = await aPayer();
     await buy(context, 'Stoneware mug');
