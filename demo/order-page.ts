@@ -67,7 +67,7 @@ export const orderPage = ({ order, version, workflowUrl, hint }: OrderView): Htm
         <dt>Payment</dt>
         <dd><code>${order.paymentId}</code></dd>
       </dl>
-      ${actions(order, workflowUrl)}
+      ${actions({ order, workflowUrl, hint })}
     </section>
     <section class="card webhook" aria-labelledby="webhook">
       <div class="titled">
@@ -90,10 +90,14 @@ const hintText = (hint: string, order: Order): Html =>
     }
   </p>`;
 
-const actions = (order: Order, workflowUrl: string | null): Html =>
+/** Who came back with anything else may have paid by now, and is not sent to pay again. */
+const canBePaid = ({ order, hint = 'pending' }: Pick<OrderView, 'order' | 'hint'>) =>
+  order.status === 'pending' && hint === 'pending';
+
+const actions = ({ order, workflowUrl, hint }: Omit<OrderView, 'version'>): Html =>
   html`<p class="actions">
     ${
-      order.checkoutUrl !== null && isOpen(order)
+      order.checkoutUrl !== null && canBePaid({ order, hint })
         ? html`<a class="button" href="${order.checkoutUrl}">Go to payment</a>`
         : html`<a class="button" href="/">Back to the shop</a>`
     }

@@ -206,6 +206,19 @@ describe('GET /return', () => {
     );
   });
 
+  it('sends nobody to pay who may have paid', async () => {
+    const shop = await aShop();
+    const isSent = async (path: string) => (await shop.page(path)).includes('Go to payment');
+    const back = '/return?payment_id=PAY_1&order_id=C-1&status=';
+    shop.orders.add(aPayment());
+    expect(await isSent(`${back}pending`)).toBe(true);
+    expect(await isSent('/orders/C-1')).toBe(true);
+    for (const status of ['processing', 'paid', 'cancelled', ''])
+      expect(await isSent(back + status)).toBe(false);
+    shop.orders.add(aPayment({ status: 'processing' }));
+    expect(await isSent('/orders/C-1')).toBe(false);
+  });
+
   it.each([
     '/return',
     '/return?payment_id=PAY_2&order_id=C-1&status=paid',
