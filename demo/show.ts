@@ -12,7 +12,9 @@ export const guard: Middleware = async (ctx, next) => {
   });
   try {
     await next();
-    if (ctx.status === 404 && !ctx.body) await showMessage(ctx, 404, 'There is no such page.');
+    // Also where only a form leads, e.g. for who opens the address of a purchase that failed.
+    if ((ctx.status === 404 || ctx.status === 405) && !ctx.body)
+      await showMessage(ctx, ctx.status, 'There is no such page.');
   } catch (error) {
     if (!(error instanceof DemoError)) throw error;
     await showMessage(ctx, 502, error.message);
@@ -25,8 +27,12 @@ export const show = async (ctx: Context, page: Omit<Page, 'path'>): Promise<void
   ctx.body = String(await layout({ ...page, path: ctx.path }));
 };
 
-export const showMessage = (ctx: Context, status: 404 | 502, message: string): Promise<void> => {
+export const showMessage = (
+  ctx: Context,
+  status: 404 | 405 | 502,
+  message: string,
+): Promise<void> => {
   ctx.status = status;
-  const title = status === 404 ? 'Not here' : 'The payment service did not help';
+  const title = status === 502 ? 'The payment service did not help' : 'Not here';
   return show(ctx, { title, content: messagePage({ title, message }) });
 };

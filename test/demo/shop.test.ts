@@ -247,6 +247,14 @@ it('escapes what comes from outside, on every page', async () => {
   }
 });
 
+it('405: a page for who opens an address where only a form leads', async () => {
+  const shop = await aShop();
+  const answer = await fetch(`${shop.url}/buy`);
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get('allow')).toBe('POST');
+  expect(await answer.text()).toContain('There is no such page.');
+});
+
 it('tells open pages of every change, at once', async () => {
   const shop = await aShop();
   const stream = await fetch(`${shop.url}/events`);
