@@ -38,7 +38,9 @@ export const orderPath = ({ orderId }: Pick<Order, 'orderId'>): string =>
   `/orders/${encodeURIComponent(orderId)}`;
 
 export const timeOf = (time: Date): Html =>
-  html`<time datetime="${time.toISOString()}">${time.toISOString().slice(11, 19)} UTC</time>`;
+  html`<time datetime="${time.toISOString()}"
+    >${time.toISOString().slice(0, 19).replace('T', ' ')} UTC</time
+  >`;
 
 export interface OrderView {
   order: Order;

@@ -255,6 +255,12 @@ it('405: a page for who opens an address where only a form leads', async () => {
   expect(await answer.text()).toContain('There is no such page.');
 });
 
+it('tells of which day an order is', async () => {
+  const shop = await aShop();
+  shop.orders.add(aPayment());
+  expect(await shop.page('/orders')).toContain('2026-11-20 10:41:37 UTC');
+});
+
 it('tells open pages of every change, at once', async () => {
   const shop = await aShop();
   const stream = await fetch(`${shop.url}/events`);
