@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -113,6 +113,17 @@ describe('npm start in bad surroundings', () => {
     expect(status).toBe(1);
     expect(stdout).toBe('');
     expect(stderr.trim()).toMatch(/^Node 20\.1\.0 is too old, this needs 24 or newer: .*install/);
+  });
+
+  it('says that npm ci is missing, as after a fresh checkout', () => {
+    const fresh = join(aFolder(), 'node-version.mjs');
+    copyFileSync('stack/node-version.mjs', fresh);
+    const { status, stderr } = spawnSync(process.execPath, ['--import', fresh, '-e', '0'], {
+      encoding: 'utf8',
+    });
+
+    expect(status).toBe(1);
+    expect(stderr.trim()).toMatch(/^The packages .* not installed: run npm ci first\.$/);
   });
 
   it('says what a program of ours said when it does not start', async () => {
