@@ -56,6 +56,12 @@ export const count = (max: number) => (text: string) => {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
 };
 
+/** Where nobody is logged in `--as "$USER"` is empty: the audit log would name nobody. */
+const someName = (text: string): string => {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It must name somebody.');
+};
+
 /** The longest list that is shown at once. */
 export const listMax = 1_000;
 
@@ -90,7 +96,11 @@ export const command = (
   for (const argument of args) made.argument(argument);
   for (const each of options) made.addOption(each);
   made.option('--json', 'print JSON, for programs');
-  made.option('--as <name>', 'who does it, for the audit log (default: your user name)');
+  made.addOption(
+    option('--as <name>', 'who does it, for the audit log (default: your user name)').argParser(
+      someName,
+    ),
+  );
   if (irreversible) made.option('--yes', 'do not ask');
   made.addHelpText('after', () => helpOf(examples));
   return made.action(async (...given: unknown[]) => {

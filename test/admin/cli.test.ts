@@ -53,6 +53,8 @@ describe('the command line', () => {
     'payments find --limit 0',
     'deliveries list --limit many',
     'reconcile --since yesterday',
+    // As `--as "$USER"` where that is not set.
+    'applications disable shop --as ',
   ])('%s: not understood, exit code 2', async (line) => {
     const { code, out, notes, actors } = await run(words(line));
     expect(code).toBe(2);
