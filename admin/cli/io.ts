@@ -34,6 +34,10 @@ export const createIo = ({
     const lines = createInterface({ input: stdin, output: stderr });
     try {
       return await lines.question(question);
+    } catch {
+      // Ctrl-C, or Ctrl-D: the line with the question is still open.
+      stderr.write('\n');
+      throw new Refusal('Nothing was done.');
     } finally {
       lines.close();
     }

@@ -53,6 +53,23 @@ const adding = () => {
   };
 };
 
+it.each([
+  ['Ctrl-C', '\u0003'],
+  ['Ctrl-D', '\u0004'],
+])('%s at a question is a no, on a line of its own', async (_, key) => {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
+  const stderr = Object.assign(new PassThrough(), { isTTY: true });
+  const said: string[] = [];
+  stderr.on('data', (chunk) => said.push(String(chunk)));
+  const io = createIo({ stdin, stdout: stderr, stderr } as unknown as NodeJS.Process);
+  const open = () => Promise.reject(new Error('It connects to nothing'));
+  const ended = runAdmin({ io, open }, ['secrets', 'rotate', 'shop']);
+  await until('it asks', () => said.join('').includes('(yes/no)'));
+  stdin.write(key);
+  expect(await ended).toBe(1);
+  expect(said.join('')).toMatch(/\nNothing was done\.\n$/);
+});
+
 describe('credentials that are typed', () => {
   beforeAll(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }));
   afterAll(() => void vi.useRealTimers());
