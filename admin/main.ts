@@ -17,8 +17,17 @@ import { createResets } from './resets.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 
+/** In a container that runs as a number of its own, nobody has a name. */
+const userName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+};
+
 /** Connects to what is needed when it is needed: a list asks for nothing but the database. */
-const open = async (actor = userInfo().username) => {
+const open = async (actor = userName()) => {
   const config = readAdminConfig();
   const { temporal, TEMPORAL_UI_URL: uiUrl } = config;
   const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -83,6 +83,20 @@ describe('the admin process', () => {
       const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
       expect([said, code]).toEqual([expect.stringMatching(/^A statement took longer/), 1]);
     });
+  });
+
+  const nobody = 54_321;
+  const mayRead = (uid: number): boolean =>
+    process.getuid?.() === 0 &&
+    spawnSync(process.execPath, ['-e', `require('fs').readFileSync('${entry}')`], { uid })
+      .status === 0;
+  it.runIf(mayRead(nobody))('does its work for a user who has a number and no name', async () => {
+    const env = { DATABASE_URL: records.url };
+    const run = promisify(execFile);
+    const disable = [entry, 'applications', 'disable', 'shop'];
+    await run(process.execPath, disable, { env, uid: nobody, timeout: 20_000 });
+    const [change] = await records.sql`select actor from audit_log order by id desc limit 1`;
+    expect(change).toEqual({ actor: `uid ${nobody}` });
   });
 
   it.each([
