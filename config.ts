@@ -1,3 +1,4 @@
+import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import {
@@ -92,6 +93,15 @@ const taskQueues = z
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(['payments', 'webhooks'], 'must be payments, webhooks or both')));
 
+const isReadable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.R_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+};
+
 const workerShape = {
   ...shared,
   ...operations,
@@ -99,7 +109,10 @@ const workerShape = {
   PUBLIC_BASE_URL: apiShape.PUBLIC_BASE_URL,
   SECRETS_KEY: keyRing,
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
-  WORKFLOW_BUNDLE: z.string().optional(),
+  WORKFLOW_BUNDLE: z
+    .string()
+    .refine(isReadable, 'must be the path of a file that can be read')
+    .optional(),
   TASK_QUEUES: taskQueues,
 };
 

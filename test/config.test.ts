@@ -52,6 +52,15 @@ describe('the configuration', () => {
     expect(Object.isFrozen(readWorkerConfig(worker))).toBe(true);
   });
 
+  it('refuses a bundle of the workflows that cannot be read', () => {
+    const WORKFLOW_BUNDLE = aFile('code');
+    expect(readWorkerConfig({ ...worker, WORKFLOW_BUNDLE })).toMatchObject({ WORKFLOW_BUNDLE });
+    for (const wrong of [`${WORKFLOW_BUNDLE}.js`, aFolder()])
+      expect(problemsOf(() => readWorkerConfig({ ...worker, WORKFLOW_BUNDLE: wrong }))).toEqual([
+        'WORKFLOW_BUNDLE: must be the path of a file that can be read',
+      ]);
+  });
+
   it('reads proxies as addresses and networks', () => {
     const proxies = (text: string) => readApiConfig({ ...api, TRUSTED_PROXIES: text });
     expect(readApiConfig(api).TRUSTED_PROXIES).toEqual([]);
