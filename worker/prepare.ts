@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { readEngineConfig } from '../config.ts';
-import { createLogger, runOnce } from '../process.ts';
+import { createLogger, runOnce, SetupError } from '../process.ts';
 import { createNamespace } from './namespace.ts';
 
 /** Once per installation, and again whenever one likes: the namespace and its search attributes. */
@@ -8,7 +8,12 @@ await runOnce(async () => {
   const { connectionOptions, namespace } = readEngineConfig().temporal;
   const connection = Connection.lazy(connectionOptions);
   try {
-    const created = await createNamespace(new Client({ connection, namespace }));
+    const client = new Client({ connection, namespace });
+    const created = await createNamespace(client).catch((error: unknown) => {
+      throw new SetupError(
+        `The namespace ${namespace} cannot be made (${String(error)}): start Temporal, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.`,
+      );
+    });
     createLogger('prepare', 'info').info({ namespace, created }, 'The namespace is there');
   } finally {
     await connection.close();

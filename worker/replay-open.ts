@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { readEngineConfig } from '../config.ts';
 import { runOnce, SetupError } from '../process.ts';
@@ -47,6 +47,12 @@ const first = <T>(limit: number, all: AsyncIterable<T>) => {
 const reasonOf = ({ message }: Error): string =>
   /\[TMPRL\d+\] [^"\\]+/.exec(message)?.[0] ?? message.split('\n', 1)[0] ?? '';
 
+/** The client wraps what the server says of a query in a sentence that says less. */
+const detailsOf = (error: unknown): string => {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isGrpcServiceError(cause) ? cause.details : String(error);
+};
+
 /** Those that ended meanwhile need not be tried, so how many were open before does not count. */
 const verdictOf = (seen: { tried: number; different: number; cut: boolean }) => {
   if (seen.different > 0) {
@@ -86,7 +92,11 @@ await runOnce(async () => {
   try {
     const { workflow } = new Client({ connection, namespace: temporal.namespace });
     const open = ["ExecutionStatus = 'Running'", ...(query ? [`(${query})`] : [])].join(' AND ');
-    const { count } = await workflow.count(open);
+    const { count } = await workflow.count(open).catch((error: unknown) => {
+      throw new SetupError(
+        `The open workflows cannot be listed (${detailsOf(error)}): correct TEMPORAL_NAMESPACE or --query.`,
+      );
+    });
     const histories = first(limit, workflow.list({ query: open }).intoHistories());
     let tried = 0;
     let different = 0;

@@ -40,14 +40,18 @@ afterAll(async () => {
 
 /** As before a deploy: the open workflows of the running server against the code of a bundle. */
 const replayOpen = async (bundle: string, ...args: string[]) => {
-  const entry = join(import.meta.dirname, '../../worker/replay-open.ts');
-  const env = { TEMPORAL_ADDRESS: service.env.TEMPORAL_ADDRESS, WORKFLOW_BUNDLE: bundle };
-  const run = promisify(execFile)(process.execPath, [entry, ...args], { env, timeout: 60_000 });
-  const { code, stdout } = await run.then(
-    ({ stdout: text }) => ({ code: 0, stdout: text }),
-    (error: { code: number; stdout: string }) => error,
-  );
+  const { code, stdout } = await runReplay({ WORKFLOW_BUNDLE: bundle }, args);
   return { code, lines: stdout.trim().split('\n') };
+};
+
+const runReplay = (settings: Record<string, string>, args: string[] = []) => {
+  const entry = join(import.meta.dirname, '../../worker/replay-open.ts');
+  const env = { TEMPORAL_ADDRESS: service.env.TEMPORAL_ADDRESS, ...settings };
+  const run = promisify(execFile)(process.execPath, [entry, ...args], { env, timeout: 60_000 });
+  return run.then(
+    (said) => ({ code: 0, ...said }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
 };
 
 const eventsOf = async (id: string) => {
@@ -109,6 +113,16 @@ describe('a deploy that changes the workflow of payments', () => {
   it('says by its exit code that it could not find out', async () => {
     expect((await replayOpen(bundles.careful, '--limit', 'all')).code).toBe(2);
     expect((await replayOpen(join(folder, 'missing.js'))).code).toBe(2);
+  });
+
+  it.each([
+    ['a namespace that is not there', { TEMPORAL_NAMESPACE: 'nowhere' }, []],
+    ['a query that is none', {}, ['--query', 'what began yesterday']],
+  ])('says in one sentence that it was given %s', async (_, settings, args) => {
+    const env = { WORKFLOW_BUNDLE: inject('workflowBundle'), ...settings };
+    const { code, stderr } = await runReplay(env, args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^The open workflows cannot be listed \(.+\): correct .+\.\n$/);
   });
 
   it('lets a payment that waits 14 hours go on as it began, and new ones in the new way', async () => {
