@@ -85,6 +85,7 @@ export const auditCommand = (around: Surroundings): Command =>
         ...[words(one.before), words(one.after), one.reason],
       ]);
       const headings = ['time', 'who', 'what', 'to what', 'before', 'after', 'why'];
-      return { text: table(headings, rows, 'Nothing was changed yet.'), json: records };
+      const none = `Nothing was changed yet${subject === null ? '' : ` of ${subject}`}.`;
+      return { text: table(headings, rows, none), json: records };
     },
   );

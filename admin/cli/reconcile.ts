@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { z } from 'zod';
 import type { DifferenceKind } from '../reconciliation.ts';
 import type { Surroundings } from './commands.ts';
 import { command, count, option, reason, textOf } from './commands.ts';
@@ -16,9 +17,10 @@ export const words: Record<DifferenceKind, string> = {
   workflow_without_payment: 'a workflow without a record',
 };
 
+const instant = z.iso.datetime({ offset: true });
+
 const time = (text: string): string => {
-  if (/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)))
-    return text;
+  if (instant.safeParse(text).success) return text;
   throw new InvalidArgumentError('It must be a time like 2026-11-20T10:41:37Z.');
 };
 

@@ -53,6 +53,7 @@ describe('the command line', () => {
     'payments find --limit 0',
     'deliveries list --limit many',
     'reconcile --since yesterday',
+    'reconcile --since 2026-02-30T00:00:00Z',
     // As `--as "$USER"` where that is not set.
     'applications disable shop --as ',
   ])('%s: not understood, exit code 2', async (line) => {
@@ -61,6 +62,11 @@ describe('the command line', () => {
     expect(out).toBe('');
     expect(notes).not.toBe('');
     expect(actors).toEqual([]);
+  });
+
+  it('a subject that nothing is known of is named, since it may be mistyped', async () => {
+    const { out } = await run(words('audit --subject shop'));
+    expect(out.trim()).toBe('Nothing was changed yet of shop.');
   });
 
   it('what is refused is one sentence and exit code 1', async () => {
