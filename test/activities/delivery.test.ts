@@ -30,11 +30,14 @@ interface Options {
   deliveries?: Deliveries;
   /** How long the try has waited in the queue. */
   queuedMs?: number;
+  /** How much later than now it is, by all clocks. */
+  laterMs?: number;
 }
 
 /** One try of a delivery, as the engine would ask for it. */
 const deliver = async (options: Options, payment?: { id: string }, isReset = false) => {
   const { webhookUrl = 'https://shop.example/hook', resolve, ring = keyRing } = options;
+  const { queuedMs = 0, laterMs = 0 } = options;
   const setUrl = (url: string | null) => records.sql`
     update applications set webhook_url = ${url} where slug = 'shop'`;
   await setUrl('https://shop.example/hook');
@@ -51,12 +54,12 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
     dispatcher,
     targetRule: { allowLoopback: true },
     deliveryPlaces: createPlaces({ perOwner: options.perApplication ?? 25 }),
-    now: () => new Date(),
+    now: () => new Date(Date.now() + laterMs),
     logger: { info() {}, warn() {} },
   });
   try {
     const result: unknown = await new MockActivityEnvironment({
-      currentAttemptScheduledTimestampMs: Date.now() - (options.queuedMs ?? 0),
+      currentAttemptScheduledTimestampMs: Date.now() + laterMs - queuedMs,
     })
       .run(activities.deliverWebhook, { id, isReset })
       .catch((error: unknown) => error);
@@ -112,6 +115,26 @@ describe('one try of a delivery', () => {
     const { id, result } = await deliver({ webhookUrl: server.url });
     expect(result).toMatchObject({ nextRetryDelay: 60_000 });
     expect(await ledgerOf(id)).toMatchObject([{ completed: true, response_status: 500 }]);
+  });
+
+  it('FS-30: each attempt carries the time at which it is sent, and a signature of its own', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n');
+    });
+    const { id } = await deliver({ webhookUrl: server.url });
+    await deliver({ webhookUrl: server.url, laterMs: 600_000 }, { id });
+    const [first = '', second = ''] = server.requests;
+    const valueOf = (request: string, name: string) =>
+      new RegExp(`\r\n${name}: ([^\r]+)`, 'i').exec(request)?.[1] ?? '';
+    const [t, later] = [first, second].map((one) => Number(valueOf(one, 'x-service-timestamp')));
+    expect(Math.abs(Date.now() / 1000 - t!)).toBeLessThan(120);
+    expect(later! - t!).toBeGreaterThanOrEqual(600);
+    const signatures = [first, second].map((one) => valueOf(one, 'x-service-signature').split(','));
+    expect(signatures.map(([time]) => time)).toEqual([`t=${t}`, `t=${later}`]);
+    expect(signatures[0]?.[1]).not.toBe(signatures[1]?.[1]);
+    const [eventId, again] = [first, second].map((one) => valueOf(one, 'x-service-event-id'));
+    expect(again).toBe(eventId);
+    expect(second.split('\r\n\r\n')[1]).toBe(first.split('\r\n\r\n')[1]);
   });
 
   it('the delay begins at the end of the attempt, however long that had waited in the queue', async () => {
