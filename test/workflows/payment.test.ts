@@ -159,7 +159,7 @@ describe('a run that begins late', () => {
   });
 });
 
-describe('who asks while a try runs', () => {
+describe('FS-10: who asks while a try runs', () => {
   it('gets its answer; returns that the try did not know of are told to the gateway in one more', async () => {
     let answer: (standing: Standing) => void = () => {};
     const script: Script = {
