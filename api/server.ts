@@ -8,6 +8,7 @@ import { errors } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
 import { limits } from '../contract/limits.ts';
 import type { Logger } from '../process.ts';
+import { takeIn } from './body.ts';
 
 const options = {
   /** A sender has this long for its headers, and for the whole request. */
@@ -48,12 +49,15 @@ export const createHttpServer = (
     // at once may hold hundreds.
     if (others.length >= limits.unanswered) return void socket.destroy();
     open.set(socket, [...others, res]);
+    takeIn(req);
     if (req.httpVersion === '1.1' && req.headers.host === undefined)
       res.writeHead(400, { 'x-request-id': newRequestId(), connection: 'close' }).end();
     else void handler(req, res);
   };
   server.on('request', take);
   server.maxConnections = connectionsMax;
+  // Short ones take ten times their size, and a head has room for a thousand.
+  server.maxHeadersCount = limits.headLines;
   server.on(
     'drop',
     onceAMinute(() => logger.error('There is no room for more connections')),

@@ -4,6 +4,8 @@ export const limits = {
   bodyKb: 64,
   /** Of a request's first line and headers. */
   headKb: 16,
+  /** Headers of a request. */
+  headLines: 100,
   /** For these to arrive. */
   headSeconds: 10,
   /** For all of a request to arrive. */

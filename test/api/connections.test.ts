@@ -67,6 +67,21 @@ describe('a head', () => {
   });
 });
 
+describe('a head of many lines', () => {
+  const withLines = async (count: number) => {
+    const { socket, closed } = await rawConnection(service.url);
+    const more = Array.from({ length: count - 2 }, (_, index) => `x-${index}: 1\r\n`).join('');
+    socket.write(`GET /nowhere HTTP/1.1\r\nhost: x\r\n${more}connection: close\r\n\r\n`);
+    return closed;
+  };
+
+  it('is answered 431 beyond 100, without a body', async () => {
+    expect(await withLines(limits.headLines)).toMatch(/^HTTP\/1\.1 404 /);
+    for (const count of [limits.headLines + 1, 900])
+      expect(await withLines(count)).toMatch(/^HTTP\/1\.1 431 [^]*x-request-id: [^]*\r\n\r\n/i);
+  });
+});
+
 describe('a client that hangs up', () => {
   it('leaves no socket, and no wait, behind', async () => {
     const journey = createJourney(service, token);

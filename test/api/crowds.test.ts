@@ -1,4 +1,8 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { Handle } from '../support/http-application.ts';
 import { serve } from '../support/http-application.ts';
@@ -104,6 +108,55 @@ describe('a process that has as much to do as it can', () => {
     for (let turn = 0; turn < 3; turn += 1)
       expect(await (await rawConnection(url)).closed).toBe('');
     expect(lines).toEqual([{ level: 'error', msg: 'There is no room for more connections' }]);
+  });
+});
+
+/** What is kept of what was sent on some connections, once all of it has come: in MB. */
+const keptOf = async ({ url, server }: { url: string; server: Server }, texts: string[]) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const came: Socket[] = [];
+  server.on('connection', (socket) => came.push(socket));
+  const connections = [];
+  for (let index = 0; index < texts.length; index += 1) connections.push(await rawConnection(url));
+  const kept = () => {
+    collect();
+    return process.memoryUsage().heapUsed / (1 << 20);
+  };
+  const before = kept();
+  for (const [index, { socket }] of connections.entries()) socket.write(texts[index] ?? '');
+  const sent = texts.reduce((sum, text) => sum + text.length, 0);
+  const isAllThere = () => came.reduce((sum, { bytesRead }) => sum + bytesRead, 0) === sent;
+  await until('all has come', isAllThere, 20_000);
+  const after = kept();
+  for (const { socket } of connections) socket.destroy();
+  return after - before;
+};
+
+describe('a crowd', () => {
+  const inBytes = `1\r\n \r\n`.repeat(65_000);
+  const head = (first: string) => `${first} HTTP/1.1\r\nhost: x\r\n`;
+  const chunked = 'transfer-encoding: chunked\r\n\r\n';
+
+  it.each<[string, string, Handle]>([
+    [
+      'read',
+      'POST /api/v1/gateways/x/notifications',
+      ({ readBytes }) => readBytes().then(() => ({ status: 200 })),
+    ],
+    ['not read', 'POST /api/v1/gateways/x/notifications', () => new Promise(() => {})],
+    ['not asked for', 'GET /api/v1/me', () => new Promise(() => {})],
+  ])('takes little with bodies in pieces of one byte that are %s', async (_, first, handle) => {
+    const service = await serve({ notifyOfPayment: handle, getApplication: handle });
+    const texts = Array<string>(10).fill(head(first) + chunked + inBytes);
+    expect(await keptOf(service, texts)).toBeLessThan(10);
+  });
+
+  it('takes little with heads of very many lines', async () => {
+    const service = await serve({});
+    const lines = Array.from({ length: 900 }, (_, index) => `${index.toString(36)}:${index}\r\n`);
+    const texts = Array<string>(600).fill(head('GET /api/v1/me') + lines.join(''));
+    expect(await keptOf(service, texts)).toBeLessThan(10);
   });
 });
 

@@ -205,9 +205,11 @@ describe('what the server enforces and a schema cannot say', () => {
   });
 
   it('and what never becomes a request is told with the numbers that are kept', () => {
-    const { headKb, headSeconds } = limits;
+    const { headKb, headLines, headSeconds } = limits;
     expect(info.description).toMatch(
-      new RegExp(`400, a head of more than ${headKb} KB 431 and [^.]* ${headSeconds} seconds 408,`),
+      new RegExp(
+        `400, a head of more than ${headKb} KB or ${headLines} lines 431 and [^.]* ${headSeconds} seconds 408,`,
+      ),
     );
   });
 

@@ -21,7 +21,7 @@ it('the threat model tells the limits that are kept', () => {
   const page = readProjectFile('docs/security.md');
   for (const words of [
     `${limits.bodyKb} KB; `,
-    `${limits.headKb} KB and ${limits.headSeconds} s for a head, ${limits.requestSeconds} s for a request, ${limits.takenSeconds} s to take an answer`,
+    `${limits.headKb} KB, ${limits.headLines} lines and ${limits.headSeconds} s for a head, ${limits.requestSeconds} s for a request, ${limits.takenSeconds} s to take an answer`,
     `${limits.unanswered} unanswered on a connection`,
   ])
     expect(page).toContain(words);
