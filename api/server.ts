@@ -31,16 +31,21 @@ export interface Options {
   logger: Pick<Logger, 'error'>;
   /** A reader has this long for an answer, from when all of it is there. */
   takenWithinMs?: number;
+  /** What answers that are not taken may hold together. */
+  untakenBytesMax?: number;
 }
+
+/** Two hundred of the longest lists: the api is given 640 MB. */
+const untakenBytes = 192 << 20;
 
 /** The HTTP server: what never becomes a request of the application is answered here. */
 export const createHttpServer = (
   handler: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
-  { logger, takenWithinMs = limits.takenSeconds * 1000 }: Options,
+  { logger, takenWithinMs = limits.takenSeconds * 1000, untakenBytesMax = untakenBytes }: Options,
 ): Server => {
   const server = createServer(options);
   const open: OpenAnswers = new Map();
-  cutUntaken(server, open, takenWithinMs);
+  cutUntaken(server, open, { takenWithinMs, untakenBytesMax });
 
   const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
@@ -99,12 +104,20 @@ const isAnswering = (open: OpenAnswers, socket: Socket): boolean => {
   return last !== undefined;
 };
 
-/** Resets connections whose reader does not take an answer: it holds memory and a file for as long. */
-const cutUntaken = (server: Server, open: OpenAnswers, withinMs: number) => {
+/**
+ * Resets connections whose reader does not take an answer: it holds memory and a file for as long. Where
+ * all of them hold too much, those first that have waited longest.
+ */
+const cutUntaken = (
+  server: Server,
+  open: OpenAnswers,
+  { takenWithinMs, untakenBytesMax }: Required<Omit<Options, 'logger'>>,
+) => {
   /** When each was first seen with all of its answer handed over. */
   const handedOver = new WeakMap<ServerResponse, number>();
   const check = () => {
     const now = performance.now();
+    const untaken: { socket: Socket; since: number; bytes: number }[] = [];
     for (const [socket, answers] of open) {
       const left = answers.filter(isOpen);
       // An answer behind another one does not hear that its connection has closed.
@@ -113,11 +126,18 @@ const cutUntaken = (server: Server, open: OpenAnswers, withinMs: number) => {
       for (const res of left.filter(({ writableEnded }) => writableEnded)) {
         const since = handedOver.get(res) ?? now;
         handedOver.set(res, since);
-        if (now - since >= withinMs) socket.resetAndDestroy();
+        if (now - since >= takenWithinMs) socket.resetAndDestroy();
+        else untaken.push({ socket, since, bytes: res.writableLength });
       }
     }
+    let held = untaken.reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { socket, bytes } of untaken.toSorted((one, other) => one.since - other.since)) {
+      if (held <= untakenBytesMax) break;
+      held -= bytes;
+      socket.resetAndDestroy();
+    }
   };
-  const everyMs = Math.min(withinMs, options.connectionsCheckingInterval);
+  const everyMs = Math.min(takenWithinMs, options.connectionsCheckingInterval);
   const checking = setInterval(check, everyMs).unref();
   server.once('close', () => clearInterval(checking));
 };

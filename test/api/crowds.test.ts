@@ -184,6 +184,26 @@ describe('an answer that nobody takes', () => {
     await expect(closed).rejects.toThrow('ECONNRESET');
   });
 
+  it('is cut off before its time where all of them hold too much, the oldest first', async () => {
+    const { url } = await serve(
+      { showDocs: async () => ({ status: 200, body: large }) },
+      { untakenBytesMax: 100 << 20 },
+    );
+    const waiting = [];
+    for (let turn = 0; turn < 2; turn += 1) {
+      const connection = await rawConnection(url);
+      connection.socket.write(docs.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+      await once(connection.socket, 'data');
+      connection.socket.pause();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      waiting.push(connection);
+    }
+    for (const { socket } of waiting) socket.resume();
+    const [oldest, newest] = waiting;
+    await expect(oldest?.closed).rejects.toThrow('ECONNRESET');
+    expect((await newest?.closed)?.length).toBeGreaterThan(large.length);
+  });
+
   it('is no other answer of its connection, and no connection that rests', async () => {
     const { url } = await serve(
       { showDocs: async () => ({ status: 200, body: 'x' }) },
