@@ -243,6 +243,13 @@ describe('is refused', () => {
     await expect(refused).rejects.toMatchObject({ code: '42501' });
   });
 
+  it('to api: to take back that a payer was sent to the gateway, who may have paid there', async () => {
+    const id = await journey.atGateway();
+    const refused = as.api`update payments set checkout_at = null where id = ${id}`;
+    await expect(refused).rejects.toMatchObject({ code: '42501' });
+    await as.api`update payments set checkout_at = now() where id = ${id}`;
+  });
+
   it('every table is granted to somebody, so that a new one is not forgotten', async () => {
     const rows = await service.sql<{ table: string }[]>`
       select relname as table from pg_class
