@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -185,7 +186,7 @@ describe('an answer that nobody takes', () => {
   });
 
   it('is cut off before its time where all of them hold too much, the oldest first', async () => {
-    const { url } = await serve(
+    const { url, server } = await serve(
       { showDocs: async () => ({ status: 200, body: large }) },
       { untakenBytesMax: 100 << 20 },
     );
@@ -195,9 +196,12 @@ describe('an answer that nobody takes', () => {
       connection.socket.write(docs.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
       await once(connection.socket, 'data');
       connection.socket.pause();
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
       waiting.push(connection);
+      // The server looks once a second: only then is one of them older.
+      if (turn === 0) await new Promise((resolve) => setTimeout(resolve, 1_500));
     }
+    const left = promisify(server.getConnections.bind(server));
+    await until('one of them is cut off', async () => (await left()) === 1, 20_000);
     for (const { socket } of waiting) socket.resume();
     const [oldest, newest] = waiting;
     await expect(oldest?.closed).rejects.toThrow('ECONNRESET');
