@@ -4,7 +4,7 @@ import type {
   PaymentListAnswer,
 } from '../../contract/answers.ts';
 import type { CreatePayment } from '../../contract/create-payment.ts';
-import type { EventBody } from '../../contract/event-body.ts';
+import { EventBody } from '../../contract/event-body.ts';
 import { eventKindOf } from '../../contract/event.ts';
 import { eventIdOf } from '../../contract/ids.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
@@ -55,25 +55,15 @@ export const paymentExamples = {
   },
 } satisfies Record<string, PaymentAnswer>;
 
-/** The event of a payment above, its fields in their order. */
-const eventExample = (payment: PaymentAnswer, status: TerminalStatus): EventBody => ({
-  event: eventKindOf(status),
-  event_id: eventIdOf(payment.payment_id),
-  created_at: payment.updated_at,
-  payment_id: payment.payment_id,
-  application: payment.application,
-  order_id: payment.order_id,
-  status,
-  amount: payment.amount,
-  currency: payment.currency,
-  tracking_code: payment.tracking_code,
-  card_pan_masked: payment.card_pan_masked,
-  paid_at: payment.paid_at,
-  failure_code: payment.failure_code,
-  failure_reason: payment.failure_reason,
-  test: payment.test,
-  metadata: payment.metadata,
-});
+/** The event of a payment above: the schema takes what is the event's, in its order. */
+const eventExample = (payment: PaymentAnswer, status: TerminalStatus): EventBody =>
+  EventBody.parse({
+    ...payment,
+    event: eventKindOf(status),
+    event_id: eventIdOf(payment.payment_id),
+    created_at: payment.updated_at,
+    status,
+  });
 
 export const eventExamples = {
   paid: eventExample(paymentExamples.paid, 'paid'),
