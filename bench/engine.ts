@@ -1,6 +1,6 @@
 import { compared, type Figure } from './figure.ts';
 import type { Group } from './group.ts';
-import { type Cpu, createCpuMeter, parts } from './processes.ts';
+import { type Cpu, createCpuMeter, totalOf } from './processes.ts';
 import { createSampler } from './sample.ts';
 
 const warmUp = { atOnce: 20, count: 200, limitMs: 20_000 };
@@ -29,9 +29,7 @@ export const measureEngine: Group = async ({ bare, barePids, say }) => {
       samples.map((each) => ({ ceiling: of(each.ceiling), ours: of(each.ours) })),
     );
   return [
-    figure("CPU of a payment's shape, with nothing done", (cpu) =>
-      parts.reduce((sum, part) => sum + cpu[part], 0),
-    ),
+    figure("CPU of a payment's shape, with nothing done", totalOf),
     figure('  of these worker', ({ worker }) => worker),
     figure('  of these temporal', ({ temporal }) => temporal),
   ];

@@ -1,6 +1,6 @@
 import { absolute, compared, type Figure, type Round } from './figure.ts';
 import { median, quantile } from './load.ts';
-import { type Cpu, parts } from './processes.ts';
+import { parts, totalOf } from './processes.ts';
 import type { Sample } from './sample.ts';
 
 export const paymentsForMemory = 1000;
@@ -64,8 +64,6 @@ const bodiesFigure = ({ count, peakMb }: Measured['bodies']): Figure => {
   const figure = absolute({ name, unit: 'MB' }, peakMb, { atMost: 200 });
   return count < bodiesForMemory ? { ...figure, holds: null } : figure;
 };
-
-const totalOf = (cpu: Cpu) => parts.reduce((sum, part) => sum + cpu[part], 0);
 
 const wholeFigures = (wholes: Wholes): Figure[] => {
   const ceilingName = 'bare workflow';

@@ -9,6 +9,7 @@ export type Pids = Record<Part, number>;
 
 /** Milliseconds of CPU by part. */
 export type Cpu = Record<Part, number>;
+export const totalOf = (cpu: Cpu): number => parts.reduce((sum, part) => sum + cpu[part], 0);
 
 interface Stat {
   pid: number;
