@@ -1,3 +1,4 @@
+import type { Info } from '@temporalio/activity';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
@@ -15,8 +16,16 @@ import { webhookUrlProblem } from './webhook-address.ts';
 import type { WebhookDispatcher } from './webhook-connector.ts';
 import { post } from './webhook-request.ts';
 import type { Step } from './webhook-schedule.ts';
-import { attemptsPerRound, delaysMs, nextStep } from './webhook-schedule.ts';
+import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from './webhook-schedule.ts';
 import { headersOf } from './webhook-signature.ts';
+
+/**
+ * When the engine handed out this try of an activity, by its own clock; the worker hands it in.
+ * @throws Error where the engine has given the try up meanwhile
+ */
+export type HandedOutAt = (
+  task: Pick<Info, 'workflowExecution' | 'activityId' | 'attempt'>,
+) => Promise<Date>;
 
 export interface Deps {
   deliveries: Deliveries;
@@ -24,6 +33,7 @@ export interface Deps {
   dispatcher: Pick<WebhookDispatcher, 'dispatch'>;
   targetRule: TargetRule;
   deliveryPlaces: Places;
+  handedOutAt: HandedOutAt;
   now: () => Date;
   logger: Pick<Log, 'info' | 'warn'>;
 }
@@ -39,6 +49,18 @@ const failure = (errorClass: string, error: string): AttemptResult => ({
 
 export const createDeliveryActivities = (deps: Deps) => {
   const { deliveries, secretBox, dispatcher, targetRule, deliveryPlaces, now, logger } = deps;
+
+  /**
+   * When this try came, by the engine's clock. After a crash of the engine that may be long before it
+   * was due: it hands out anew what its queues had, also what waits for a retry since. Its clock is
+   * asked only where the try is not due by ours, as otherwise only while a test skips time.
+   */
+  const cameAt = async (scheduledAt: Date, { attempts }: Delivery): Promise<Date> => {
+    const isDue = scheduledAt.getTime() <= now().getTime() + toleranceMs;
+    if (isDue || attempts.length === 0) return scheduledAt;
+    const handedOutAt = await deps.handedOutAt(activityInfo());
+    return handedOutAt < scheduledAt ? handedOutAt : scheduledAt;
+  };
 
   const find = async (id: string): Promise<Delivery> => {
     const delivery = await deliveries.get(id);
@@ -89,7 +111,7 @@ export const createDeliveryActivities = (deps: Deps) => {
       }
       if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
 
-      const step = nextStep(delivery, { scheduledAt, now: now() });
+      const step = nextStep(delivery, { cameAt: await cameAt(scheduledAt, delivery), now: now() });
       if (step.kind === 'exhausted') throw exhausted(id);
       if (step.kind === 'wait')
         throw attemptFailed('Came back before the documented delay', step.ms);

@@ -14,7 +14,7 @@ export const delaysMs = [
 export const attemptsPerRound = delaysMs.length + 1;
 
 /** The engine's clock and ours tick apart by less than this within one attempt. */
-const toleranceMs = 500;
+export const toleranceMs = 500;
 
 export type Step =
   | { kind: 'attempt'; number: number; indexInRound: number }
@@ -24,12 +24,12 @@ export type Step =
 /**
  * What a try of the delivery activity has to do. The ledger decides, not the engine's attempt count:
  * a crash repeats a number and never costs one of the six.
- * @param scheduledAt when this try was due, by the engine's clock
+ * @param cameAt when this try was due, or came if that was before, by the engine's clock
  * @param now by the worker's
  */
 export const nextStep = (
   { attempts, highestNumber }: Pick<Delivery, 'attempts' | 'highestNumber'>,
-  { scheduledAt, now }: { scheduledAt: Date; now: Date },
+  { cameAt, now }: { cameAt: Date; now: Date },
 ): Step => {
   const last = attempts.at(-1);
   if (last && !last.completed)
@@ -38,7 +38,7 @@ export const nextStep = (
   const delayMs = delaysMs[attempts.length - 1] ?? 0;
   if (last) {
     const spentMs = (last.durationMs ?? 0) + delayMs;
-    const byEngineMs = last.engineScheduledAt.getTime() + spentMs - scheduledAt.getTime();
+    const byEngineMs = last.engineScheduledAt.getTime() + spentMs - cameAt.getTime();
     // The last attempt may have waited in the queue, which the engine's clock does not tell: then the
     // delay ends that much later, but not later than the worker's clock says. That one may be ahead, or
     // behind where a test skips time.

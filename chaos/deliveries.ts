@@ -1,3 +1,4 @@
+import { delaysMs } from '../activities/webhook-schedule.ts';
 import type { Post } from './receiver.ts';
 import type { LedgerRow } from './records.ts';
 import type { Absences } from './recovery.ts';
@@ -30,6 +31,8 @@ export const deliveryProblems = ({ posts, ledger, absences }: Sent): string[] =>
     if (again.length > 0)
       problems.push(`attempt ${number} was sent ${same.length} times, and ${again.length} not cut`);
   }
+  for (const [number, same] of byNumber)
+    problems.push(...earlyProblems(same, byNumber.get(number - 1)));
   const accepted = posts.findIndex(({ status }) => status === 204);
   const further = posts.slice(accepted + 1).filter((post) => post.number > posts[accepted]!.number);
   if (accepted >= 0 && further.length > 0)
@@ -44,6 +47,17 @@ const rowProblems = (row: LedgerRow, same: readonly Post[]): string[] => {
   return same.some((post) => post.status === status)
     ? []
     : [`attempt ${number} is recorded as ${status}, which nobody answered`];
+};
+
+/** From the end of the attempt before, however often that was sent. */
+const earlyProblems = ([post]: readonly Post[], before: readonly Post[] = []): string[] => {
+  const last = before.at(-1);
+  if (!post || !last) return [];
+  const waitedMs = post.at - (last.endedAt ?? last.at);
+  const delayMs = delaysMs[last.number - 1] ?? 0;
+  return waitedMs < delayMs - lagMs
+    ? [`attempt ${post.number} came ${waitedMs} ms after the one before, not ${delayMs}`]
+    : [];
 };
 
 /** Its sender, or the ledger, was gone before what came of it could be recorded. */

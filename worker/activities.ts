@@ -24,6 +24,7 @@ import {
   measuredLogger,
   measuredSettlements,
 } from './measured.ts';
+import { createHandedOutAt } from './handed-out.ts';
 import { createPaymentWorkflows } from './payment-workflows.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
 
@@ -65,6 +66,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     gatewayPlaces: createPlaces({ perOwner: paymentSlots / 4 }),
     deliveryPlaces: createPlaces({ perOwner: deliverySlots / 4 }),
     workflows: createPaymentWorkflows(client),
+    handedOutAt: createHandedOutAt(client),
     dispatcher,
     publicBaseUrl,
     now,

@@ -28,8 +28,10 @@ interface Options {
   ring?: KeyRing;
   perApplication?: number;
   deliveries?: Deliveries;
-  /** How long the try has waited in the queue. */
+  /** How long the try has waited in the queue; below 0 where it is due later only. */
   queuedMs?: number;
+  /** By how much the engine's clock was ahead when it handed the try out. */
+  handedOutInMs?: number;
   /** How much later than now it is, by all clocks. */
   laterMs?: number;
 }
@@ -54,6 +56,7 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
     dispatcher,
     targetRule: { allowLoopback: true },
     deliveryPlaces: createPlaces({ perOwner: options.perApplication ?? 25 }),
+    handedOutAt: async () => new Date(Date.now() + (options.handedOutInMs ?? 0)),
     now: () => new Date(Date.now() + laterMs),
     logger: { info() {}, warn() {} },
   });
@@ -146,6 +149,19 @@ describe('one try of a delivery', () => {
     });
     expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
     expect(await ledgerOf(id)).toHaveLength(1);
+  });
+
+  it('is not sent before its time, though the engine hands it out; a clock that skipped is believed', async () => {
+    const due = { webhookUrl: 'http://127.0.0.1:9/', queuedMs: -61_000 };
+    const { id } = await deliver({ webhookUrl: due.webhookUrl });
+    const early = await deliver(due, { id });
+    expect(early.result).toMatchObject({
+      message: expect.stringContaining('before the documented'),
+    });
+    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
+    expect(await ledgerOf(id)).toHaveLength(1);
+    await deliver({ ...due, handedOutInMs: 61_000 }, { id });
+    expect(await ledgerOf(id)).toHaveLength(2);
   });
 
   it('FS-48: without a place it goes back before anything is written', async () => {

@@ -26,7 +26,7 @@ const cutShort = (number: number): LedgerRow => ({
 const after = (attempts: LedgerRow[], ms: number, aheadMs = 0) =>
   nextStep(
     { attempts, highestNumber: attempts.at(-1)?.number ?? 0 },
-    { scheduledAt: at(ms), now: at(ms + aheadMs) },
+    { cameAt: at(ms), now: at(ms + aheadMs) },
   );
 
 describe('nextStep', () => {
@@ -88,7 +88,7 @@ describe('nextStep', () => {
 
   it('FS-27: numbers on in a new round, which begins at once and has six of its own', () => {
     const next = (attempts: LedgerRow[], highestNumber: number) =>
-      nextStep({ attempts, highestNumber }, { scheduledAt: at(0), now: at(0) });
+      nextStep({ attempts, highestNumber }, { cameAt: at(0), now: at(0) });
     expect(next([], 6)).toEqual({ kind: 'attempt', number: 7, indexInRound: 1 });
     expect(next([...failures(5, 7), cutShort(12)], 12)).toEqual({
       kind: 'attempt',

@@ -62,3 +62,22 @@ it('what was sent once is explained by nothing', () => {
   const posts = [aPost(0)];
   expect(deliveryProblems({ posts, ledger, absences: noAbsences })).toEqual([]);
 });
+
+describe('an attempt keeps its distance', () => {
+  const refused = { status: 500, completed: true };
+  const apart = (ms: number, first: Partial<Post> = {}) =>
+    deliveryProblems({
+      posts: [aPost(0, { status: 500, ...first }), aPost(answeredAt + ms, { number: 2 })],
+      ledger: [
+        { ...refused, number: 1 },
+        { number: 2, completed: true, status: 204 },
+      ],
+      absences: noAbsences,
+    });
+
+  it('of a minute from the end of the first one', () => {
+    expect(apart(60_000)).toEqual([]);
+    expect(apart(40_000)).toEqual(['attempt 2 came 40000 ms after the one before, not 60000']);
+    expect(apart(60_000, { endedAt: 10_000 })).toHaveLength(1);
+  });
+});

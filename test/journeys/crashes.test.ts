@@ -21,6 +21,15 @@ const ledgerOf = (id: string) => service.sql<
   select number, engine_scheduled_at, duration_ms, completed_at is not null as completed
   from attempts where payment_id = ${id} order by number`;
 
+/** From the end of the first attempt to the second, by the engine's clock; there are no more. */
+const secondsBetween = async (id: string) => {
+  const [first, second, ...more] = await ledgerOf(id);
+  expect([first?.number, second?.number, ...more]).toEqual([1, 2]);
+  expect(service.receiver.of(id)).toHaveLength(2);
+  const ended = first!.engine_scheduled_at.getTime() + first!.duration_ms!;
+  return (second!.engine_scheduled_at.getTime() - ended) / 1000;
+};
+
 /** The event arrived, and the ledger and the receiver agree that it ended once. */
 const expectOneEvent = async (id: string, status: string) => {
   await until('the webhook', () => service.receiver.of(id)[0], 90_000);
@@ -116,13 +125,8 @@ describe('kill -9 of the worker', () => {
     await skipAllTime(service.client, id);
 
     await expectOneEvent(id, 'paid');
-    const [first, second] = await ledgerOf(id);
-    expect([first?.number, second?.number]).toEqual([1, 2]);
-    expect(service.receiver.of(id)).toHaveLength(2);
-    const ended = first!.engine_scheduled_at.getTime() + first!.duration_ms!;
-    const gap = (second!.engine_scheduled_at.getTime() - ended) / 1000;
-    expect(gap).toBeGreaterThanOrEqual(59.4);
-    expect(gap).toBeLessThan(65);
+    expect(await secondsBetween(id)).toBeGreaterThanOrEqual(59.4);
+    expect(await secondsBetween(id)).toBeLessThan(65);
   });
 });
 
@@ -154,5 +158,28 @@ describe('kill -9 of the API', () => {
     await journey.choose(id, 'pay');
     await journey.comeBack(id);
     await expectOneEvent(id, 'paid');
+  });
+});
+
+describe('kill -9 of the engine', () => {
+  it('hands out at once what waits for its next attempt, which is not sent before its time', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
+    const id = await journey.finish('pay');
+    const tries = async () => {
+      const { raw } = await service.client.workflow.getHandle(id).describe();
+      return raw.pendingActivities?.[0]?.attempt;
+    };
+    await until('it waits for its next attempt', async () => (await tries()) === 2);
+    await service.engine.kill();
+    await service.engine.start();
+    await until('it has come and gone', async () => (await tries()) === 3, 30_000);
+    expect(service.receiver.of(id)).toHaveLength(1);
+
+    await skipAllTime(service.client, id);
+    await expectOneEvent(id, 'paid');
+    expect(await secondsBetween(id)).toBeGreaterThanOrEqual(59.4);
+    expect(await secondsBetween(id)).toBeLessThan(65);
   });
 });

@@ -52,6 +52,11 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     async stop() {
       await temporal?.stop();
     },
+    async kill() {
+      if (!temporal) return;
+      process.kill(temporal.pid, 'SIGKILL');
+      await temporal.exited;
+    },
     /** Everything it knows is lost. */
     forget: () => rmSync(join(folder, 'temporal.db'), { force: true }),
   };
