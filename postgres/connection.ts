@@ -1,5 +1,6 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import postgres from 'postgres';
+import { replacedWhenLost } from './replaced.ts';
 import { createSilenceWatch } from './silence.ts';
 import { lostCodes, withinConnection } from './transactions.ts';
 
@@ -11,7 +12,7 @@ export type Queries = postgres.ISql<{ bigint: number }>;
 export interface ConnectOptions {
   /** Shown in pg_stat_activity. */
   name: string;
-  /** Connections at most. */
+  /** Connections at most; for a quarter of a minute after one was lost, as many again. */
   max: number;
   /** Statements may take longer than usual, e.g. a migration's: an answer is waited for without limit. */
   patient?: boolean;
@@ -58,7 +59,15 @@ const textArray = {
 };
 
 /** A pool that connects at the first query. Amounts and counts arrive as safe integers. */
-export const connect = (url: string, { name, max, patient = false }: ConnectOptions): Sql => {
+export const connect = (url: string, options: ConnectOptions): Sql =>
+  replacedWhenLost((show) => open(url, options, show));
+
+const open = (
+  url: string,
+  { name, max, patient = false }: ConnectOptions,
+  show: (socket: Socket) => void,
+): Sql => {
+  const watch = patient ? () => {} : createSilenceWatch();
   const sql: Sql = postgres(url, {
     max,
     connect_timeout: 5,
@@ -70,7 +79,10 @@ export const connect = (url: string, { name, max, patient = false }: ConnectOpti
     // there would stay. Postgres tells by itself which it is: nothing is asked. `read-write` looks
     // at a setting alone, and takes a standby for a primary.
     target_session_attrs: 'primary',
-    ...withoutDelay(patient ? () => {} : createSilenceWatch()),
+    ...withoutDelay((socket) => {
+      show(socket);
+      watch(socket);
+    }),
     onnotice: () => {},
     connection: {
       application_name: name,

@@ -9,11 +9,11 @@ export const lostCodes: ReadonlySet<string> = new Set([
   ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
   ...['EHOSTUNREACH', 'ENETUNREACH'],
 ]);
+export const isLost = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && lostCodes.has(String(error.code));
 /** With a fatal error Postgres closes the connection. */
 const isLoss = (error: unknown): boolean =>
-  error instanceof Error &&
-  (('code' in error && lostCodes.has(String(error.code))) ||
-    ('severity' in error && error.severity === 'FATAL'));
+  isLost(error) || (error instanceof Error && 'severity' in error && error.severity === 'FATAL');
 
 /**
  * `begin` that sends nothing more on a connection that was lost within the transaction, be it the next

@@ -33,8 +33,7 @@ it('a transaction whose connection is lost in a statement fails, and nothing els
     }),
   );
   expect(await transaction).toMatchObject(lost);
-  // The library tells of Postgres' last words once more.
-  await until('the pool works', () => sql`select 1`.catch(() => false));
+  expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
 });
 
 it.each(['sends another statement', 'has done all'])(
