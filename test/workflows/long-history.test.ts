@@ -23,10 +23,15 @@ describe('a long history', () => {
   it('is continued as a new run that knows what stands, and no update is lost', async () => {
     const { play, newest, ask } = await aShortWorker();
     let tries = 0;
+    const hasEnded = () => tries >= 30;
     const { id, handle, callsOf } = await play({
-      ...opens,
       ...delivers,
-      settlePayment: async () => ((tries += 1) < 30 ? { known: 'waiting' } : ended),
+      // As the record has it: a run may be continued just when the payment has ended.
+      openPayment: async () => (hasEnded() ? { ended: 'paid' as const } : 'open'),
+      async settlePayment() {
+        tries += 1;
+        return hasEnded() ? ended : { known: 'waiting' };
+      },
     });
     const first = (await handle.describe()).runId;
     for (let asked = 0; asked < 30; asked += 1)
