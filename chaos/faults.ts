@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { faults } from '../test/gateways/stand-ins/server.ts';
 import type { Member } from '../test/production/member.ts';
 import type { Gateway } from './gateways.ts';
+import type { Link } from './link.ts';
 import type { Random } from './random.ts';
+import type { Outage } from './recovery.ts';
 
 export interface Kill {
   at: number;
@@ -54,6 +56,40 @@ export const troubleGateways = async (
       ]);
     }),
   );
+};
+
+/** Between our processes and what they lean on. @returns when it broke, each wire by itself */
+export const troubleWires = async <Name extends string>(
+  wires: Readonly<Record<Name, Link>>,
+  options: FaultOptions,
+): Promise<Record<Name, Outage[]>> => {
+  const names = Object.keys(wires) as Name[]; // Object.keys widens to string.
+  const broken = await Promise.all(
+    names.map((name) => breakNowAndThen(wires[name], options.random.branch(name), options.signal)),
+  );
+  return Object.fromEntries(names.map((name, index) => [name, broken[index] ?? []])) as Record<
+    Name,
+    Outage[]
+  >;
+};
+
+const breakNowAndThen = async (
+  wire: Link,
+  random: Random,
+  signal: AbortSignal,
+): Promise<Outage[]> => {
+  const broken: Outage[] = [];
+  while (await pause(random.between(5_000, 20_000), signal)) {
+    const from = Date.now();
+    if (random.chance(0.7)) wire.reset();
+    else {
+      wire.cut(true);
+      await pause(random.between(200, 3_000), signal);
+      wire.cut(false);
+    }
+    broken.push({ from, to: Date.now() });
+  }
+  return broken;
 };
 
 const usualMs = { from: 20, to: 150 };

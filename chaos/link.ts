@@ -2,24 +2,30 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** The wire to one gateway. It knows nothing of HTTP. */
+/** The wire to one gateway, or to what our processes lean on. It knows nothing of what is said there. */
 export interface Link {
   url: string;
   /** Every connection breaks, and new ones are not accepted. */
   cut(isCut: boolean): void;
+  /** Every connection breaks, as where a load balancer gives them up; new ones are as ever. */
+  reset(): void;
   /** What comes from the gateway is held back, each piece anew. */
   slow(delayMs: () => number): void;
   stop(): Promise<void>;
 }
 
+/** @param target its port is what counts */
 export const startLink = async (target: string): Promise<Link> => {
   const port = Number(new URL(target).port);
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   let isCut = false;
   let delayMs = () => 0;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
     const gateway = connect(port, '127.0.0.1');
+    clients.add(client);
+    client.once('close', () => clients.delete(client));
     for (const socket of [client, gateway]) {
       sockets.add(socket);
       socket.on('error', () => {});
@@ -48,6 +54,9 @@ export const startLink = async (target: string): Promise<Link> => {
     cut(now) {
       isCut = now;
       if (now) destroyAll();
+    },
+    reset() {
+      for (const client of clients) client.resetAndDestroy();
     },
     slow(next) {
       delayMs = next;

@@ -24,7 +24,11 @@ export interface Absences {
 /** Nothing is explained. */
 export const noAbsences: Absences = { workers: [], postgres: [], temporal: [] };
 
-export const absencesOf = (members: readonly Member[]): Absences => ({
+/** @param broken when their wires were */
+export const absencesOf = (
+  members: readonly Member[],
+  broken: Pick<Absences, 'postgres' | 'temporal'>,
+): Absences => ({
   workers: members
     .filter(({ part }) => part === 'worker')
     .flatMap(({ lives }) =>
@@ -32,8 +36,8 @@ export const absencesOf = (members: readonly Member[]): Absences => ({
         pid === undefined || endedAt === undefined ? [] : [{ pid, at: endedAt }],
       ),
     ),
-  postgres: outagesOf(members, 'postgres'),
-  temporal: outagesOf(members, 'temporal'),
+  postgres: [...outagesOf(members, 'postgres'), ...broken.postgres],
+  temporal: [...outagesOf(members, 'temporal'), ...broken.temporal],
 });
 
 /** What did not come back is gone until now. */

@@ -5,7 +5,7 @@ import type { Violation } from './checks.ts';
 import { checkAll } from './checks.ts';
 import { engineProblems } from './engine.ts';
 import type { Kill } from './faults.ts';
-import { killAtRandom, troubleGateways } from './faults.ts';
+import { killAtRandom, troubleGateways, troubleWires } from './faults.ts';
 import type { Random } from './random.ts';
 import { createRandom } from './random.ts';
 import { drain, readRecords } from './records.ts';
@@ -61,7 +61,8 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const random = createRandom(plan.seed);
   const failing = plan.quick ? 0 : 0.25;
   const world = await startWorld({ ...surroundings, failing, random });
-  const { production, gateways, receiver, journal, people, notices, client, token, gaveUp } = world;
+  const { production, wires, gateways, receiver, journal, people, notices, client, token, gaveUp } =
+    world;
   say(`Started; logs are in ${production.logs}`);
 
   const faults = new AbortController();
@@ -70,6 +71,7 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const killing = killAtRandom(production.members, {
     ...{ signal, everyMs: plan.killEveryMs, random: random.branch('kills') },
   });
+  const breaking = troubleWires(wires, { signal, random: random.branch('wires') });
   const troubling = troubleGateways(gateways, {
     ...{ random: random.branch('gateways'), onlyLatency: plan.quick },
     // Not longer: after a third silence a payment rests for four minutes.
@@ -79,8 +81,11 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const payments = await payAll(wishes, { ...plan, people, random });
   await notices.all();
   faults.abort();
-  const [kills] = await Promise.all([killing, troubling]);
-  say(`${payments.length} payments created, ${kills.length} kills; waiting for all to be over …`);
+  const [kills, broken] = await Promise.all([killing, breaking, troubling]);
+  const breaks = broken.postgres.length + broken.temporal.length;
+  say(
+    `${payments.length} payments created, ${kills.length} kills, ${breaks} broken wires; waiting for all to be over …`,
+  );
 
   const calmAt = Date.now();
   const sql = connect(production.databaseUrl, { name: 'payments-chaos', max: 4 });
@@ -91,7 +96,7 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const drainedMs = Date.now() - calmAt;
   const records = await readRecords(payments, { sql, client, token, apiUrl: production.url });
   const posts = receiver.posts();
-  const absences = absencesOf(production.members);
+  const absences = absencesOf(production.members, broken);
   const ids = new Set(payments.map(({ order }) => order));
   const violations: Violation[] = [
     ...checkAll({ payments, records, posts, absences, journal }),

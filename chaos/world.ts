@@ -5,6 +5,8 @@ import { createApplication } from './application.ts';
 import { createClient } from './client.ts';
 import { startGateways } from './gateways.ts';
 import { createJournal } from './journal.ts';
+import type { Link } from './link.ts';
+import { startLink } from './link.ts';
 import { createNotices } from './notices.ts';
 import { createPayers } from './payers.ts';
 import type { Random } from './random.ts';
@@ -30,8 +32,16 @@ export const startWorld = async ({ cleanup, random, failing, ...options }: World
   const receiver = await startReceiver({ failing, random: random.branch('receiver') });
   cleanup.defer(receiver.stop);
   const gaveUp: string[] = [];
+  /** Started with the production shape, which chooses the ports. */
+  const wires = {} as Record<'postgres' | 'temporal', Link>;
   const production = await startProduction({
     ...options,
+    async through(name, address) {
+      const wire = await startLink(address);
+      cleanup.defer(wire.stop);
+      wires[name] = wire;
+      return new URL(wire.url).port;
+    },
     giveUp: (reason) => gaveUp.push(`it does not recover by itself: ${reason}`),
   });
   cleanup.defer(production.stop);
@@ -44,7 +54,7 @@ export const startWorld = async ({ cleanup, random, failing, ...options }: World
     application: createApplication({ client, journal, token, apiUrl }),
     payers: createPayers({ client, journal, apiUrl, notices }),
   };
-  return { production, gateways, receiver, journal, people, notices, client, token, gaveUp };
+  return { production, wires, gateways, receiver, journal, people, notices, client, token, gaveUp };
 };
 
 const workersIn = (members: readonly Member[]): number[] =>

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { absencesOf } from '../../chaos/recovery.ts';
 import { createMember } from '../production/member.ts';
 
-it('a worker is absent by its death, Postgres until it is up again', async () => {
+it('a worker is absent by its death, Postgres until it is up again, or while its wire is broken', async () => {
   const worker = createMember('worker-1', 'worker');
   const postgres = createMember('postgres', 'postgres');
   const api = createMember('api-1', 'api');
@@ -22,9 +22,10 @@ it('a worker is absent by its death, Postgres until it is up again', async () =>
   const [at, from] = [worker, postgres].map(({ lives }) => lives[0]?.endedAt);
   const to = postgres.lives[1]?.readyAt;
   expect([at, from, to]).not.toContain(undefined);
-  expect(absencesOf([worker, postgres, api])).toEqual({
+  const broken = { postgres: [{ from: 1, to: 2 }], temporal: [{ from: 3, to: 4 }] };
+  expect(absencesOf([worker, postgres, api], broken)).toEqual({
     workers: [{ pid: 101, at }],
-    postgres: [{ from, to }],
-    temporal: [],
+    postgres: [{ from, to }, ...broken.postgres],
+    temporal: broken.temporal,
   });
 });

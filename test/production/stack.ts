@@ -24,6 +24,11 @@ export interface ProductionOptions {
   root: string;
   /** Of each kind. */
   processes?: number;
+  /**
+   * What stands between our processes and what they lean on; nothing where it is left out.
+   * @returns the port to use instead
+   */
+  through?: (name: 'postgres' | 'temporal', address: string) => Promise<string>;
   /** Said once, when something dies again and again. */
   giveUp: (reason: string) => void;
 }
@@ -105,11 +110,19 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     await keep('temporal', 'temporal', ({ log, ...how }) =>
       startTemporalServer({ ...server, ...how, onLine: log.write }),
     );
-    const engine = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
-    await runProgram('namespace', { root, env: engine });
+    await runProgram('namespace', {
+      root,
+      env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
+    });
+    const through = async (name: 'postgres' | 'temporal', url: string) => {
+      const own = new URL(url);
+      own.port = (await options.through?.(name, url)) ?? own.port;
+      return own;
+    };
     const env = {
-      ...engine,
-      DATABASE_URL: databaseUrl,
+      TEMPORAL_ADDRESS: (await through('temporal', `http://${address}`)).host,
+      TEMPORAL_NAMESPACE: namespace,
+      DATABASE_URL: (await through('postgres', databaseUrl)).href,
       PUBLIC_BASE_URL: proxy.url,
       SECRETS_KEY: `production:${key.toString('base64')}`,
       OPERATIONS_PORT: '0',
