@@ -132,11 +132,11 @@ const wireProblems = (
 };
 
 /** What a receipt says is the gateway's; of what is not paid there is none. */
-const paidProblems = ({ gateway }: Created, told: Told, decided: Decided | undefined): string[] => {
+const paidProblems = (payment: Created, told: Told, decided: Decided | undefined): string[] => {
   const receipt = told.status === 'paid' ? decided : undefined;
   const must = {
     tracking_code: receipt?.entry.trackingCode ?? null,
-    card_pan_masked: (gateway.tellsCard && receipt?.entry.card) || null,
+    card_pan_masked: mayTellCard(payment, told) ? (receipt?.entry.card ?? null) : null,
   };
   const problems = Object.entries(must).flatMap(([name, right]) => {
     const said = told[name as keyof typeof must]; // Its own key.
@@ -148,6 +148,18 @@ const paidProblems = ({ gateway }: Created, told: Told, decided: Decided | undef
   if (paidAt !== null && receipt && Date.parse(paidAt) < receipt.decision.at)
     problems.push(`its paid_at, ${paidAt}, is before the payer paid`);
   return problems;
+};
+
+const mayTellCard = (
+  { gateway, id }: Created,
+  { card_pan_masked: card }: Pick<Told, 'card_pan_masked'>,
+): boolean => {
+  if (gateway.tellsCard !== 'verifying' || card !== null) return gateway.tellsCard !== 'never';
+  const references = gateway.entriesOf(id).map(([reference]) => reference);
+  const verifications = gateway.provider.calls.filter(
+    ({ path, text }) => path.endsWith('/verify') && references.some((one) => text.includes(one)),
+  );
+  return verifications.length <= 1;
 };
 
 const isOurs = ({ verified, reversed }: Entry, { oneStep }: Gateway): boolean =>

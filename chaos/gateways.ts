@@ -27,15 +27,19 @@ interface Account {
   cancelIs: readonly string[];
   /** The failure codes of what the service must call `failed`. */
   failureOf: { refused: FailureCode; cancelled?: FailureCode };
-  /** Gives the first six and the last four digits of the card. */
-  tellsCard: boolean;
+  /**
+   * Gives the first six and the last four digits of the card; `verifying`: in the answer to a
+   * verification alone, so that they may be unknown where one was lost.
+   */
+  tellsCard: 'always' | 'verifying' | 'never';
   /** Whoever comes back undecided has come by its cancel link. */
   backIsCancel: boolean;
 }
 
 const rials = {
-  ...{ currency: 'IRR', amounts: { min: 20_000, step: 10 } },
-  ...{ wireCurrency: 'IRR', tellsCard: true, oneStep: false, backIsCancel: false },
+  ...{ currency: 'IRR', amounts: { min: 20_000, step: 10 }, wireCurrency: 'IRR' },
+  tellsCard: 'always',
+  ...{ oneStep: false, backIsCancel: false },
 } as const;
 
 const accounts: Record<string, Account> = {
@@ -63,6 +67,7 @@ const accounts: Record<string, Account> = {
     credentials: { testToken: 'test-token-0123456789' },
     wireOf: (amount) => amount / 10,
     wireCurrency: 'IRT',
+    tellsCard: 'verifying',
     states: { open: '0', refused: '4', cancelled: '3' },
     cancelIs: ['cancelled'],
     failureOf: { refused: 'gateway_error' },
@@ -74,7 +79,7 @@ const accounts: Record<string, Account> = {
     amounts: { min: 50, step: 1 },
     wireOf: (amount) => amount,
     wireCurrency: 'eur',
-    tellsCard: false,
+    tellsCard: 'never',
     oneStep: true,
     backIsCancel: true,
     states: {

@@ -33,6 +33,22 @@ describe('what the books of a gateway allow', () => {
     },
   );
 
+  it('a card that only a verification tells may be lost with its answer, and not else', async () => {
+    const { payment, gateway } = await aPaidVisit({ slug: 'payping' });
+    const told = { ...paid(), card_pan_masked: null };
+    const verify = () =>
+      fetch(`${gateway.provider.url}/v3/pay/verify`, {
+        method: 'POST',
+        body: JSON.stringify({ paymentCode: payment.reference }),
+      });
+    await verify();
+    expect(bookProblems(payment, told)).toEqual([
+      `its card_pan_masked is null, and the gateway's ${receipt.card}`,
+    ]);
+    await verify();
+    expect(bookProblems(payment, told)).toEqual([]);
+  });
+
   it('FS-19: the gateway was told another amount than ours, whatever the payment ended as', async () => {
     const { payment, gateway, reference } = await aVisit({ wire: { amount: 500_000 } });
     gateway.decide(reference, 'paid');
