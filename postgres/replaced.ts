@@ -28,22 +28,22 @@ export const replacedWhenLost = (open: (show: (socket: Socket) => void) => Sql):
   const start = () => {
     const sockets = new Set<Socket>();
     let isUsed = false;
-    const look = (socket: Socket) => {
-      isUsed ||= socket.bytesRead > 0;
+    const look = () => {
+      for (const socket of sockets) {
+        isUsed ||= socket.bytesRead > 0;
+        if (socket.destroyed) sockets.delete(socket);
+      }
     };
     // Of one that has reached nobody nothing is kept; while Postgres is away each try would replace it.
     const lost = () => {
-      for (const socket of sockets) look(socket);
+      look();
       if (isUsed && pool === current.pool) replace();
     };
     const pool = open((socket) => {
+      look();
       sockets.add(socket);
       // Before the library hears of it. Below TLS nobody does, then the statements tell.
       socket.once('error', lost);
-      socket.once('close', () => {
-        look(socket);
-        sockets.delete(socket);
-      });
     });
     const failed = (error: unknown): never => {
       if (isLost(error)) lost();
