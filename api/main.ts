@@ -1,4 +1,5 @@
 import { readApiConfig } from '../config.ts';
+import { engineDependency } from '../operations/engine.ts';
 import { createApiMetrics, createDatabaseMetrics, createRegistry } from '../operations/metrics.ts';
 import { openOperationsPort } from '../operations/port.ts';
 import { measuredSql } from '../operations/statements.ts';
@@ -31,7 +32,7 @@ await runProcess(async () => {
     dependencies: {
       postgres: { needed: true, ask: () => probe`select 1` },
       // Creates and reads do without.
-      temporal: { needed: false, ask: () => client.workflowService.getSystemInfo({}) },
+      temporal: engineDependency(client, { needed: false }),
     },
   });
   const service = createService({

@@ -1,6 +1,7 @@
 import { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { readWorkerConfig } from '../config.ts';
+import { engineDependency } from '../operations/engine.ts';
 import {
   createDatabaseMetrics,
   createRegistry,
@@ -68,7 +69,7 @@ await runProcess(async () => {
     registry,
     dependencies: {
       postgres: { needed: true, ask: () => probe`select 1` },
-      temporal: { needed: true, ask: () => client.workflowService.getSystemInfo({}) },
+      temporal: engineDependency(client, { needed: true }),
     },
     furtherMetrics: engineMetrics.read,
   });
