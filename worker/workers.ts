@@ -27,6 +27,9 @@ export const paymentWorkerOptions = {
   // Payments mostly sleep: a small cache costs little and memory stays flat. With 500 a worker had 1.4
   // times the memory once 10,000 waited.
   maxCachedWorkflows: 200,
+  // What comes for a workflow in the cache of a worker that was killed waits for that one this long, as
+  // may happen for ten seconds after the kill. The default of 10 s is all that a payer waits.
+  stickyQueueScheduleToStartTimeout: '4 seconds',
   maxConcurrentActivityTaskExecutions: paymentSlots,
 } as const;
 export const deliveryWorkerOptions = {

@@ -82,6 +82,21 @@ describe('kill -9 of the worker', () => {
     await expectOneEvent(id, 'paid');
   });
 
+  it('while a payer is at the gateway: who comes back right after it has the outcome', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay');
+    await until('the worker that is killed has it in its cache', async () => {
+      const { events } = await service.client.workflow.getHandle(id).fetchHistory();
+      return events?.at(-1)?.timerStartedEventAttributes;
+    });
+    await service.worker.kill();
+    await service.worker.start();
+    expect((await journey.comeBack(id)).headers.get('location')).toContain('status=paid');
+    await expectOneEvent(id, 'paid');
+  });
+
   it('in the middle of delivering: the same number is sent again, and it costs no attempt', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
