@@ -92,6 +92,8 @@ export const runOnce = async (work: () => Promise<void>, failed = 1): Promise<vo
     process.exitCode = failed;
     showFailure(error);
   }
+  // What waits to ask Temporal once more would throw from its timer: the connection is closed.
+  process.exit();
 };
 
 const showFailure = (error: unknown) => {

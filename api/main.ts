@@ -61,8 +61,9 @@ await runProcess(async () => {
       beginStop: service.beginStop,
     });
     await service.stop();
-    await client.connection.close();
     await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
     await operations.close();
+    // At the very end: a call that waits to be repeated throws from its timer once this is closed.
+    await client.connection.close();
   };
 });

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+
+const unavailable = '14'; // gRPC's number.
+const headBytes = 5;
+
+/** A Temporal that has these messages as answers; to all else it says that it is not available. */
+export const startFailingEngine = async (answers: Readonly<Record<string, Uint8Array>>) => {
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer();
+  server.on('session', (session) => sessions.add(session));
+  server.on('stream', (stream, headers) => {
+    const message = answers[headers[':path']?.split('/').at(-1) ?? ''];
+    const head = Buffer.alloc(headBytes);
+    head.writeUInt32BE(message?.length ?? 0, 1);
+    stream.on('error', () => {});
+    stream.on('wantTrailers', () =>
+      stream.sendTrailers({ 'grpc-status': message ? '0' : unavailable }),
+    );
+    stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.end(message && Buffer.concat([head, message]));
+    stream.resume();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop() {
+      for (const session of sessions) session.destroy();
+      server.close();
+    },
+  };
+};
