@@ -92,8 +92,15 @@ export const runOnce = async (work: () => Promise<void>, failed = 1): Promise<vo
     process.exitCode = failed;
     showFailure(error);
   }
-  // What waits to ask Temporal once more would throw from its timer: the connection is closed.
-  process.exit();
+  leave();
+};
+
+/**
+ * Ends the process once all that it said is out. It does not end by itself in good order where a call
+ * waits to ask Temporal once more: that throws from its timer, as the connection is closed.
+ */
+export const leave = (): void => {
+  process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 };
 
 const showFailure = (error: unknown) => {

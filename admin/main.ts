@@ -8,7 +8,7 @@ import { readAdminConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
 import { connect } from '../postgres/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
-import { SetupError } from '../process.ts';
+import { leave, SetupError } from '../process.ts';
 import { createIo } from './cli/io.ts';
 import { runAdmin } from './cli/program.ts';
 import { createEngine } from './engine.ts';
@@ -82,5 +82,4 @@ const connectTemporal = async ({
 
 process.exitCode = await runAdmin({ io: createIo(process), open }, process.argv.slice(2));
 for (const close of closing) await close();
-// What waits to ask Temporal once more would throw from its timer: the connection is closed.
-process.exit();
+leave();

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -38,9 +40,27 @@ describe.skipIf(process.platform !== 'linux')('a process whose log cannot be wri
 
   it('loses no line where somebody reads', async () => {
     const child = run('| cat', { gapMs: 0, stdout: 'pipe' });
-    let text = '';
-    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    let said = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
     await once(child, 'close');
-    expect(text.trim().split('\n')).toHaveLength(2);
+    expect(said.trim().split('\n')).toHaveLength(2);
   });
 });
+
+it.each(['stdout', 'stderr'])(
+  'what a program that leaves has said is read to its end: %s',
+  async (name) => {
+    const own = fileURLToPath(new URL('../process.ts', import.meta.url));
+    const line = `
+    import { leave } from '${own}';
+    process.${name}.write('x'.repeat(2_000_000));
+    leave();`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', line]);
+    const stream = name === 'stdout' ? child.stdout : child.stderr;
+    // By then the pipe is full.
+    await sleep(500);
+    const [said] = await Promise.all([text(stream), once(child, 'exit')]);
+    expect(said).toHaveLength(2_000_000);
+    expect(child.exitCode).toBe(0);
+  },
+);
