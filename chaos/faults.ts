@@ -11,6 +11,9 @@ export interface Kill {
   member: Member;
 }
 
+/** From our processes to what they lean on. */
+export type Wires = Record<'postgres' | 'temporal', Link>;
+
 export interface FaultOptions {
   random: Random;
   signal: AbortSignal;
@@ -58,19 +61,16 @@ export const troubleGateways = async (
   );
 };
 
-/** Between our processes and what they lean on. @returns when it broke, each wire by itself */
-export const troubleWires = async <Name extends string>(
-  wires: Readonly<Record<Name, Link>>,
-  options: FaultOptions,
-): Promise<Record<Name, Outage[]>> => {
-  const names = Object.keys(wires) as Name[]; // Object.keys widens to string.
-  const broken = await Promise.all(
-    names.map((name) => breakNowAndThen(wires[name], options.random.branch(name), options.signal)),
-  );
-  return Object.fromEntries(names.map((name, index) => [name, broken[index] ?? []])) as Record<
-    Name,
-    Outage[]
-  >;
+/** Between our processes and what they lean on. @returns when each was broken */
+export const troubleWires = async (
+  { postgres, temporal }: Wires,
+  { random, signal }: FaultOptions,
+): Promise<Record<keyof Wires, Outage[]>> => {
+  const broken = await Promise.all([
+    breakNowAndThen(postgres, random.branch('postgres'), signal),
+    breakNowAndThen(temporal, random.branch('temporal'), signal),
+  ]);
+  return { postgres: broken[0], temporal: broken[1] };
 };
 
 const breakNowAndThen = async (

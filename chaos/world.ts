@@ -3,9 +3,9 @@ import type { ProductionOptions } from '../test/production/stack.ts';
 import { startProduction } from '../test/production/stack.ts';
 import { createApplication } from './application.ts';
 import { createClient } from './client.ts';
+import type { Wires } from './faults.ts';
 import { startGateways } from './gateways.ts';
 import { createJournal } from './journal.ts';
-import type { Link } from './link.ts';
 import { startLink } from './link.ts';
 import { createNotices } from './notices.ts';
 import { createPayers } from './payers.ts';
@@ -33,7 +33,7 @@ export const startWorld = async ({ cleanup, random, failing, ...options }: World
   cleanup.defer(receiver.stop);
   const gaveUp: string[] = [];
   /** Started with the production shape, which chooses the ports. */
-  const wires = {} as Record<'postgres' | 'temporal', Link>;
+  const wires = {} as Wires;
   const production = await startProduction({
     ...options,
     async through(name, address) {

@@ -2,7 +2,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import postgres from 'postgres';
 import { replacedWhenLost } from './replaced.ts';
 import { createSilenceWatch } from './silence.ts';
-import { lostCodes, withinConnection } from './transactions.ts';
+import { connectionClosed, hasCode, lostCodes, withinConnection } from './transactions.ts';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -39,8 +39,7 @@ const withoutDelay = (watch: (socket: Socket) => void) => ({
  */
 const failWhereNothingCame = (socket: Socket) => {
   if (socket.bytesRead > 0) return;
-  const error = new Error('The connection was closed before Postgres said anything');
-  socket.destroy(Object.assign(error, { code: 'CONNECTION_CLOSED' }));
+  socket.destroy(connectionClosed('The connection was closed before Postgres said anything'));
 };
 
 /**
@@ -130,8 +129,7 @@ const connectionCodes = new Set([
 ]);
 
 /** Postgres is away, as opposed to having refused a statement. */
-export const isAway = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && connectionCodes.has(String(error.code));
+export const isAway = (error: unknown): boolean => hasCode(error, connectionCodes);
 
 /** A statement was cut off, for want of time or by somebody's hand. */
 export const isTooSlow = (error: unknown): boolean =>

@@ -1,16 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Sql } from './connection.ts';
 import { aroundStatements } from './statements.ts';
-import { isLost } from './transactions.ts';
+import { connectionClosed, isLost } from './transactions.ts';
 
 /** All that the former pool has begun has ended by then: Postgres ends a statement after 10 s. */
 const drainMs = 15_000;
-
-/** What the library says of a connection that ends while it waits for an answer. */
-class ConnectionClosedError extends Error {
-  readonly code = 'CONNECTION_CLOSED';
-  override readonly name = 'ConnectionClosedError';
-}
 
 /**
  * One pool after another: once a connection was lost, all further statements go to a new one.
@@ -50,7 +44,7 @@ export const replacedWhenLost = (open: (show: (socket: Socket) => void) => Sql):
       throw error;
     };
     const answered = (result: unknown) =>
-      wasSent(result) ? result : failed(new ConnectionClosedError('The statement was never sent'));
+      wasSent(result) ? result : failed(connectionClosed('The statement was never sent'));
     return {
       pool,
       statements: aroundStatements(pool, (statement) => statement.then(answered, failed)),

@@ -9,8 +9,12 @@ export const lostCodes: ReadonlySet<string> = new Set([
   ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
   ...['EHOSTUNREACH', 'ENETUNREACH'],
 ]);
-export const isLost = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && lostCodes.has(String(error.code));
+export const isLost = (error: unknown): boolean => hasCode(error, lostCodes);
+export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean =>
+  error instanceof Error && 'code' in error && codes.has(String(error.code));
+/** As the library says it of a connection that ends while it waits for an answer. */
+export const connectionClosed = (message: string): Error =>
+  Object.assign(new Error(message), { code: 'CONNECTION_CLOSED' });
 /** With a fatal error Postgres closes the connection. */
 const isLoss = (error: unknown): boolean =>
   isLost(error) || (error instanceof Error && 'severity' in error && error.severity === 'FATAL');

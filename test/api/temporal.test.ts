@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import type { Http2Server, ServerHttp2Stream } from 'node:http2';
+import type { Http2Server } from 'node:http2';
 import { createSecureServer, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../api/temporal.ts';
+import { answerCall, emptyMessage } from '../support/grpc.ts';
 import { selfSigned } from '../support/self-signed.ts';
 
 const listening = async (server: Server | Http2Server): Promise<number> => {
@@ -15,21 +16,12 @@ const listening = async (server: Server | Http2Server): Promise<number> => {
   return (server.address() as AddressInfo).port; // A string only for pipes.
 };
 
-/** An empty message to everything that is asked. */
-const answer = (stream: ServerHttp2Stream) => {
-  const head = { ':status': 200, 'content-type': 'application/grpc' };
-  stream.on('error', () => {}).resume();
-  stream.respond(head, { waitForTrailers: true });
-  stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-  stream.end(Buffer.alloc(5));
-};
-
 type Behaviour = 'answers' | 'silent' | 'silent after TLS';
 
 /** An engine that behaves to each connection as it does when that one is made. */
 const anEngine = async ({ tls = false } = {}) => {
   const engine = tls ? createSecureServer(selfSigned) : createHttp2Server();
-  const to = await listening(engine.on('stream', answer));
+  const to = await listening(engine.on('stream', (stream) => answerCall(stream, emptyMessage)));
   const mute = createTlsServer({ ...selfSigned, ALPNProtocols: ['h2'] }, (socket) => {
     socket.on('error', () => {}).resume();
   });
@@ -69,21 +61,24 @@ const aClient = (address: string, tls?: object) => {
 const trusted = { serverRootCACertificate: Buffer.from(selfSigned.cert) };
 
 it.each([
-  { behaviour: 'silent', tls: undefined },
-  { behaviour: 'silent', tls: trusted },
-  { behaviour: 'silent after TLS', tls: trusted },
-] as const)('connects anew to an engine that was $behaviour, TLS $tls', async (fault) => {
-  const engine = await anEngine({ tls: fault.tls !== undefined });
-  const { ask } = aClient(engine.address, fault.tls);
-  engine.faults.behaviour = fault.behaviour;
+  ['silent', 'in the clear', undefined],
+  ['silent', 'with TLS', trusted],
+  ['silent after TLS', 'with TLS', trusted],
+] as const)('connects anew to an engine that was %s, %s', async (behaviour, _, tls) => {
+  const engine = await anEngine({ tls: tls !== undefined });
+  const { ask } = aClient(engine.address, tls);
+  engine.faults.behaviour = behaviour;
   await expect(ask()).rejects.toThrow('DEADLINE_EXCEEDED');
-  expect(engine.made).toEqual([fault.behaviour]);
+  expect(engine.made).toEqual([behaviour]);
   engine.faults.behaviour = 'answers';
   await expect(ask(5_000)).resolves.toEqual({});
   await expect.poll(engine.open).toBe(1);
 });
 
-it.each([undefined, trusted])('keeps a connection on which the engine has spoken', async (tls) => {
+it.each([
+  ['in the clear', undefined],
+  ['with TLS', trusted],
+])('keeps a connection on which the engine has spoken, %s', async (_, tls) => {
   const engine = await anEngine({ tls: tls !== undefined });
   const { ask } = aClient(engine.address, tls);
   await ask(5_000);

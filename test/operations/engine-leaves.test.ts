@@ -6,16 +6,16 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startFailingEngine } from '../support/failing-engine.ts';
+import { emptyMessage } from '../support/grpc.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const { ListWorkflowExecutionsResponse } = proto.temporal.api.workflowservice.v1;
-const nothing = new Uint8Array();
 const ids = ['a', 'b', 'c', 'd'];
 const answers = {
-  GetSystemInfo: nothing,
-  CountWorkflowExecutions: nothing,
+  GetSystemInfo: emptyMessage,
+  CountWorkflowExecutions: emptyMessage,
   ListWorkflowExecutions: ListWorkflowExecutionsResponse.encode({
     executions: ids.map((id) => ({
       execution: { workflowId: id, runId: id },

@@ -6,18 +6,15 @@ import { expect, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../api/temporal.ts';
 import { engineDependency } from '../../operations/engine.ts';
 import { openOperationsPort } from '../../operations/port.ts';
+import { answerCall, emptyMessage } from '../support/grpc.ts';
 
 /** One that leaves its first call unanswered, on a connection that works. */
 const anEngine = async (): Promise<string> => {
   let calls = 0;
   const server = createServer().on('stream', (stream) => {
-    stream.on('error', () => {}).resume();
     calls += 1;
-    if (calls === 1) return;
-    const head = { ':status': 200, 'content-type': 'application/grpc' };
-    stream.respond(head, { waitForTrailers: true });
-    stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-    stream.end(Buffer.alloc(5)); // An empty message.
+    if (calls === 1) stream.on('error', () => {}).resume();
+    else answerCall(stream, emptyMessage);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { connect as dial, createServer, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startLink } from '../../chaos/link.ts';
 import type { Sql } from '../../postgres/connection.ts';
 import { connect, isAway } from '../../postgres/connection.ts';
 import { replacedWhenLost } from '../../postgres/replaced.ts';
@@ -16,42 +15,24 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.drop());
 
-/** A way to Postgres that breaks, as a load balancer does it: by a reset. */
+/** Pools on a way to Postgres that can be reset. */
 const aWay = async (settings: string) => {
-  const { port } = new URL(postgres.url);
-  const clients = new Set<Socket>();
-  const server = createServer((client) => {
-    clients.add(client);
-    const upstream = dial(Number(port), '127.0.0.1').on('error', () => {});
-    client
-      .on('error', () => {})
-      .on('close', () => {
-        clients.delete(client);
-        upstream.destroy();
-      });
-    client.pipe(upstream).pipe(client);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url: link, reset, stop } = await startLink(postgres.url);
+  onTestFinished(stop);
   const url = new URL(`${postgres.url}${settings}`);
-  url.port = String((server.address() as AddressInfo).port); // It listens on a TCP port.
+  url.port = new URL(link).port;
   const open = (max: number) => {
     const sql = connect(url.href, { name: 'tests', max });
     onTestFinished(() => sql.end({ timeout: 1 }));
     return sql;
   };
-  onTestFinished(() => void server.close());
-  return {
-    open,
-    reset() {
-      for (const client of clients) client.resetAndDestroy();
-    },
-  };
+  return { open, reset };
 };
 
-/** Calls it once, between the next error of a socket and its end. */
-const betweenErrorAndEnd = (call: () => void) => {
+/** Calls it once, between the next error of a socket and its end. @returns once that has come */
+const betweenErrorAndEnd = (call: () => void): Promise<void> => {
   const { emit } = Socket.prototype;
+  const ended = Promise.withResolvers<void>();
   const restore = () => {
     Socket.prototype.emit = emit;
   };
@@ -60,9 +41,11 @@ const betweenErrorAndEnd = (call: () => void) => {
     const result = Reflect.apply(emit, this, args);
     if (args[0] !== 'error') return result;
     restore();
+    this.once('close', ended.resolve);
     call();
     return result;
   };
+  return ended.promise;
 };
 
 describe.each(['', '?sslmode=require'])('a pool whose connections are reset (%j)', (settings) => {
@@ -98,11 +81,11 @@ describe.each(['', '?sslmode=require'])('a pool whose connections are reset (%j)
     const sql = way.open(1);
     await sql`select 1`;
     const late = Promise.withResolvers<unknown>();
-    betweenErrorAndEnd(() => {
+    const ended = betweenErrorAndEnd(() => {
       sql`select 2 as n`.then(late.resolve, late.resolve);
     });
     way.reset();
-    await sleep(50);
+    await ended;
     expect(await sql`select 3 as n`).toEqual([{ n: 3 }]);
     const answer = await late.promise;
     if (!isAway(answer)) expect(answer).toEqual([{ n: 2 }]);

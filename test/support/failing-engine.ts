@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-
-const unavailable = '14'; // gRPC's number.
-const headBytes = 5;
+import { answerCall } from './grpc.ts';
 
 /** A Temporal that has these messages as answers; to all else it says that it is not available. */
 export const startFailingEngine = async (answers: Readonly<Record<string, Uint8Array>>) => {
@@ -11,16 +9,7 @@ export const startFailingEngine = async (answers: Readonly<Record<string, Uint8A
   const server = createServer();
   server.on('session', (session) => sessions.add(session));
   server.on('stream', (stream, headers) => {
-    const message = answers[headers[':path']?.split('/').at(-1) ?? ''];
-    const head = Buffer.alloc(headBytes);
-    head.writeUInt32BE(message?.length ?? 0, 1);
-    stream.on('error', () => {});
-    stream.on('wantTrailers', () =>
-      stream.sendTrailers({ 'grpc-status': message ? '0' : unavailable }),
-    );
-    stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true });
-    stream.end(message && Buffer.concat([head, message]));
-    stream.resume();
+    answerCall(stream, answers[headers[':path']?.split('/').at(-1) ?? '']);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
