@@ -12,8 +12,36 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 class CutBody extends Error {}
 class LongBody extends Error {}
 
-/** What comes in, by its request. */
-const bodies = new WeakMap<IncomingMessage, Promise<Buffer>>();
+interface Body {
+  buffer: Buffer;
+  /** Of what came in: the buffer may be larger. */
+  length: number;
+}
+
+const bytesOf = ({ buffer, length }: Body): Buffer => buffer.subarray(0, length);
+
+/** What comes in, by its request, until it was read as text. */
+const bodies = new WeakMap<IncomingMessage, Promise<Body>>();
+
+/**
+ * Larger bodies are copied at once into buffers that are used again. Each waits for a statement before
+ * it is read, which is long enough for V8 to take it for old: at 50 at once some 30 MB that nobody
+ * needed any more stood until old garbage was collected.
+ */
+const spare: Buffer[] = [];
+const spareMax = 64;
+const largeBytes = 16 * 1024;
+
+const larger = (needed: number): Buffer =>
+  needed > largeBytes
+    ? (spare.pop() ?? Buffer.allocUnsafeSlow(maxBytes))
+    : Buffer.allocUnsafe(Math.max(needed * 2, 1024));
+
+const giveBack = (req: IncomingMessage, { buffer }: Body) => {
+  // Once: two bodies in one buffer would be mixed up.
+  const isOurs = bodies.delete(req) && buffer.length === maxBytes;
+  if (isOurs && spare.length < spareMax) spare.push(buffer);
+};
 
 /**
  * Takes the body in from its first byte on, whether somebody reads it or not: what waits unread is
@@ -31,10 +59,10 @@ export const takeIn = (req: IncomingMessage): void => {
  * Into one buffer. A sender chooses the pieces: of one byte each, as objects, they would take two hundred
  * times the body's size, and some dozens of them all the memory there is.
  */
-const collect = (req: IncomingMessage): Promise<Buffer> =>
+const collect = (req: IncomingMessage): Promise<Body> =>
   new Promise((resolve, reject) => {
     if (!req.readable) return reject(new CutBody());
-    let bytes: Buffer = Buffer.alloc(0);
+    let buffer: Buffer = Buffer.alloc(0);
     let length = 0;
     const take = (piece: Buffer) => {
       const needed = length + piece.length;
@@ -43,10 +71,14 @@ const collect = (req: IncomingMessage): Promise<Buffer> =>
         req.off('data', take).resume();
         return reject(new LongBody());
       }
-      if (length === 0) bytes = piece;
+      if (length === 0 && needed <= largeBytes) buffer = piece;
       else {
-        if (needed > bytes.length) bytes = larger(bytes, needed);
-        bytes.set(piece, length);
+        if (needed > buffer.length) {
+          const before = bytesOf({ buffer, length });
+          buffer = larger(needed);
+          buffer.set(before);
+        }
+        buffer.set(piece, length);
       }
       length = needed;
     };
@@ -54,18 +86,12 @@ const collect = (req: IncomingMessage): Promise<Buffer> =>
     req.on('data', take).once('close', cut);
     req.once('end', () => {
       req.off('close', cut);
-      resolve(bytes.subarray(0, length));
+      resolve({ buffer, length });
     });
   });
 
-const larger = (bytes: Buffer, needed: number): Buffer => {
-  const grown = Buffer.allocUnsafe(Math.min(Math.max(needed * 2, 1024), maxBytes));
-  grown.set(bytes);
-  return grown;
-};
-
-/** As it was sent. @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
-export const readBytes = async (req: IncomingMessage): Promise<Buffer> => {
+/** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
+const readBody = async (req: IncomingMessage): Promise<Body> => {
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new PaymentError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed.');
@@ -82,17 +108,23 @@ export const readBytes = async (req: IncomingMessage): Promise<Buffer> => {
   }
 };
 
+/** As it was sent. @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
+export const readBytes = async (req: IncomingMessage): Promise<Buffer> =>
+  bytesOf(await readBody(req));
+
 /** Whether this is what reading a body throws where its connection ended meanwhile, or before. */
 export const isCutBody = (error: unknown): boolean =>
   error instanceof PaymentError && error.cause instanceof CutBody;
 
 /** @throws PaymentError */
 const readText = async (req: IncomingMessage): Promise<string> => {
-  const bytes = await readBytes(req);
+  const body = await readBody(req);
   try {
-    return utf8.decode(bytes);
+    return utf8.decode(bytesOf(body));
   } catch {
     throw new PaymentError('MALFORMED_JSON', 'The body is not valid UTF-8.');
+  } finally {
+    giveBack(req, body);
   }
 };
 
