@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Standing } from '../../contract/status.ts';
+import type { SettleRequest } from '../../workflows/messages.ts';
+import { settleUpdate } from '../../workflows/messages.ts';
+import { hold } from '../support/hold.ts';
 import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
@@ -20,9 +24,14 @@ describe('return, verify and the deadline at the same moment', () => {
   it('FS-10: make one verification, one event and one answer for everybody, 50 times', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
-    const one = async () => {
-      const id = await journey.atGateway();
-      await journey.choose(id, 'pay_and_close');
+    /** As another API process asks, which shares no answer with ours. */
+    const elsewhere = (id: string, request: SettleRequest) =>
+      service.client.workflow
+        .getHandle(id)
+        .executeUpdate<Standing, [SettleRequest]>(settleUpdate, { args: [request] });
+    const race = async (id: string) => {
+      const others = [{ returned: true }, { returned: false }, { returned: true }];
+      const told = Promise.all(others.map((request) => elsewhere(id, request)));
       const [back, ...verified] = await Promise.all([
         journey.comeBack(id),
         journey.verify(id),
@@ -35,13 +44,31 @@ describe('return, verify and the deadline at the same moment', () => {
         expect(json['status']).toBe('paid');
       }
       expect(new Set(verified.map(({ text }) => text)).size).toBe(1);
+      for (const standing of await told)
+        expect(standing).toEqual({ known: 'ended', status: 'paid' });
       await until('the webhook', () => service.receiver.of(id)[0]);
       await service.client.workflow.getHandle(id).result();
+    };
+    const paying = async () => {
+      const id = await journey.atGateway();
+      await journey.choose(id, 'pay_and_close');
       return id;
     };
     const ids: string[] = [];
-    for (let batch = 0; batch < 5; batch += 1)
-      ids.push(...(await Promise.all(Array.from({ length: 10 }, one))));
+    for (let batch = 0; batch < 5; batch += 1) {
+      const open = await Promise.all(Array.from({ length: 10 }, paying));
+      // The gateway answers nobody until those who ask about one payment are there together.
+      const books = await hold(
+        service.sql,
+        (tx) => tx`select from sandbox_payments where payment_id = any(${open}) for update`,
+      );
+      const racing = Promise.all(open.map(race));
+      for (const id of open)
+        await until('all are there', async () => ((await updatesOf(id)) ?? 0) >= 4);
+      await books.release();
+      await racing;
+      ids.push(...open);
+    }
 
     expect(ids).toHaveLength(50);
     const [asked] = await service.sql<{ most: number; least: number }[]>`
