@@ -11,7 +11,7 @@ export const guide = `Create a payment, send the payer to its \`checkout_url\`, 
 
 **Connections** are cut off where a request takes more than ${limits.requestSeconds} seconds to arrive, where its answer is not taken within ${limits.takenSeconds} seconds, and where more than ${limits.unanswered} requests are sent ahead of their answers. What is no HTTP is answered 400, a head of more than ${limits.headKb} KB or ${limits.headLines} lines 431 and one that takes more than ${limits.headSeconds} seconds 408, without a body, and the log has no line of them. A process that has too much to do answers 503 \`SERVICE_UNAVAILABLE\` with \`Retry-After\`.
 
-**Errors** are \`{"error": {code, message, details?, request_id}}\`; act on \`code\`, the message is for people. \`details.fields\` tells everything wrong at once, up to ${limits.problems} problems. A path that does not exist answers 404 \`NOT_FOUND\`, a method the path does not have 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`. Every GET operation answers HEAD too.
+**Errors** are \`{"error": {code, message, details?, request_id}}\`; act on \`code\`, the message is for people. \`details.fields\` tells everything wrong at once, up to ${limits.problems} problems. A path that does not exist answers 404 \`NOT_FOUND\`, a method the path does not have 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`; one that HTTP does not know, with all that the service has, whatever the path, and without a line in the log. Every GET operation answers HEAD too.
 
 **Versions.** Within v1 optional fields, announced statuses and endpoints may be added: ignore what you do not know. Anything else comes as v2, with v1 served beside it for at least 12 months and \`Deprecation\` and \`Sunset\` headers.`;
 

@@ -67,10 +67,10 @@ export const createHttpServer = (
     'drop',
     onceAMinute(() => logger.error('There is no room for more connections')),
   );
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ClientError, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else if (socket instanceof Socket && isAnswering(open, socket)) return;
-    else if (error.code === 'HPE_INVALID_METHOD') refuseMethod(socket);
+    else if (isMethodUnknown(error)) refuseMethod(socket);
     else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') end(socket, '408 Request Timeout');
     else if (error.code === 'HPE_HEADER_OVERFLOW')
       end(socket, '431 Request Header Fields Too Large');
@@ -194,6 +194,16 @@ const quietMoment = async (server: Server) => {
   }
   server.off('connection', disturb);
 };
+
+/** With the bytes that came last. */
+type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+const requestLine = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?\n/;
+
+/** The parser says so also of a TLS greeting, or of anything else that is no request. */
+const isMethodUnknown = ({ code, rawPacket }: ClientError): boolean =>
+  code === 'HPE_INVALID_METHOD' &&
+  requestLine.test(rawPacket?.toString('latin1', 0, limits.headKb * 1024) ?? '');
 
 /** A method that HTTP itself does not know, or that only a proxy has. */
 const refuseMethod = (socket: Duplex) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGateways } from '../../postgres/gateways.ts';
+import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import type { Answer } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
@@ -82,6 +82,7 @@ describe('POST /payments', () => {
           Array.from({ length: 50 }, (_, n) => [`${n}`.padStart(40), n]),
         ),
       },
+      { metadata: { ['𝒳'.repeat(40)]: 1 } },
       { metadata: { text: 'x'.repeat(8 * 1024 - '{"text":""}'.length) } },
       { metadata: { a: { b: { c: { d: 1 } } } } },
     ]) {
@@ -136,7 +137,10 @@ describe('POST /payments', () => {
     ['metadata', { metadata: [] }],
     ['metadata', { metadata: 'x' }],
     ['metadata', { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [n, n])) }],
+    ['metadata', { metadata: { ['𝒳'.repeat(41)]: 1 } }],
     ['metadata', { metadata: { text: 'x'.repeat(8 * 1024) } }],
+    // Bytes, of which such a letter has two.
+    ['metadata', { metadata: { text: 'ü'.repeat(4 * 1024) } }],
     ['metadata', { metadata: { a: { b: { c: { d: [[]] } } } } }],
     ['gateway', { gateway: '' }],
     ['callback_url', { callback_url: 'http://127.0.0.1:9/return?more=1' }],
@@ -181,6 +185,9 @@ describe('POST /payments', () => {
 describe('the mode of a token', () => {
   it('403: a test token never reaches a live gateway, and hears which one to pass', async () => {
     const { application, create } = await aCaller();
+    const gateways = createGateways(service.sql);
+    await gateways.insert({ ...sandboxAccount, slug: 'a-disabled-one' });
+    await service.sql`update gateways set enabled = false where slug = 'a-disabled-one'`;
     for (const way of ['asked', 'default']) {
       if (way === 'default')
         await service.sql`
@@ -191,6 +198,7 @@ describe('the mode of a token', () => {
         code: 'GATEWAY_NOT_ALLOWED',
         message: expect.stringContaining('"sandbox"') as string,
       });
+      expect(answer.text).not.toContain('a-disabled-one');
     }
     expect(await create({ ...order, gateway: 'sandbox' })).toMatchObject({ status: 201 });
   });

@@ -48,6 +48,18 @@ it('the docs page shows every operation, asks nobody else and breaks no rule of 
   expect(complaints).toEqual([]);
 });
 
+it('the docs page may load and ask nothing but what is its own', async () => {
+  const { headers } = await createJourney(service, '').call('GET', '/api/v1/docs');
+  const policy = headers.get('content-security-policy') ?? '';
+  const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule]));
+  expect(rules.get('default-src')).toBe("default-src 'none'");
+  expect(rules.get('script-src')).toBe("script-src 'self'");
+  expect(rules.get('connect-src')).toBe("connect-src 'self'");
+  for (const name of ['base-uri', 'form-action', 'frame-ancestors'])
+    expect(rules.get(name)).toBe(`${name} 'none'`);
+  expect(policy).not.toMatch(/\*|unsafe-eval|https?:/);
+});
+
 it.each(['127.0.0.1', 'localhost'])('"try it" makes a payment at %s', async (host) => {
   const { token } = await service.anApplication();
   const { page, complaints } = await openDocs(service.url.replace('127.0.0.1', host));

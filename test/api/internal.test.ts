@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PaymentError } from '../../contract/errors.ts';
+import { aCaller } from '../support/caller.ts';
+import { serve } from '../support/http-application.ts';
 import type { Answer, Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
@@ -73,4 +76,24 @@ describe('500: what nobody foresaw', () => {
     expect(text).toContain(requestId);
     await isLogged(requestId);
   });
+});
+
+it.each([
+  [500, new TypeError('x is undefined')],
+  [503, new PaymentError('SERVICE_UNAVAILABLE', 'Come again.')],
+])('%i: tells what is left of the budget as well', async (status, error) => {
+  const caller = aCaller(7);
+  const { url } = await serve(
+    { getApplication: () => Promise.reject(error) },
+    {
+      authenticate: async ({ tell }) => {
+        tell(caller.budget);
+        return caller;
+      },
+    },
+  );
+  const answer = await fetch(`${url}/api/v1/me`);
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get('x-ratelimit-limit')).toBe('120');
+  expect(answer.headers.get('x-ratelimit-remaining')).toBe('113');
 });

@@ -86,6 +86,19 @@ describe('checkout', () => {
     ]);
   });
 
+  it("303: with its own words for what the callback URL had of the application's", async () => {
+    const id = await journey.create();
+    await service.sql`
+      update payments set callback_url = 'http://127.0.0.1:9/return?status=paid&payment_id=x'
+      where id = ${id}`;
+    await journey.checkout(id);
+    await journey.choose(id, 'cancel');
+    const { headers } = await journey.comeBack(id);
+    const { searchParams } = new URL(headers.get('location') ?? '');
+    expect(searchParams.getAll('status')).toEqual(['cancelled']);
+    expect(searchParams.getAll('payment_id')).toEqual([id]);
+  });
+
   it('503: a page that tries again by itself while the payment is not opened', async () => {
     await service.worker.stop();
     const id = await journey.create();

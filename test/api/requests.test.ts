@@ -45,6 +45,15 @@ describe('every answer', () => {
     }
   });
 
+  it('has nothing of a path in the log that is no payment id', async () => {
+    const { get } = createJourney(service, token);
+    const { headers } = await get('tok_of_somebody');
+    const logged = (line: string) => line.includes(`"${headers.get('x-request-id')}"`);
+    const line = await until('it is logged', () => service.api.lines.find(logged));
+    expect(line).not.toContain('tok_of_somebody');
+    expect(line).toContain('/api/v1/payments/:payment_id');
+  });
+
   it.each([
     '/',
     '/api',
@@ -172,12 +181,21 @@ describe('a method that a path does not have', () => {
 
   it.each([
     ['without a host', 'GET /nowhere HTTP/1.1\r\n\r\n'],
-    ['that is no HTTP', 'GET / HTTP/1.1\r\nbad header\r\n\r\n'],
-  ])('400: %s is refused, with a request id, and the connection closed', async (_, request) => {
-    const { socket, closed } = await rawConnection(service.url);
-    socket.write(request);
-    const answer = await closed;
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toMatch(/\r\nx-request-id: req_/i);
-  });
+    ['whose head is none', 'GET / HTTP/1.1\r\nbad header\r\n\r\n'],
+    ['of another version', 'GET / HTTP/3.7\r\nhost: x\r\n\r\n'],
+    ['that is a word', 'hello\r\n\r\n'],
+    ['that is half a request line', 'BREW /\r\n\r\n'],
+    ['that is JSON', '{"order_id":"o-1"}\r\n'],
+    ['by TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
+  ])(
+    '400: one %s is refused without a body, with a request id, and the connection closed',
+    async (_, request) => {
+      const { socket, closed } = await rawConnection(service.url);
+      socket.write(request);
+      const answer = await closed;
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toMatch(/\r\nx-request-id: req_/i);
+      expect(answer).toMatch(/\r\n\r\n$/);
+    },
+  );
 });

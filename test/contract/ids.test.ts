@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   eventIdOf,
   newPaymentId,
@@ -27,6 +27,14 @@ describe('newPaymentId', () => {
     // Monotonic ids would ascend every time, random ones about every second time.
     expect(ascending.length).toBeLessThan(700);
   });
+});
+
+it('takes no chance from what can be calculated', () => {
+  const guessable = vi.spyOn(Math, 'random');
+  onTestFinished(() => guessable.mockRestore());
+  // So many that what was drawn ahead is used up.
+  for (let index = 0; index < 10_000; index += 1) newPaymentId();
+  expect(guessable).not.toHaveBeenCalled();
 });
 
 describe('paymentIdPattern', () => {
