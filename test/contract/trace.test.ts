@@ -15,6 +15,7 @@ it.each([
   traceId,
   `${valid}-more`,
   `${valid}0`,
+  `${valid.replace(/^00/, 'cc')}0`,
   valid.replace(/^00/, 'ff'),
   valid.replace(/^00/, '0'),
   valid.toUpperCase(),
