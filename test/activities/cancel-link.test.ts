@@ -18,8 +18,8 @@ interface Scene {
   promise: string;
   /** What the gateway answers, in turn. */
   verify: (Answer | typeof silence)[];
-  /** What it says to being expired; without it, it cannot do that or is not asked to. */
-  expire?: boolean | typeof silence;
+  /** What it says to being expired; without it, it cannot do that. */
+  expire?: boolean | typeof silence | 'not asked to';
   known: string;
   status: string;
 }
@@ -49,14 +49,19 @@ const scenes: Scene[] = [
   { promise: 'a gateway that cannot close: not over', verify: [waiting], ...open('waiting') },
   {
     promise: 'money on its way is not stopped',
-    verify: [{ state: 'settling' }],
-    ...open('settling'),
+    ...{ verify: [{ state: 'settling' }], expire: 'not asked to', ...open('settling') },
   },
-  { promise: 'paid all the same: paid', verify: [confirmed()], ...ended('paid') },
+  {
+    promise: 'paid all the same: paid',
+    ...{ verify: [confirmed()], expire: 'not asked to', ...ended('paid') },
+  },
+  {
+    promise: 'FS-07: silence before that is none either',
+    ...{ verify: [silence], expire: 'not asked to', ...open('unknown') },
+  },
   {
     promise: 'closed by a try that broke off',
-    verify: [{ state: 'expired' }],
-    ...ended('cancelled'),
+    ...{ verify: [{ state: 'expired' }], expire: 'not asked to', ...ended('cancelled') },
   },
 ];
 
@@ -65,17 +70,18 @@ describe('a payer who comes back by the cancel link', () => {
     '%s',
     async (_, { verify, expire, known, status }) => {
       const { id } = await records.sent();
+      const expiring = expire === undefined || expire === 'not asked to' ? [] : [expire];
       const { settlePayment, calls } = withGateway(records, {
         verify: inTurn<Answer>(...verify),
-        ...(expire !== undefined && { expire: inTurn<boolean>(expire) }),
+        ...(expire !== undefined && { expire: inTurn<boolean>(...expiring) }),
       });
       const isOver = known === 'ended';
       const answer = await settlePayment({ id, returned: true, cancelled: true });
       expect(answer).toEqual(isOver ? { known, status } : { known });
       expect((await records.settlements.get(id))?.status).toBe(status);
       expect(await records.eventsOf(id)).toHaveLength(isOver ? 1 : 0);
-      const expiring = expire === undefined ? [] : ['expire'];
-      expect(calls()).toEqual(['verify', ...expiring, ...verify.slice(1).map(() => 'verify')]);
+      const asked = ['verify', ...expiring.map(() => 'expire')];
+      expect(calls()).toEqual([...asked, ...verify.slice(1).map(() => 'verify')]);
     },
   );
 

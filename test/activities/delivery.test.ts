@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
 import { AttemptError } from '../../activities/webhook-failure.ts';
+import type { Places } from '../../activities/places.ts';
 import { createPlaces } from '../../activities/places.ts';
 import type { Deliveries } from '../../postgres/deliveries.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
@@ -26,7 +27,7 @@ interface Options {
   webhookUrl?: string | null;
   resolve?: () => Promise<string[]>;
   ring?: KeyRing;
-  perApplication?: number;
+  places?: Places;
   deliveries?: Deliveries;
   /** How long the try has waited in the queue; below 0 where it is due later only. */
   queuedMs?: number;
@@ -55,7 +56,7 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
     secretBox: createSecretBox(ring),
     dispatcher,
     targetRule: { allowLoopback: true },
-    deliveryPlaces: createPlaces({ perOwner: options.perApplication ?? 25 }),
+    deliveryPlaces: options.places ?? createPlaces({ perOwner: 25 }),
     handedOutAt: async () => new Date(Date.now() + (options.handedOutInMs ?? 0)),
     now: () => new Date(Date.now() + laterMs),
     logger: { info() {}, warn() {} },
@@ -92,6 +93,17 @@ describe('one try of a delivery', () => {
     expect(await ledgerOf(id)).toMatchObject([
       { number: 1, completed: true, error_class: errorClass, response_status: null },
     ]);
+  });
+
+  it('gives its place back, however it ended', async () => {
+    const places = createPlaces({ perOwner: 1 });
+    const strange: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
+    const { result } = await deliver({ places, ring: strange });
+    expect(result).toMatchObject({ message: 'SECRETS_KEY holds no key named k1' });
+    for (let turn = 0; turn < 2; turn += 1)
+      expect((await deliver({ places, resolve: dead })).result).toMatchObject({
+        type: 'WebhookAttemptFailed',
+      });
   });
 
   it('a key that is missing is our own failure: no POST, and the number is repeated', async () => {
@@ -165,7 +177,7 @@ describe('one try of a delivery', () => {
   });
 
   it('FS-48: without a place it goes back before anything is written', async () => {
-    const { id, result } = await deliver({ perApplication: 0 });
+    const { id, result } = await deliver({ places: createPlaces({ perOwner: 0 }) });
     expect(result).toMatchObject({
       type: 'WebhookPostponed',
       nextRetryDelay: expect.any(Number),

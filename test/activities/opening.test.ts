@@ -143,6 +143,17 @@ describe('openPayment', () => {
     });
   });
 
+  it('leaves a payment as an earlier try opened it, which comes through after all', async () => {
+    const payment = await records.created();
+    const { openPayment } = opening(async () => {
+      const earlier = { reference: 'A-5', redirect, exchanges: [] };
+      await records.settlements.open(payment.id, earlier);
+      return opened('A-6');
+    });
+    expect(await openPayment({ id: payment.id, late: false })).toBe('open');
+    expect(await records.settlements.get(payment.id)).toMatchObject({ reference: 'A-5' });
+  });
+
   it('lets a payer who is at the gateway pay, though a second opening was refused', async () => {
     const payment = await records.created();
     const { openPayment } = opening(async () => {

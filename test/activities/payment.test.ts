@@ -152,6 +152,10 @@ describe('settlePayment, when the gateway', () => {
       expect(settled.known).toEqual({ known });
       expect(await statusOf(settled.payment)).toBe(status);
       expect(await eventOfPayment(settled.payment)).toBeUndefined();
+      // The sweep asks sooner where nothing was said.
+      const [row] = await records.sql`
+        select unanswered from payments where id = ${settled.payment.id}`;
+      expect(row).toEqual({ unanswered: known === 'unknown' });
     },
   );
 });
