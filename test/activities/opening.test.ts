@@ -81,6 +81,12 @@ describe('openPayment', () => {
     expect(await openPayment({ id, late: false })).toBe('open');
   });
 
+  it('does not blame the gateway for a fault of ours', async () => {
+    const { id } = await records.created();
+    const { openPayment } = opening(() => Promise.reject(new TypeError('x is undefined')));
+    await expect(openPayment({ id, late: false })).rejects.toThrow(TypeError);
+  });
+
   it('past the deadline opens nothing any more, and says whether the gateway was asked in vain', async () => {
     const { id } = await records.created();
     const { openPayment, calls } = opening(silence);

@@ -58,6 +58,12 @@ describe('nextStep', () => {
     expect(after(skipped, 2_000 + minuteMs, -3_600_000)).toMatchObject({ kind: 'attempt' });
   });
 
+  it('waits as much longer as the attempt waited in the queue, and not as the clocks differ', () => {
+    const [failure] = failures(1);
+    const queued = [{ ...failure!, startedAt: at(10_000) }];
+    expect(after(queued, 2_000 + minuteMs, -3_600_000)).toEqual({ kind: 'wait', ms: 10_000 });
+  });
+
   it.each([-600_000, -2_000, 2_000, 600_000])(
     'keeps the delay where the worker’s clock is %i ms off',
     (aheadMs) => {

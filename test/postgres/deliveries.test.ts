@@ -112,6 +112,16 @@ describe('an attempt', () => {
     expect(await everythingOf(id)).toEqual(before);
   });
 
+  it('that comes to its end a second time does not complete the next one', async () => {
+    const { id } = await records.ended('failed');
+    await begin(id, 1);
+    await complete(id, 1, refused, again(7));
+    await begin(id, 2);
+    const before = await everythingOf(id);
+    await complete(id, 1, accepted, { status: 'delivered' });
+    expect(await everythingOf(id)).toEqual(before);
+  });
+
   it('is completed once, by one of two that come at the same time', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Tokens } from '../../postgres/tokens.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import type { Records } from '../support/records.ts';
@@ -113,5 +113,25 @@ describe('a token', () => {
       where application = 'shop'`;
     expect(await tokens.authenticate(token)).toMatchObject({ budget: { used: 8 } });
     expect(await tokens.authenticate(token, 5)).toMatchObject({ budget: { used: 13 } });
+  });
+
+  it('of a disabled application is what it made in this minute, and grows no more', async () => {
+    const token = await issue();
+    await tokens.authenticate(token);
+    await records.sql`update applications set status = 'disabled' where slug = 'shop'`;
+    onTestFinished(async () => {
+      await records.sql`update applications set status = 'active' where slug = 'shop'`;
+    });
+    const usedIn = async (minutes: number) => {
+      await records.sql`
+        update request_counts set requests = 7,
+          minute = floor(extract(epoch from now()) / 60) + ${minutes}
+        where application = 'shop'`;
+      const caller = await tokens.authenticate(token);
+      expect(caller?.disabled).toBe(true);
+      return caller?.budget.used;
+    };
+    await until('it is this minute', async () => (await usedIn(0)) === 7);
+    expect(await usedIn(-1)).toBe(0);
   });
 });
