@@ -234,25 +234,48 @@ describe('the last inquiry', () => {
     expect(late).toEqual([payment.id]);
   });
 
-  it('money that was taken so is told of where nobody can look for it, and is in doubt from then on', async () => {
-    const payment = await records.sent();
-    const deadline = { id: payment.id, grace: true, unreachable: false };
+  describe('where nobody can look for money then', () => {
     const startLate = () => Promise.reject(new Error('the engine is away'));
-    const { expirePayment, alerts } = withGateway(
-      records,
-      {
-        async verify() {
-          await withGateway(records, { verify: async () => waiting }).expirePayment(deadline);
-          return confirmed();
+    /** A try that is answered this when another one has ended the payment meanwhile. */
+    const answeredLate = async (answer: Answer, earlier: Answer, meanwhile: Answer = waiting) => {
+      const { id } = await records.sent();
+      const verifying = (said: Answer) => withGateway(records, { verify: async () => said });
+      await verifying(earlier).settlePayment({ id, returned: false });
+      const deadline = { id, grace: true, unreachable: false };
+      const gateway = withGateway(
+        records,
+        {
+          async verify() {
+            await verifying(meanwhile).expirePayment(deadline);
+            return answer;
+          },
         },
-      },
-      { workflows: { startLate } },
-    );
-    await expect(expirePayment(deadline)).rejects.toThrow('the engine is away');
-    expect(alerts()).toEqual(['late_money']);
-    const again = unasked();
-    await again.settlePayment({ id: payment.id, returned: false });
-    expect(again.late).toEqual([payment.id]);
+        {
+          workflows: { startLate },
+          settlements: { ...records.settlements, flagDoubts: startLate },
+        },
+      );
+      await expect(gateway.expirePayment(deadline)).rejects.toThrow('the engine is away');
+      return { id, alerts: gateway.alerts() };
+    };
+
+    it.each([
+      ['all of it', confirmed()],
+      ['another amount', confirmed({ amount: 1 })],
+    ])('what was taken, %s, is told of, and in doubt from then on', async (_, answer) => {
+      const { id, alerts } = await answeredLate(answer, waiting);
+      expect(alerts).toEqual(['late_money']);
+      const again = unasked();
+      await again.settlePayment({ id, returned: false });
+      expect(again.late).toEqual([id]);
+    });
+
+    it('nothing is told of where nothing was taken, or the payment is paid', async () => {
+      const unpaid = await answeredLate({ state: 'cancelled' }, { state: 'settling' });
+      expect(unpaid.alerts).toEqual([]);
+      const paid = await answeredLate(confirmed(), waiting, confirmed());
+      expect(paid.alerts).toEqual([]);
+    });
   });
 
   it('FS-12: is not made about a payment that has ended', async () => {

@@ -108,9 +108,17 @@ describe('FS-16: money that came after the end of a payment', () => {
   it('is for people where the adapter cannot reverse, or is refused', async () => {
     const cannot = await aLateCase({ inquire: [confirmed()] });
     expect(await cannot.look()).toBe('over');
-    const told = await aLateCase({ inquire: [confirmed(), confirmed()], reverse: [refused] });
-    expect(await told.look()).toBe('over');
-    for (const { audited, alerts } of [cannot, told]) {
+    const told = [
+      await aLateCase({ inquire: [confirmed(), confirmed()], reverse: [refused] }),
+      await aLateCase({ inquire: [confirmed(), silence], reverse: [refused] }),
+      // One that does not show what became of it.
+      await aLateCase({
+        driver: 'payping',
+        ...{ inquire: [confirmed(), confirmed()], reverse: [refused] },
+      }),
+    ];
+    for (const { look } of told) expect(await look()).toBe('over');
+    for (const { audited, alerts } of [cannot, ...told]) {
       expect(await audited()).toEqual(['found', 'by_hand']);
       expect(alerts()).toEqual(['late_money', 'late_money']);
     }
@@ -237,6 +245,15 @@ describe('FS-21: a reversal whose answer was lost', () => {
     });
     expect(await look()).toBe('over');
     expect(await audited()).toEqual(['found', 'reversed']);
+  });
+
+  it('is done where the gateway said so and is silent then, and for people where it shows otherwise', async () => {
+    const silent = await aLateCase({ inquire: [confirmed(), silence], reverse: [reversed] });
+    expect(await silent.look()).toBe('over');
+    expect(await silent.audited()).toEqual(['found', 'reversed']);
+    const other = await aLateCase({ inquire: [confirmed(), confirmed()], reverse: [reversed] });
+    expect(await other.look()).toBe('over');
+    expect(await other.audited()).toEqual(['found', 'by_hand']);
   });
 
   it('is for people after three that did not arrive', async () => {
