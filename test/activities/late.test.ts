@@ -209,6 +209,16 @@ describe('FS-21: a reversal whose answer was lost', () => {
     expect(await audited()).toEqual(['found', 'reversed']);
   });
 
+  it('went back as well where that is seen only later', async () => {
+    const { look, calls, audited } = await aLateCase({
+      inquire: [confirmed(), silence, gone],
+      reverse: [silence],
+    });
+    expect([await look(), await look()]).toEqual(['again', 'over']);
+    expect(calls()).toEqual(['inquire', 'reverse', 'inquire', 'inquire']);
+    expect(await audited()).toEqual(['found', 'reversed']);
+  });
+
   it('is told again only when an inquiry, a minute later, shows that it never arrived', async () => {
     const { look, calls, audited, minutesLater } = await aLateCase({
       inquire: [confirmed(), confirmed(), confirmed(), confirmed(), gone],

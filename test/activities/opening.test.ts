@@ -81,6 +81,20 @@ describe('openPayment', () => {
     expect(await openPayment({ id, late: false })).toBe('open');
   });
 
+  it('FS-16: makes no money doubtful where the gateway was silent only while it was opened', async () => {
+    const { id } = await records.created();
+    const { openPayment, settlePayment, late } = withGateway(records, {
+      open: inTurn<Opening>(silence, opened('A-7')),
+      verify: async () => ({ state: 'cancelled' }),
+    });
+    await expect(openPayment({ id, late: false })).rejects.toThrow('timeout');
+    await openPayment({ id, late: false });
+    await records.payments.sendToGateway(id, new Date());
+    const ended = { known: 'ended', status: 'cancelled' };
+    expect(await settlePayment({ id, returned: true })).toEqual(ended);
+    expect(late).toEqual([]);
+  });
+
   it('does not blame the gateway for a fault of ours', async () => {
     const { id } = await records.created();
     const { openPayment } = opening(() => Promise.reject(new TypeError('x is undefined')));
