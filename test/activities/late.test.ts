@@ -247,6 +247,17 @@ describe('FS-21: a reversal whose answer was lost', () => {
     expect(await audited()).toEqual(['found', 'by_hand']);
   });
 
+  it('was not told at all where a worker was lost right after it was found: it is told then', async () => {
+    const { payment, look, audited, alerts } = await aLateCase({
+      driver: 'payping',
+      ...{ inquire: [confirmed(), confirmed()], reverse: [reversed] },
+    });
+    const found = { result: null, facts: {}, now: new Date() };
+    await createLateMoney(records.sql).record(payment.id, found);
+    expect(await look()).toBe('over');
+    expect([await audited(), alerts()]).toEqual([['found', 'reversed'], []]);
+  });
+
   it('is done where the gateway said so and cannot show it', async () => {
     const { look, audited } = await aLateCase({
       driver: 'payping',
