@@ -246,15 +246,6 @@ describe('a delivery', () => {
     expect(await taken()).toMatchObject([{ ...delivery, begun: false }]);
   });
 
-  it('is counted once it is 2 minutes overdue, and no further than asked', async () => {
-    const before = await queries.countOverdueDeliveries(1_000);
-    await overdue(1);
-    expect(await queries.countOverdueDeliveries(1_000)).toBe(before);
-    for (const minutes of [3, 4]) await overdue(minutes);
-    expect(await queries.countOverdueDeliveries(1_000)).toBe(before + 2);
-    expect(await queries.countOverdueDeliveries(1)).toBe(1);
-  });
-
   it('goes behind those that were never given out, however long it is overdue', async () => {
     const [healed, longer] = [await overdue(50), await overdue(60)];
     await records.sql`
