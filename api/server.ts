@@ -203,7 +203,7 @@ const requestLine = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?\n/;
 /** The parser says so also of a TLS greeting, or of anything else that is no request. */
 const isMethodUnknown = ({ code, rawPacket }: ClientError): boolean =>
   code === 'HPE_INVALID_METHOD' &&
-  requestLine.test(rawPacket?.toString('latin1', 0, limits.headKb * 1024) ?? '');
+  requestLine.test(rawPacket?.toString('latin1', 0, options.maxHeaderSize) ?? '');
 
 /** A method that HTTP itself does not know, or that only a proxy has. */
 const refuseMethod = (socket: Duplex) =>

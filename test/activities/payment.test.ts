@@ -152,7 +152,7 @@ describe('settlePayment, when the gateway', () => {
       expect(settled.known).toEqual({ known });
       expect(await statusOf(settled.payment)).toBe(status);
       expect(await eventOfPayment(settled.payment)).toBeUndefined();
-      // The sweep asks sooner where nothing was said.
+      // After silence, what its gateway's list lacks does not count as unpaid for the sweep.
       const [row] = await records.sql`
         select unanswered from payments where id = ${settled.payment.id}`;
       expect(row).toEqual({ unanswered: known === 'unknown' });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { valueOf } from '../../contract/json.ts';
 import type { AnyRequest } from '../../api/route.ts';
+import { valueOf } from '../../contract/json.ts';
 import { serve } from '../support/http-application.ts';
 
 /** Sends bodies of 15 to 64 KB, 40 at once and 400 in all, no two alike. @returns those read otherwise */

@@ -82,6 +82,7 @@ describe('who asks of one payment at the same time', () => {
     expect(refused).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
     expect(refused).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(updates).toHaveLength(2);
     // And the engine is asked no longer than that.
     expect(deadlines.map((deadline) => deadline - began)).toEqual([10_000, 17_000]);
   });

@@ -62,11 +62,15 @@ describe('return, verify and the deadline at the same moment', () => {
         service.sql,
         (tx) => tx`select from sandbox_payments where payment_id = any(${open}) for update`,
       );
-      const racing = Promise.all(open.map(race));
-      for (const id of open)
-        await until('all are there', async () => ((await updatesOf(id)) ?? 0) >= 4);
-      await books.release();
-      await racing;
+      const answer = async () => {
+        try {
+          for (const id of open)
+            await until('all are there', async () => ((await updatesOf(id)) ?? 0) >= 4);
+        } finally {
+          await books.release();
+        }
+      };
+      await Promise.all([answer(), ...open.map(race)]);
       ids.push(...open);
     }
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptResult, Consequence } from '../../postgres/deliveries.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
-import { createSweepQueries } from '../../postgres/sweep.ts';
 import { hold } from '../support/hold.ts';
 import type { Records } from '../support/records.ts';
 import { endOf, minuteMs, startRecords } from '../support/records.ts';
@@ -219,20 +218,4 @@ it('a delivery is due at some time as long as it is pending, and no longer', asy
   const [row] = await records.sql`
     select convalidated as checked from pg_constraint where conname = 'deliveries__due'`;
   expect(row).toEqual({ checked: true });
-});
-
-it('a delivery is counted once it is 2 minutes overdue, and no further than asked', async () => {
-  const { countOverdueDeliveries } = createSweepQueries(records.sql);
-  const overdue = async (minutes: number) => {
-    const { id } = await records.ended('paid');
-    await records.sql`
-      update deliveries set next_attempt_at = now() - ${`${minutes} minutes`}::interval
-      where payment_id = ${id}`;
-  };
-  const before = await countOverdueDeliveries(1_000);
-  await overdue(1);
-  expect(await countOverdueDeliveries(1_000)).toBe(before);
-  for (const minutes of [3, 4]) await overdue(minutes);
-  expect(await countOverdueDeliveries(1_000)).toBe(before + 2);
-  expect(await countOverdueDeliveries(1)).toBe(1);
 });

@@ -16,7 +16,7 @@ const now = new Date();
 const ended = async () => (await records.ended('expired')).id;
 const record = (id: string, result: LateResult | null) =>
   lateMoney.record(id, { result, facts: { code: 'G-1' }, now });
-const told = async (id: string): Promise<unknown[]> => {
+const told = async (id: string): Promise<string[]> => {
   const rows = await records.sql<{ action: string }[]>`
     select action from audit_log where subject = ${`payment:${id}`} order by id`;
   return rows.map(({ action }) => action);
@@ -45,9 +45,8 @@ describe('late money', () => {
     const id = await ended();
     expect(await begin(id)).toBe(false);
     await record(id, null);
-    expect([await begin(id), await begin(id), await begin(id, { minutes: 0.5 })]).toEqual([
-      ...[true, false, false],
-    ]);
+    expect([await begin(id), await begin(id)]).toEqual([true, false]);
+    expect(await begin(id, { minutes: 0.5 })).toBe(false);
     expect(await begin(id, { minutes: 1, most: 2 })).toBe(true);
     expect(await begin(id, { minutes: 5, most: 2 })).toBe(false);
     expect(await lateMoney.get(id)).toEqual({ reversals: 2, result: null });

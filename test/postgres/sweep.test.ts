@@ -219,13 +219,7 @@ describe('a payment that should have ended', () => {
 });
 
 describe('a delivery', () => {
-  const overdue = async (minutes: number) => {
-    const { id } = await records.ended('paid');
-    await records.sql`
-      update deliveries set next_attempt_at = now() - ${`${minutes} minutes`}::interval
-      where payment_id = ${id}`;
-    return id;
-  };
+  const overdue = (minutes: number) => records.deliveryOverdue(minutes);
   const take = async (limit = 100) =>
     (await queries.takeOverdueDeliveries(limit)).map(({ id }) => id);
 
@@ -244,6 +238,15 @@ describe('a delivery', () => {
     // An attempt of an earlier round says nothing of this one.
     await records.sql`update deliveries set healed_at = null, round = 2`;
     expect(await taken()).toMatchObject([{ ...delivery, begun: false }]);
+  });
+
+  it('is counted once it is 2 minutes overdue, and no further than asked', async () => {
+    const before = await queries.countOverdueDeliveries(1_000);
+    await overdue(1);
+    expect(await queries.countOverdueDeliveries(1_000)).toBe(before);
+    for (const minutes of [3, 4]) await overdue(minutes);
+    expect(await queries.countOverdueDeliveries(1_000)).toBe(before + 2);
+    expect(await queries.countOverdueDeliveries(1)).toBe(1);
   });
 
   it('goes behind those that were never given out, however long it is overdue', async () => {

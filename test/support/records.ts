@@ -106,6 +106,14 @@ export const startRecords = async () => {
       await settlements.end(ended, event, noWords);
       return ended;
     },
+    /** A payment that ended; the next attempt of its delivery should have begun so long ago. */
+    async deliveryOverdue(minutes: number): Promise<string> {
+      const { id } = await records.ended('paid');
+      await sql`
+        update deliveries set next_attempt_at = now() - ${`${minutes} minutes`}::interval
+        where payment_id = ${id}`;
+      return id;
+    },
     /** Everything that is known of a payment, to see that nothing changed. */
     async everythingOf(id: string): Promise<unknown> {
       const [row] = await sql`

@@ -1,9 +1,14 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { launchChromium, launchLimitMs } from '../demo/chromium.ts';
 import { createJourney } from '../support/journey.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let browser: Browser;
 let service: Service;
@@ -76,4 +81,46 @@ it.each(['127.0.0.1', 'localhost'])('"try it" makes a payment at %s', async (hos
   await answer.locator('.response-col_status').first().waitFor();
   expect(await answer.innerText()).toMatch(/^201\b[^]*"payment_id": "PAY_/);
   expect(complaints).toEqual([]);
+});
+
+/** A gateway that wants to be POSTed to, and what it was sent. */
+const startGateway = async () => {
+  const received: string[] = [];
+  const server = createServer((req, res) => {
+    void text(req).then((body) => {
+      if (req.method === 'POST') received.push(body);
+      res.setHeader('content-type', 'text/html');
+      res.end('<!doctype html><title>Gateway</title><h1>Pay here</h1>');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo; // No pipe.
+  return { url: `http://127.0.0.1:${port}/pay`, received };
+};
+
+it.each([
+  ['by itself', true],
+  ['by its button, without JavaScript', false],
+])('the form of a gateway that wants POST goes there %s', async (_, javaScriptEnabled) => {
+  const { token } = await service.anApplication();
+  const journey = createJourney(service, token);
+  const gateway = await startGateway();
+  const id = await journey.create();
+  await until('it is opened', async () => (await journey.checkout(id)).status === 302);
+  const redirect = { method: 'POST', url: gateway.url, fields: { token: '"T&1"' } };
+  await service.sql`
+    update payments set gateway_redirect = ${service.sql.json(redirect)} where id = ${id}`;
+
+  const context = await browser.newContext({ javaScriptEnabled });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`${service.url}/api/v1/payments/${id}/checkout`);
+  if (!javaScriptEnabled) await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { name: 'Pay here' }).waitFor();
+  expect(gateway.received).toEqual([String(new URLSearchParams({ token: '"T&1"' }))]);
 });
