@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { limits } from '../contract/limits.ts';
-import { lateStartOf, lateWorkflow } from '../workflows/messages.ts';
+import { lateNewsOf, lateWorkflow } from '../workflows/messages.ts';
 import type { late } from '../workflows/late.ts';
 import { setLatest } from './latest.ts';
 
@@ -15,7 +15,7 @@ export const createLateStarter =
   ({ client }: { client: Client }) =>
   async (paymentId: string, withinMs = longestMs): Promise<void> => {
     await client.withDeadline(Date.now() + Math.min(withinMs, longestMs), () =>
-      client.workflow.start<typeof late>(lateWorkflow, lateStartOf(paymentId)),
+      client.workflow.signalWithStart<typeof late>(lateWorkflow, lateNewsOf(paymentId)),
     );
   };
 export type LateStarter = ReturnType<typeof createLateStarter>;

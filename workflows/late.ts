@@ -1,6 +1,13 @@
-import { CancellationScope, sleep } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  continueAsNew,
+  defineSignal,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { givingBack } from './activities.ts';
-import type { LateInput } from './messages.ts';
+import { type LateInput, newsSignal } from './messages.ts';
 
 const minuteMs = 60_000;
 /** What is taken meanwhile can be given back for half an hour. */
@@ -16,14 +23,23 @@ export async function late(input: LateInput): Promise<void> {
   await CancellationScope.nonCancellable(() => settle(input));
 }
 
-const settle = async ({ id }: LateInput): Promise<void> => {
-  const until = Date.now() + patienceMs;
+const settle = async ({ id, until = Date.now() + patienceMs }: LateInput): Promise<void> => {
+  let news = false;
+  setHandler(defineSignal(newsSignal), () => {
+    news = true;
+  });
   for (let pauseMs = minuteMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    // Whoever comes back again and again makes it long; the next run asks first, so it needs no news.
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof late>({ id, until });
     const last = Date.now() >= until;
+    news = false;
     const done = await givingBack.settleLateMoney({ id, last });
-    if (done === 'over' || last) return;
-    await sleep(pauseMs, {
-      summary: 'It is not certain where the money is, the gateway is asked again',
-    });
+    // Who came back while the gateway was asked may have paid after it had looked.
+    const over = done === 'over';
+    if (over ? !news : last) return;
+    if (!over)
+      await sleep(pauseMs, {
+        summary: 'It is not certain where the money is, the gateway is asked again',
+      });
   }
 };

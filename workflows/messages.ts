@@ -2,6 +2,7 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import {
   defaultPayloadConverter,
   defineSearchAttributeKey,
+  type Headers,
   SearchAttributeType,
 } from '@temporalio/common';
 import { formatMoney } from '../contract/money.ts';
@@ -91,17 +92,21 @@ export const newsFor = (facts: StartFacts) => ({
 
 /** For a client: a start carries the trace of what it is made for, where there is one. */
 export const tracedStarts = (traceId: () => string | undefined): WorkflowClientInterceptor => ({
-  start(input, next) {
-    const trace = traceId();
-    if (trace === undefined) return next(input);
-    const header = defaultPayloadConverter.toPayload(trace);
-    return next({ ...input, headers: { ...input.headers, [traceHeader]: header } });
-  },
+  start: (input, next) => next(traced(input, traceId())),
+  signalWithStart: (input, next) => next(traced(input, traceId())),
 });
+
+const traced = <T extends { headers: Headers }>(input: T, trace: string | undefined): T => {
+  if (trace === undefined) return input;
+  const header = defaultPayloadConverter.toPayload(trace);
+  return { ...input, headers: { ...input.headers, [traceHeader]: header } };
+};
 
 export interface LateInput {
   /** The payment's. */
   id: string;
+  /** Of a run that goes on for another: when to give up, in ms since 1970. */
+  until?: number;
 }
 
 /**
@@ -115,4 +120,11 @@ export const lateStartOf = (paymentId: string) => ({
   workflowIdConflictPolicy: 'USE_EXISTING' as const,
   args: [{ id: paymentId }] as [LateInput],
   staticSummary: `Money after the end of ${paymentId}`,
+});
+
+/** Arguments of news of a payer who may have paid: a running search does not end without asking again. */
+export const lateNewsOf = (paymentId: string) => ({
+  ...lateStartOf(paymentId),
+  signal: newsSignal,
+  signalArgs: [] as [],
 });

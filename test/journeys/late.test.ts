@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../admin/engine.ts';
+import { hold } from '../support/hold.ts';
 import type { Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
 import { operationsOn } from '../support/operations.ts';
@@ -107,6 +108,21 @@ describe('FS-16: a payer who pays after the end and comes back', () => {
     await providers.of('zarinpal').pay(reference);
     await providers.comeBack(journey, 'zarinpal', reference);
     expect(await afterSearch(id, 1)).toMatchObject({ audit: ['returns'], alerts: 1 });
+  });
+
+  it('is looked for again by a search that asked just before the payer paid', async () => {
+    const { id, reference } = await expired('zarinpal');
+    const { calls, pay } = providers.of('zarinpal');
+    const inquiries = () => calls.filter(({ path }) => path.includes('inquiry')).length;
+    const before = inquiries();
+    const books = await hold(service.sql, (tx) => tx`lock table gateway_exchanges in share mode`);
+    await providers.comeBack(journey, 'zarinpal', reference);
+    await until('it has asked', () => inquiries() > before);
+    await pay(reference);
+    await providers.comeBack(journey, 'zarinpal', reference);
+    await books.release();
+    expect(await afterSearch(id, 1)).toMatchObject({ audit: ['returns'], alerts: 1 });
+    expect(inquiries()).toBe(before + 2);
   });
 });
 
