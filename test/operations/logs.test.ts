@@ -182,6 +182,19 @@ describe('a trace that the caller sends', () => {
     }
   });
 
+  it('goes with a return after the end into the search for late money', async () => {
+    const journey = createJourney(service, (await service.anApplication()).token);
+    const traceId = randomBytes(16).toString('hex');
+    const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+    const id = await journey.atGateway();
+    await skipAllTime(service.client, id);
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    const headers = { traceparent };
+    await journey.request('GET', `/api/v1/payments/${id}/return`, undefined, headers);
+    const header = await headerOf(`LATE_${id}`);
+    expect(textOf(header)).toContain(traceId);
+  });
+
   it('leaves nothing where it is not valid, and the payment lives as ever', async () => {
     const { lines, history } = await aLife({ traceparent: `00-${'0'.repeat(32)}-1-01` });
     for (const line of [...lines.api, ...lines.worker]) expect(line).not.toHaveProperty('trace_id');
