@@ -81,7 +81,8 @@ export const createApplicationOperations = ({
       const problem = callbackUrlProblem(url, targetRule);
       if (problem) throw new Refusal(`The callback URL ${url} ${problem}.`);
     }
-    if (!webhookUrl) return;
+    // An empty one is a URL that is wrong, and not none.
+    if (webhookUrl === undefined || webhookUrl === null) return;
     const problem = webhookUrlProblem(webhookUrl, targetRule);
     // The URL is not repeated: its query may be a key.
     if (problem) throw new Refusal(`The webhook URL ${problem}.`);

@@ -82,6 +82,7 @@ describe('applications', () => {
     ['https://[::ffff:7f00:1]/', 'private, reserved or internal'],
     ['https://2130706433/', 'this machine'],
     ['http://app.example/', 'https'],
+    ['', 'is not a URL'],
     ['https://user:pass@app.example/', 'user name or password'],
   ])('FS-40: the webhook URL %s is refused when it is saved', async (webhookUrl, why) => {
     const { applications } = operationsOn(records.sql, strict);
