@@ -132,13 +132,14 @@ const retrigger = async ({ args, options, operations, io }: Call): Promise<Outpu
     onStop: (notTried) => io.note(`Stopped, as Temporal resets nothing; not tried: ${notTried}`),
   };
   const { deliveries } = operations;
-  const results = application
-    ? await deliveries.retriggerAll(application, how)
-    : await deliveries.retriggerMany(args, how);
+  const results =
+    application === null
+      ? await deliveries.retriggerMany(args, how)
+      : await deliveries.retriggerAll(application, how);
   // One alone is answered in a sentence.
   const [only] = results;
   if (args.length === 1 && only?.done === 'refused') throw new Refusal(only.why);
-  const output = application ? allCame(results) : came(results);
+  const output = application === null ? came(results) : allCame(results);
   return { ...output, failed: results.some(({ done }) => done === 'refused') };
 };
 

@@ -89,6 +89,13 @@ describe('re-triggering an application', () => {
     return runLine(() => operationsOn(records.sql, { resets }), words(line));
   };
 
+  it('that is named by an empty variable does not look like one that has nothing', async () => {
+    expect(await retrigger('', async () => 'reset')).toMatchObject({
+      code: 1,
+      notes: 'There is no application "".',
+    });
+  });
+
   it('lists what was refused, and counts the rest', async () => {
     const application = await anApplicationOn(records.sql);
     const [one = '', ...others] = await Promise.all([1, 2, 3].map(() => exhausted(application)));
