@@ -97,6 +97,9 @@ const wordsOf = (attempt: AttemptRecord): string => {
   if (!attempt.completedAt) return 'not completed: it is running, or will be repeated';
   const { durationMs, responseStatus, errorClass, error, responseBody } = attempt;
   const answer = errorClass === null ? `delivered (${responseStatus})` : `${errorClass}: ${error}`;
-  const body = responseBody === null ? '' : `: ${responseBody.slice(0, 200)}`;
+  const body = responseBody === null ? '' : `: ${beginningOf(responseBody)}`;
   return `${answer}, ${durationMs} ms${body}`;
 };
+
+/** Of an answer, on one line with all else; the whole is beside the timeline. */
+const beginningOf = (body: string): string => (body.length > 200 ? `${body.slice(0, 200)}…` : body);

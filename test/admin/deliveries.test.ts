@@ -218,6 +218,10 @@ describe('payments', () => {
     ]);
     expect(story.timeline.at(-1)?.details).toBe('http_status: Answered 500, 1000 ms: out of order');
     expect(story.payment.attempts).toMatchObject([{ number: 1, responseStatus: 500 }]);
+    await records.sql`update attempts set response_body = ${'x'.repeat(201)} where payment_id = ${id}`;
+    const { timeline } = await payments.get(id);
+    // What is left out is not passed over in silence.
+    expect(timeline.at(-1)?.details).toMatch(/: x{200}…$/);
     await expect(payments.get('PAY_none')).rejects.toThrow('There is no payment PAY_none');
   });
 
