@@ -48,7 +48,8 @@ export const createIo = ({
     isInteractive,
     ask,
     async readSecret(question, isWhole) {
-      if (!isInteractive) {
+      // Where the notes go elsewhere, what is typed would be shown all the same.
+      if (!stdin.isTTY) {
         const piped = await text(stdin);
         if (piped.length > maxSecretLength) throw tooLong();
         return piped.trim();

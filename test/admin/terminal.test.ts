@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const question = 'Credentials, a JSON object (not shown; end with Ctrl-D): ';
 
 /** A person at a terminal adds a gateway; it gets keys only while it shows none of them. */
-const adding = () => {
+const adding = ({ notesShown = true } = {}) => {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), {
     isTTY: true,
@@ -19,8 +19,8 @@ const adding = () => {
     },
   });
   const said: string[] = [];
-  const output = () => {
-    const stream = Object.assign(new PassThrough(), { isTTY: true });
+  const output = (isTTY = true) => {
+    const stream = Object.assign(new PassThrough(), { isTTY });
     stream.on('data', (chunk) => said.push(String(chunk)));
     return stream;
   };
@@ -32,7 +32,8 @@ const adding = () => {
       },
     },
   } as unknown as Operations; // The command needs no more of it.
-  const io = createIo({ stdin, stdout: output(), stderr: output() } as unknown as NodeJS.Process);
+  const streams = { stdin, stdout: output(), stderr: output(notesShown) };
+  const io = createIo(streams as unknown as NodeJS.Process);
   const line = 'gateways add acme --driver zibal --kind live';
   const ended = runAdmin({ io, open: async () => operations }, line.split(' '));
   return {
@@ -102,6 +103,14 @@ describe('credentials that are typed', () => {
     expect(stdin.readableLength).toBe(0);
     expect(modes).toEqual([true, false]);
     expect(said()).toBe(`${question}\nNothing was done.\n`);
+  });
+
+  it('are not shown either where the notes go elsewhere, and end as ever', async () => {
+    const { type, modes, sealed, ended } = adding({ notesShown: false });
+    await type('{"a":1}\n');
+    expect(modes[0]).toBe(true);
+    expect(await ended).toBe(0);
+    expect([sealed, modes]).toEqual([['{"a":1}'], [true, false]]);
   });
 
   it('are whole characters, wherever a chunk is cut, and can be corrected', async () => {
