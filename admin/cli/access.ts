@@ -81,11 +81,21 @@ export const tokenCommands = (around: Surroundings): Command => {
     },
     async ({ args: [application = '', id = ''], options, operations }) => {
       const token = await operations.tokens.revoke({ application, id }, textOf(options['reason']));
-      return { text: `Revoked: ${token.prefix}… (${token.name})`, json: { revoked: token.id } };
+      return {
+        text: `Revoked: ${token.prefix}… (${token.name})`,
+        json: { revoked: token.id },
+      };
     },
   );
 
-  return group('tokens', 'bearer tokens of an application', [issue, list, revoke]);
+  return group(
+    {
+      name: 'tokens',
+      summary: 'bearer tokens of an application',
+      examples: ['tokens list shop', 'tokens issue --help'],
+    },
+    [issue, list, revoke],
+  );
 };
 
 const secretId = (text: string): number => {
@@ -156,5 +166,12 @@ export const secretCommands = (around: Surroundings): Command => {
     },
   );
 
-  return group('secrets', 'webhook secrets of an application', [rotate, list, retire, reseal]);
+  return group(
+    {
+      name: 'secrets',
+      summary: 'webhook secrets of an application',
+      examples: ['secrets list shop', 'secrets rotate --help'],
+    },
+    [rotate, list, retire, reseal],
+  );
 };

@@ -157,12 +157,19 @@ export const applicationCommands = (around: Surroundings): Command => {
     async ({ args: [slug = ''], operations }) => shown(await operations.applications.get(slug)),
   );
 
-  return group('applications', 'the systems that use the service', [
-    createCommand(around),
-    list,
-    show,
-    updateCommand(around),
-    setStatus('disable', 'disabled', 'refuse its API calls; outcomes are still delivered'),
-    setStatus('enable', 'active', 'accept its API calls again'),
-  ]);
+  return group(
+    {
+      name: 'applications',
+      summary: 'the systems that use the service',
+      examples: ['applications list', 'applications create --help'],
+    },
+    [
+      createCommand(around),
+      list,
+      show,
+      updateCommand(around),
+      setStatus('disable', 'disabled', 'refuse its API calls; outcomes are still delivered'),
+      setStatus('enable', 'active', 'accept its API calls again'),
+    ],
+  );
 };

@@ -129,9 +129,18 @@ const confirm = async (io: Io, what: string) => {
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
 };
 
+interface Group {
+  name: string;
+  summary: string;
+  examples: readonly string[];
+}
+
 /** Commands under one word, e.g. `tokens issue`. */
-export const group = (name: string, summary: string, commands: readonly Command[]): Command => {
+export const group = (
+  { name, summary, examples }: Group,
+  commands: readonly Command[],
+): Command => {
   const made = new Command(name).summary(summary).description(summary);
   for (const each of commands) made.addCommand(each);
-  return made;
+  return made.addHelpText('after', () => helpOf(examples));
 };

@@ -106,11 +106,18 @@ export const gatewayCommands = (around: Surroundings): Command => {
       },
     );
 
-  return group('gateways', 'accounts at payment providers', [
-    addCommand(around),
-    updateCommand(around),
-    list,
-    setEnabled('enable', true, 'take new payments there again'),
-    setEnabled('disable', false, 'take no new payments there; those on their way go on'),
-  ]);
+  return group(
+    {
+      name: 'gateways',
+      summary: 'accounts at payment providers',
+      examples: ['gateways list', 'gateways add --help'],
+    },
+    [
+      addCommand(around),
+      updateCommand(around),
+      list,
+      setEnabled('enable', true, 'take new payments there again'),
+      setEnabled('disable', false, 'take no new payments there; those on their way go on'),
+    ],
+  );
 };

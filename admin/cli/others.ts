@@ -35,7 +35,10 @@ export const webhookCommands = (around: Surroundings): Command => {
       };
     },
   );
-  return group('webhook', "an application's webhook", [test]);
+  return group(
+    { name: 'webhook', summary: "an application's webhook", examples: ['webhook test shop'] },
+    [test],
+  );
 };
 
 export const purgeCommand = (around: Surroundings): Command =>

@@ -86,7 +86,14 @@ export const paymentCommands = (around: Surroundings): Command => {
     async ({ args: [id = ''], operations }) => told(await operations.payments.get(id)),
   );
 
-  return group('payments', 'what happened to payments', [find, show]);
+  return group(
+    {
+      name: 'payments',
+      summary: 'what happened to payments',
+      examples: ['payments find --order order-4711', 'payments show --help'],
+    },
+    [find, show],
+  );
 };
 
 const asked = (all: unknown, ids: readonly string[]): string =>
@@ -180,5 +187,12 @@ export const deliveryCommands = (around: Surroundings): Command => {
     retrigger,
   );
 
-  return group('deliveries', 'events that could not be delivered', [list, again]);
+  return group(
+    {
+      name: 'deliveries',
+      summary: 'events that could not be delivered',
+      examples: ['deliveries list', 'deliveries retrigger --help'],
+    },
+    [list, again],
+  );
 };
