@@ -3,7 +3,7 @@ import { tokenModes } from '../../contract/token.ts';
 import { Refusal } from '../change.ts';
 import type { Surroundings } from './commands.ts';
 import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
-import { facts, table } from './output.ts';
+import { clean, facts, table } from './output.ts';
 
 const dayMs = 86_400_000;
 const days = count(3_650);
@@ -82,7 +82,7 @@ export const tokenCommands = (around: Surroundings): Command => {
     async ({ args: [application = '', id = ''], options, operations }) => {
       const token = await operations.tokens.revoke({ application, id }, textOf(options['reason']));
       return {
-        text: `Revoked: ${token.prefix}… (${token.name})`,
+        text: `Revoked: ${token.prefix}… (${clean(token.name)})`,
         json: { revoked: token.id },
       };
     },

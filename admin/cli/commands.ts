@@ -3,7 +3,7 @@ import type { Operations } from '../operations.ts';
 import { Refusal } from '../change.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
-import { jsonText } from './output.ts';
+import { clean, jsonText } from './output.ts';
 
 /** What every command is given. */
 export interface Surroundings {
@@ -125,7 +125,7 @@ const helpOf = (examples: readonly string[]): string =>
 const confirm = async (io: Io, what: string) => {
   if (!io.isInteractive)
     throw new Refusal(`${what} This cannot be taken back: add --yes to do it without a question.`);
-  const answer = await io.ask(`${what} This cannot be taken back. Go on? (yes/no) `);
+  const answer = await io.ask(`${clean(what)} This cannot be taken back. Go on? (yes/no) `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
 };
 

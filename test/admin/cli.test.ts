@@ -114,7 +114,7 @@ describe('the command line', () => {
 
   it('asks before what cannot be taken back, and does it for yes alone', async () => {
     const { tokens } = operationsOn(records.sql);
-    const token = { application: 'shop', mode: 'test', name: 'a', expiresAt: null } as const;
+    const token = { application: 'shop', mode: 'test', name: 'a\u202eb', expiresAt: null } as const;
     await tokens.issue(token, null);
     const id = (await tokens.list('shop', 100))[0]?.id ?? '';
     const line = ['tokens', 'revoke', 'shop', id];
@@ -127,7 +127,8 @@ describe('the command line', () => {
     expect(no).toMatchObject({ code: 1, notes: 'Nothing was done.' });
     expect(no.questions[0]).toContain('cannot be taken back');
     expect(await isRevoked()).toBe(false);
-    expect((await run(line, { answer: 'yes' })).code).toBe(0);
+    const yes = await run(line, { answer: 'yes' });
+    expect(yes).toMatchObject({ code: 0, out: expect.stringMatching(/^Revoked: .*… \(ab\)$/) });
     expect(await isRevoked()).toBe(true);
     // For scripts: not asked, and here refused because it is done already.
     expect((await run([...line, '--yes'])).notes).toContain('was revoked before');

@@ -71,6 +71,14 @@ it.each([
   expect(said.join('')).toMatch(/\nNothing was done\.\n$/);
 });
 
+it('a question shows no control character of what was pasted', async () => {
+  const open = () => Promise.reject(new Error('It connects to nothing'));
+  const ask = vi.fn(async () => 'no');
+  const io = { out() {}, note() {}, isInteractive: true, ask, readSecret: async () => '' };
+  await runAdmin({ io, open }, ['secrets', 'rotate', 'a\u001b[2Jb\u202ec']);
+  expect(ask).toHaveBeenCalledWith(expect.stringMatching(/^a\[2Jbc gets a new webhook secret/));
+});
+
 describe('credentials that are typed', () => {
   beforeAll(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }));
   afterAll(() => void vi.useRealTimers());
