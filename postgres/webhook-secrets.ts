@@ -11,8 +11,12 @@ export interface WebhookSecret {
   keyId: string;
 }
 
-/** Of webhook secrets: those that sign what is sent now. */
-export const inUse = (sql: Queries) => sql`(retires_at is null or retires_at > now())`;
+/**
+ * Of webhook secrets: those that sign what is sent now. For `now()` one that another admin has retired
+ * since the transaction began would be in use, and could be kept in place of the one that is.
+ */
+export const inUse = (sql: Queries) =>
+  sql`(retires_at is null or retires_at > statement_timestamp())`;
 
 export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>) => {
   /** `retired`: what the same statement does with those before. */

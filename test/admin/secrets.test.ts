@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChange } from '../../admin/change.ts';
+import { createSecretOperations } from '../../admin/secrets.ts';
+import type { Queries, Sql } from '../../postgres/connection.ts';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
@@ -91,6 +94,27 @@ describe('webhook secrets', () => {
     const both = await rotating;
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await secrets.list(application)).toHaveLength(2);
+  });
+
+  it('of two admins who each retire another one at once, the second is refused', async () => {
+    const application = await anApplication();
+    const { secrets } = operationsOn(records.sql);
+    await secrets.rotate(application, null);
+    const [newer, older] = await secrets.list(application);
+    const begin = (work: (tx: Queries) => unknown) =>
+      records.sql.begin(async (tx) => {
+        await tx`select now()`;
+        await secrets.retire({ application, id: newer?.id ?? 0 }, 'leaked');
+        return work(tx);
+      });
+    const sql = { begin } as Sql; // A change needs no more of it.
+    const late = createSecretOperations({
+      ...{ sql, change: createChange({ sql, actor: 'bob' }) },
+      secretBox: () => expect.unreachable(),
+    });
+    const second = late.retire({ application, id: older?.id ?? 0 }, 'leaked');
+    await expect(second).rejects.toThrow('the only secret');
+    expect(await secrets.list(application)).toMatchObject([{ id: older?.id }]);
   });
 
   it('are sealed anew with the first key of the ring, after which the old key can go', async () => {
