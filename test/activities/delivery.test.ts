@@ -93,6 +93,11 @@ describe('one try of a delivery', () => {
     expect(await ledgerOf(id)).toMatchObject([
       { number: 1, completed: true, error_class: errorClass, response_status: null },
     ]);
+    const [next] = await records.sql<{ dueInSeconds: number }[]>`
+      select extract(epoch from next_attempt_at - now())::float as "dueInSeconds"
+      from deliveries where payment_id = ${id}`;
+    expect(next?.dueInSeconds).toBeGreaterThan(30);
+    expect(next?.dueInSeconds).toBeLessThanOrEqual(60);
   });
 
   it('gives its place back, however it ended', async () => {

@@ -103,6 +103,7 @@ describe('webhookUrlProblem', () => {
     ['javascript:alert(1)', 'must be an https URL'],
     ['https://user:secret@example.com/', 'must not hold a user name or password'],
     ['https://user@example.com/', 'must not hold a user name or password'],
+    ['https://:secret@example.com/', 'must not hold a user name or password'],
     ['https://example.com:0/', 'must not have port 0'],
     ['https://[fe80::1%25eth0]/', 'is not a URL'],
     ['/hook', 'is not a URL'],
@@ -117,6 +118,7 @@ describe('webhookUrlProblem', () => {
       expect(webhookUrlProblem(url, local)).toBeUndefined();
     for (const url of ['http://example.com/', 'https://10.0.0.1/', 'https://[fd00::1]/'])
       expect(webhookUrlProblem(url, local)).toBeDefined();
+    expect(webhookUrlProblem('ftp://127.0.0.1/', local)).toBe('must be an https URL');
   });
 });
 

@@ -11,6 +11,7 @@ import { attemptDeadlineMs } from '../../activities/webhook-request.ts';
 import { attempt } from '../support/attempt.ts';
 import { startRawServer } from '../support/raw-server.ts';
 import { selfSigned } from '../support/self-signed.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
@@ -64,6 +65,16 @@ describe('a receiver with TLS', () => {
     );
     expect(JSON.parse(stdout)).toMatchObject({ responseStatus: 204, errorClass: null });
     expect(server.requests[0]).toMatch(/^POST \/ HTTP\/1\.1\r\n/);
+  });
+
+  it('whoever does not go on with the handshake is given up in time', async () => {
+    await using mute = await startRawServer(() => {});
+    const impatient = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 200 });
+    const result = await attempt(mute.url.replace('http:', 'https:'), { dispatcher: impatient });
+    const error = 'The connection was not made in time';
+    expect(result).toMatchObject({ errorClass: 'timeout', error });
+    await until('the connection is given up', () => mute.open() === 0);
+    await impatient.destroy();
   });
 
   it('plain HTTP where TLS is expected: a failed attempt of class tls', async () => {

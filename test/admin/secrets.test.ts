@@ -96,7 +96,27 @@ describe('webhook secrets', () => {
     expect(await secrets.list(application)).toHaveLength(2);
   });
 
-  it('of two admins who each retire another one at once, the second is refused', async () => {
+  it('two admins who retire one each at once: the second is told that it is the only one', async () => {
+    const { secrets } = operationsOn(records.sql);
+    const application = await anApplication();
+    await secrets.rotate(application, null);
+    const { blocked, release } = await hold(
+      records.sql,
+      (tx) => tx`select from applications where slug = ${application} for update`,
+    );
+    const ids = (await secrets.list(application)).map(({ id }) => id);
+    const retiring = Promise.allSettled(ids.map((id) => secrets.retire({ application, id }, null)));
+    await blocked('each of them', { count: 2 });
+    await release();
+    const refused = (await retiring).filter(({ status }) => status === 'rejected');
+    const reason: unknown = expect.objectContaining({
+      message: expect.stringContaining('the only secret'),
+    });
+    expect(refused).toEqual([{ status: 'rejected', reason }]);
+    expect(await secrets.list(application)).toHaveLength(1);
+  });
+
+  it('also where the second one began before the first', async () => {
     const application = await anApplication();
     const { secrets } = operationsOn(records.sql);
     await secrets.rotate(application, null);
@@ -130,11 +150,19 @@ describe('webhook secrets', () => {
       credentials: createSecretBox(ring).seal('{"merchant_id":"m"}', 'gateway:to-reseal'),
     };
     await createGateways(records.sql).insert(gateway);
-    expect(await secrets.reseal('yearly')).toBe(2);
-    expect(await secrets.list(application)).toMatchObject([{ keyId: 'k2' }]);
+    // More than are sealed in one transaction.
+    const others = Array.from({ length: 100 }, () => ({
+      application,
+      ciphertext: createSecretBox(ring).seal('whsec_other', application),
+    }));
+    await records.sql`insert into webhook_secrets ${records.sql(others)}`;
+    expect(await secrets.reseal('yearly')).toBe(102);
+    const keyIds = (await secrets.list(application)).map(({ keyId }) => keyId);
+    expect(new Set(keyIds)).toEqual(new Set(['k2']));
 
     const box = createSecretBox(newRing);
-    const [sealed = ''] = await createWebhookSecrets(records.sql, box).listSealed(application);
+    const all = await createWebhookSecrets(records.sql, box).listSealed(application);
+    const [sealed = ''] = all.toReversed();
     expect(box.open(sealed, application)).toBe(secret);
     expect(() => box.open(sealed, 'another')).toThrow('unable to authenticate');
     const account = await createGateways(records.sql).getAccount('to-reseal');

@@ -20,7 +20,7 @@ const refused: AttemptResult = {
   errorClass: 'http_status',
   error: 'The receiver answered 500',
   responseBody: 'no',
-  responseTruncated: false,
+  responseTruncated: true,
 };
 const accepted: AttemptResult = { ...refused, responseStatus: 204, errorClass: null, error: null };
 const exhausted: Consequence = { status: 'exhausted', run: 'the run' };
@@ -82,7 +82,13 @@ describe('an attempt', () => {
     expect(await everythingOf(id)).toMatchObject([
       {
         delivery: { status: 'pending', next_attempt_at: '2030-01-01T00:07:00+00:00' },
-        attempts: [{ number: 1, response_status: 500, error_class: 'http_status', round: 1 }],
+        attempts: [
+          {
+            ...{ number: 1, round: 1, duration_ms: 12, completed_at: '2030-01-01T00:01:00+00:00' },
+            ...{ response_status: 500, error_class: 'http_status', error: refused.error },
+            ...{ response_body: 'no', response_truncated: true },
+          },
+        ],
       },
     ]);
     await begin(id, 2);
@@ -97,7 +103,8 @@ describe('an attempt', () => {
     await begin(id, 1, { minutes: 1 });
     await begin(id, 1, { minutes: 9 });
     const delivery = await deliveries.get(id);
-    expect(delivery?.attempts).toMatchObject([{ number: 1, engineScheduledAt: at(9) }]);
+    const begunAgain = { number: 1, engineScheduledAt: at(9), startedAt: at(9) };
+    expect(delivery?.attempts).toMatchObject([begunAgain]);
   });
 
   it('that is complete is neither begun again nor completed again', async () => {
