@@ -191,12 +191,12 @@ describe('the guarded connector', () => {
     expect(dialled.map(({ addresses }) => addresses)).toEqual(named);
   });
 
-  it('pins the name for the real dial too', async () => {
+  it('pins the name for the real dial too, which tries one address after the other', async () => {
     const { port } = await aSink();
     const dispatcher = createWebhookDispatcher({
       allowLoopback: true,
       timeoutMs: 1_000,
-      resolve: async () => ['127.0.0.1'],
+      resolve: async () => ['127.0.0.2', '127.0.0.1'],
     });
     cleanUps.push(() => dispatcher.destroy());
     const result = await attempt(`http://nowhere.invalid:${port}/`, { dispatcher });

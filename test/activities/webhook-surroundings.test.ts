@@ -24,7 +24,9 @@ const answering = (text: string) => (socket: Socket) => void socket.write(text);
 describe('a receiver with TLS', () => {
   const aSelfSignedServer = async () => {
     const requests: string[] = [];
+    const names: unknown[] = [];
     const server = createTlsServer(selfSigned, (socket) => {
+      names.push(socket.servername);
       socket.on('error', () => {});
       socket.on('data', (chunk) => {
         requests.push(chunk.toString());
@@ -36,7 +38,7 @@ describe('a receiver with TLS', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo; // It listens on a TCP port.
     return {
-      ...{ port, requests },
+      ...{ port, requests, names },
       async [Symbol.asyncDispose]() {
         server.close();
         await once(server, 'close');
@@ -56,7 +58,7 @@ describe('a receiver with TLS', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('a certificate that the surroundings trust is accepted, over HTTP/1.1', async () => {
+  it('a certificate that the surroundings trust is accepted, over HTTP/1.1, asked for by name', async () => {
     await using server = await aSelfSignedServer();
     const { stdout } = await run(
       process.execPath,
@@ -65,6 +67,8 @@ describe('a receiver with TLS', () => {
     );
     expect(JSON.parse(stdout)).toMatchObject({ responseStatus: 204, errorClass: null });
     expect(server.requests[0]).toMatch(/^POST \/ HTTP\/1\.1\r\n/);
+    // One address may serve many names.
+    expect(server.names).toEqual(['localhost']);
   });
 
   it('whoever does not go on with the handshake is given up in time', async () => {
