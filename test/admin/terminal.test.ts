@@ -94,6 +94,21 @@ describe('credentials that are typed', () => {
     expect(said()).toBe(`${question}\nAdded: acme\n`);
   });
 
+  it('end once nothing more comes: the rest of what is pasted is no command either', async () => {
+    const { type, stdin, modes, ended } = adding();
+    await type();
+    for (const piece of ['{"a":1}\n', 'rm -r ', 'secrets\n']) {
+      stdin.write(piece);
+      await turn();
+      vi.advanceTimersByTime(60);
+      await turn();
+      expect(modes).toEqual([true]);
+    }
+    vi.advanceTimersByTime(40);
+    expect(await ended).toBe(0);
+    expect(modes).toEqual([true, false]);
+  });
+
   it('end with Ctrl-D where they are no JSON, and are refused as that', async () => {
     const { type, sealed, ended } = adding();
     await type('{"merchant":\n', 'oops\n', '\u0004');
