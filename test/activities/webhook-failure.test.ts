@@ -21,6 +21,11 @@ describe('why an attempt failed', () => {
     }
   });
 
+  it('FS-46: is an incomplete chain, and what the receiver has to do about it', () => {
+    const { error } = failureOf(withCode('UNABLE_TO_VERIFY_LEAF_SIGNATURE'));
+    expect(error).toContain('incomplete: the receiver must send its intermediate certificates');
+  });
+
   // Else a sender without descriptors would use the six attempts up.
   it.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED'])(
     'FS-25: is never the receiver where we have %s: the try is repeated under its number',
