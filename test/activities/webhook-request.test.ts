@@ -73,13 +73,14 @@ describe('a receiver that answers', () => {
     },
   );
 
-  it('FS-33: gets the bytes as they are, with their length in bytes', async () => {
+  it('FS-33: gets the bytes as they are, with their length in bytes, at the whole URL', async () => {
     await using server = await startRawServer(answering('HTTP/1.1 204 No Content\r\n\r\n'));
-    await send(server.url);
+    await send(`${server.url}?key=1#part`);
     const [head = '', body = ''] = server.requests[0]?.split('\r\n\r\n') ?? [];
     expect(Buffer.from(body, 'latin1').toString()).toBe('{"note":"grüße 😀"}');
     expect(head.toLowerCase()).toContain(`content-length: ${body.length}`);
     expect(head.toLowerCase()).not.toContain('accept-encoding');
+    expect(head).toMatch(/^POST \/hook\?key=1 HTTP\/1\.1\r\n/);
   });
 
   it('FS-23: answers shortly before the deadline: one POST, and it counts', async () => {

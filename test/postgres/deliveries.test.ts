@@ -129,6 +129,14 @@ describe('an attempt', () => {
     expect(await everythingOf(id)).toEqual(before);
   });
 
+  it('says nothing of another payment’s', async () => {
+    const [one, other] = [await records.ended('failed'), await records.ended('failed')];
+    for (const { id } of [one, other]) await begin(id, 1);
+    const before = await everythingOf(other.id);
+    expect(await complete(one.id, 1, accepted, { status: 'delivered' })).toBe(true);
+    expect(await everythingOf(other.id)).toEqual(before);
+  });
+
   it('is completed once, by one of two that come at the same time', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);
