@@ -78,6 +78,17 @@ describe('webhook secrets', () => {
     expect(await secrets.list(application)).toMatchObject([{ id: older?.id, retiresAt: null }]);
   });
 
+  it('of one application stay as they are, whatever another one is given', async () => {
+    const { secrets } = operationsOn(records.sql);
+    const [one, other] = [await anApplication(), await anApplication()];
+    const before = await secrets.list(one);
+    expect(before).toMatchObject([{ retiresAt: null }]);
+    await secrets.rotate(other, null);
+    const [newer] = await secrets.list(other);
+    await secrets.retire({ application: other, id: newer?.id ?? 0 }, null);
+    expect(await secrets.list(one)).toEqual(before);
+  });
+
   it('two admins who rotate at once do not make three', async () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
