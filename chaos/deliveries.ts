@@ -33,10 +33,10 @@ export const deliveryProblems = ({ posts, ledger, absences }: Sent): string[] =>
   }
   for (const [number, same] of byNumber)
     problems.push(...earlyProblems(same, byNumber.get(number - 1)));
-  const accepted = posts.findIndex(({ status }) => status === 204);
-  const further = posts.slice(accepted + 1).filter((post) => post.number > posts[accepted]!.number);
-  if (accepted >= 0 && further.length > 0)
-    problems.push(`attempt ${further[0]?.number} came after one that was accepted`);
+  const accepted = posts.find(({ status }) => status === 204);
+  const further =
+    accepted && posts.slice(posts.indexOf(accepted)).find(({ number }) => number > accepted.number);
+  if (further) problems.push(`attempt ${further.number} came after one that was accepted`);
   return problems;
 };
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deliveryProblems } from '../../chaos/deliveries.ts';
 import type { Post } from '../../chaos/receiver.ts';
+import type { LedgerRow } from '../../chaos/records.ts';
 import type { Absences } from '../../chaos/recovery.ts';
 import { noAbsences } from '../../chaos/recovery.ts';
 
@@ -61,6 +62,41 @@ describe('FS-22: an attempt is sent again only where it was cut', () => {
 it('what was sent once is explained by nothing', () => {
   const posts = [aPost(0)];
   expect(deliveryProblems({ posts, ledger, absences: noAbsences })).toEqual([]);
+});
+
+describe('the ledger and what arrived say the same', () => {
+  const refused = aPost(0, { status: 500 });
+  const accepted = aPost(60_000 + answeredAt, { number: 2 });
+  const first = { number: 1, completed: true, status: 500 };
+  const second = { number: 2, completed: true, status: 204 };
+
+  it.each<[problem: string | undefined, posts: Post[], rows: LedgerRow[]]>([
+    [undefined, [refused, accepted], [first, second]],
+    ['no POST of it was accepted', [refused], [first]],
+    ['its ledger has the numbers 1, 1, 2', [refused, accepted], [first, first, second]],
+    ['its ledger has the numbers 2', [accepted], [second]],
+    ['attempt 2 is not in the ledger', [refused, accepted], [first]],
+    [
+      'attempt 1 was never completed',
+      [refused, accepted],
+      [{ ...first, completed: false }, second],
+    ],
+    [
+      'attempt 1 is recorded as 204, which nobody answered',
+      [refused, accepted],
+      [{ ...first, status: 204 }, second],
+    ],
+    // Of what was cut nobody knows the answer.
+    [undefined, [refused, accepted], [{ ...first, status: null }, second]],
+    [
+      'attempt 2 came after one that was accepted',
+      [{ ...refused, status: 204 }, accepted],
+      [{ ...first, status: 204 }, second],
+    ],
+  ])('or it is found: %s', (problem, posts, rows) => {
+    const problems = deliveryProblems({ posts, ledger: rows, absences: noAbsences });
+    expect(problems).toEqual(problem === undefined ? [] : [problem]);
+  });
 });
 
 describe('an attempt keeps its distance', () => {
