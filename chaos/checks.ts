@@ -94,14 +94,15 @@ const eventProblems = (
   if (!event) return ['it has no event'];
   const problems = others.length > 0 ? [`it has ${others.length + 1} events`] : [];
   const told = JSON.parse(event.body.toString()) as Record<string, unknown>; // The service's own.
-  for (const [name, value] of Object.entries(shown))
+  const right = { ...shown, event: `payment.${shown.status}`, event_id: event.id };
+  for (const [name, value] of Object.entries(right))
     if (JSON.stringify(told[name]) !== JSON.stringify(value))
       problems.push(
         `its event says ${name} ${JSON.stringify(told[name])}, the API ${JSON.stringify(value)}`,
       );
   if (posts.some(({ body }) => !body.equals(event.body)))
     problems.push('other bytes than those of its event arrived');
-  if (posts.some(({ eventId, kind }) => eventId !== event.id || kind !== event.kind))
+  if (posts.some(({ eventId, kind }) => eventId !== event.id || kind !== right.event))
     problems.push('a POST of another event arrived');
   if (posts.some(({ isSigned }) => !isSigned)) problems.push('a POST was not signed rightly');
   return problems;

@@ -25,7 +25,7 @@ export interface LedgerRow {
 /** What the service says of its payments when all is over, by payment id. */
 export interface Records {
   shown: Map<string, Shown>;
-  events: Map<string, { id: string; kind: string; body: Buffer }[]>;
+  events: Map<string, { id: string; body: Buffer }[]>;
   ledger: Map<string, LedgerRow[]>;
   deliveries: Map<string, string>;
   /** What the audit log says of money that came late, in order: `found`, and where it went. */
@@ -66,8 +66,8 @@ export const readRecords = async (
     }
   };
   await Promise.all(Array.from({ length: readsAtOnce }, lane));
-  const events = await sql<{ payment_id: string; id: string; kind: string; body: Buffer }[]>`
-    select payment_id, id, kind, body from events`;
+  const events = await sql<{ payment_id: string; id: string; body: Buffer }[]>`
+    select payment_id, id, body from events`;
   const ledger = await sql<(LedgerRow & { payment_id: string })[]>`
     select payment_id, number, completed_at is not null as completed, response_status as status
     from attempts order by number`;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { absencesOf } from '../../chaos/recovery.ts';
+import { absencesOf, endedByThemselves } from '../../chaos/recovery.ts';
+import type { Life, Member, Part } from '../production/member.ts';
 import { createMember } from '../production/member.ts';
 
 it('a worker is absent by its death, Postgres until it is up again, or while its wire is broken', async () => {
@@ -28,4 +29,27 @@ it('a worker is absent by its death, Postgres until it is up again, or while its
     postgres: [{ from, to }, ...broken.postgres],
     temporal: broken.temporal,
   });
+});
+
+it('a process of ours that was up and ended is named, unless it was killed', () => {
+  const lived = (part: Part, life: Partial<Life> = {}): Member => ({
+    ...createMember(`${part}-1`, part),
+    lives: [{ spawnedAt: 0, readyAt: 1_000, endedAt: 5_000, ...life }],
+  });
+  const api = lived('api');
+  const { endedAt: _, ...running } = lived('worker').lives[0]!; // It has one.
+  const { readyAt: __, ...neverUp } = lived('worker').lives[0]!;
+  const others = [
+    lived('postgres'),
+    lived('temporal'),
+    { ...lived('worker'), lives: [running, neverUp] },
+  ];
+  expect(endedByThemselves([...others, api], [])).toEqual(['api-1']);
+  const killed = (at: number, member = api) => endedByThemselves([api], [{ at, member }]);
+  expect([killed(5_000), killed(4_100)]).toEqual([[], []]);
+  expect([killed(3_900), killed(5_100), killed(5_000, lived('worker'))]).toEqual([
+    ['api-1'],
+    ['api-1'],
+    ['api-1'],
+  ]);
 });
