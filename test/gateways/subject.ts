@@ -76,19 +76,21 @@ export const adapterOf = (
     now = () => new Date(),
     openedBy = secretBox,
     limits = {},
+    through = dispatcher,
   }: {
     tools?: Behind;
     allowLoopback?: boolean;
     now?: () => Date;
     openedBy?: Pick<SecretBox, 'open'>;
     limits?: Pick<HttpOptions, 'callMs' | 'tryMs'>;
+    through?: HttpOptions['dispatcher'];
   } = {},
 ): GatewayAdapter => {
   const gatewayOf = createAdapters({
     ...tools,
     ...limits,
     secretBox: openedBy,
-    dispatcher,
+    dispatcher: through,
     allowLoopback,
     now,
   });
