@@ -71,6 +71,12 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
         await meets(() => adapter()[ask]({ ...payment, reference: subject.unknown }), 'silence');
     });
 
+    it.each([null, ''])('opens also what has no description: %j', async (description) => {
+      const opening = await adapter().open({ ...aPayment(money), description });
+      expect(opening).toMatchObject({ result: 'opened' });
+      for (const { text } of provider.calls) expect(text).not.toMatch(/null|undefined/);
+    });
+
     it('opens again: both are valid, or both are the same', async () => {
       const payment = aPayment(money);
       const openings = [await adapter().open(payment), await adapter().open(payment)];

@@ -29,9 +29,7 @@ describe('payping', () => {
   });
 
   it.each([
-    [400, 101],
-    [400, 104],
-    [400, 111],
+    ...[101, 102, 103, 104, 105, 107, 111, 112, 113, 137, 164, 165].map((code) => [400, code]),
     [401, 0],
     [403, 0],
   ])('is refused at opening: %i, code %i', async (status, code) => {
@@ -110,6 +108,16 @@ describe('payping', () => {
     }
   });
 
+  it('reads a report without what it may leave out', async () => {
+    const payment = await opened();
+    provider().spellAs((name) => (/^(amount|paymentStatus)$/.test(name) ? name : `another${name}`));
+    try {
+      expect(await adapter().inquire(payment)).toEqual({ state: 'waiting' });
+    } finally {
+      provider().spellAs((name) => name);
+    }
+  });
+
   it('FS-21: reverses once, and is refused what cannot be reversed', async () => {
     const payment = await opened();
     expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: null });
@@ -135,5 +143,14 @@ describe('payping', () => {
     expect(await adapter().inquire(payment)).toMatchObject({ state: 'paid' });
     provider().refund(payment.reference, 2);
     expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+  });
+});
+
+describe('payping, live', () => {
+  const live = aProvider(payping, 'live');
+
+  it('opens with the live token', async () => {
+    const [call] = await live.callsOf(() => live.opened());
+    expect(call?.headers.authorization).toBe('bearer live-token-0123456789');
   });
 });

@@ -20,6 +20,16 @@ export const answersAboutAnother = <P extends Bank>(): Scene<P>[] => [
     verify: 'silence',
   },
   {
+    what: 'an answer that names no payment is about the one that was asked about',
+    play(bank, reference) {
+      bank.pay(reference);
+      const entry = bank.book.get(reference);
+      if (entry) entry.paymentId = '';
+    },
+    inquire: { state: 'settling' },
+    verify: { state: 'paid' },
+  },
+  {
     what: 'FS-08: a verification that answers about another payment is none',
     play(bank, reference) {
       bank.pay(reference);

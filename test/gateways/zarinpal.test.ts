@@ -4,6 +4,7 @@ import { adapterOf, aPayment } from './subject.ts';
 import { aProvider } from './provider.ts';
 import { zarinpal } from './subjects/zarinpal.ts';
 
+const testAuthority = 'S'.padEnd(36, '0');
 const { provider, adapter, opened, callsOf } = aProvider(zarinpal);
 
 describe('zarinpal', () => {
@@ -43,13 +44,44 @@ describe('zarinpal', () => {
     },
   );
 
-  it.each([-12, -42, -50, -52, -99, -999])(
+  it.each([1, -8, -12, -42, -50, -52, -99, -999])(
     'is not refused at opening by what passes, or is in no document: %i',
     async (code) => {
       provider().refuse('request', code);
       await expect(adapter().open(aPayment(zarinpal.money))).rejects.toThrow(GatewaySilence);
     },
   );
+
+  it.each([[], {}, '', null])('is refused with its data empty in any way: %j', async (data) => {
+    provider().replyOnce('request', { data, errors: { code: -11 } });
+    const opening = await adapter().open(aPayment(zarinpal.money));
+    expect(opening).toEqual({ result: 'refused', code: '-11', message: null });
+  });
+
+  it.each([
+    ['request', { data: { code: 101, authority: testAuthority }, errors: [] }],
+    ['request', { data: { code: 100, authority: 'S1' }, errors: [] }],
+    ['request', { data: { code: 100, authority: testAuthority }, errors: { code: -11 } }],
+    ['verify', { data: { code: 102, ref_id: 201 }, errors: [] }],
+    ['verify', { data: { code: 100, ref_id: 201 }, errors: { code: -50 } }],
+    ['reverse', { data: { code: 101 }, errors: [] }],
+    ['unVerified', { data: { code: 101, authorities: [] }, errors: [] }],
+  ] as const)('takes no other words for yes or no: %s, %j', async (name, body) => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().replyOnce(name, body);
+    const { open, verify, reverse, listUnverified } = adapter();
+    const ask = { request: open, verify, reverse, unVerified: listUnverified }[name];
+    await expect(ask?.(payment)).rejects.toThrow(GatewaySilence);
+  });
+
+  it('is paid also where no card is told', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().replyOnce('verify', { data: { code: 100, ref_id: 201 } });
+    const verified = await adapter().verify(payment);
+    expect(verified).toMatchObject({ state: 'paid', trackingCode: '201', cardPanMasked: null });
+  });
 
   it('asks before it verifies, and verifies nothing that is not paid', async () => {
     const payment = await opened();
@@ -99,6 +131,11 @@ describe('zarinpal', () => {
     const longer = await adapter().listUnverified?.();
     expect(longer).toMatchObject({ complete: false });
     expect(longer?.references).toHaveLength(100);
+  });
+
+  it('lists nothing where that is refused', async () => {
+    provider().refuse('unVerified', -10);
+    await expect(adapter().listUnverified?.()).rejects.toThrow(GatewaySilence);
   });
 });
 

@@ -10,6 +10,7 @@ export const startPayping = async () => {
   const refusals = new Map<string, Refused[]>();
   let conflictHasPayment = true;
   let mistakenFor: string | undefined;
+  let moved: { reference: string; state: string } | undefined;
   /** Of payments by their codes: 1 awaits, 2 is complete, 3 is not. */
   const refunds = new Map<string, number>();
   let spell = (name: string) => name;
@@ -61,6 +62,7 @@ export const startPayping = async () => {
   const reverse = ({ paymentCode, paymentRefId }: Record<string, unknown>): Reply => {
     const entry = book.get(String(paymentCode));
     if (entry?.state !== '1' || entry.reversed > 0) return problem(400, 131);
+    if (paymentRefId !== Number(entry.trackingCode)) return problem(400, 122);
     entry.reversed += 1;
     return { body: { amount: entry.amount, paymentRefId, code: paymentCode } };
   };
@@ -87,6 +89,8 @@ export const startPayping = async () => {
     const [, code] = method === 'GET' ? (/^\/v1\/report\/([^/?]+)$/.exec(path) ?? []) : [];
     const name = code === undefined ? path.replace(/^\/v3\/pay\/?/, '') : 'report';
     const refused = refusals.get(name)?.shift();
+    if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
+    if (name === 'verify') moved = undefined;
     if (refused?.code === 'empty') return { status: refused.status, body: '' };
     if (refused?.code === null) return { status: refused.status, body: {} };
     if (refused) return problem(refused.status, refused.code);
@@ -109,6 +113,10 @@ export const startPayping = async () => {
     /** The next verification answers about another payment. */
     mistakeOnce: (paymentId: string) => {
       mistakenFor = paymentId;
+    },
+    /** It comes to this state a moment before the next verification. */
+    moveBeforeNextVerify(reference: string, state: string) {
+      moved = { reference, state };
     },
     refund: (reference: string, status: number) => void refunds.set(reference, status),
     /** As it writes the names of its fields. */

@@ -46,7 +46,13 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     const amount = Number(form.get('line_items[0][price_data][unit_amount]'));
     const currency = form.get('line_items[0][price_data][currency]') ?? '';
     const leftSeconds = Number(form.get('expires_at')) - Date.now() / 1000;
-    if (form.get('mode') !== 'payment' || !/^[a-z]{3}$/.test(currency) || !Number.isInteger(amount))
+    const name = form.get('line_items[0][price_data][product_data][name]');
+    if (
+      !name ||
+      form.get('mode') !== 'payment' ||
+      !/^[a-z]{3}$/.test(currency) ||
+      !Number.isInteger(amount)
+    )
       return refusal(400, 'invalid_request_error', 'parameter_invalid');
     if (String(amount).length > (currency === 'idr' ? 12 : 8))
       return refusal(400, 'invalid_request_error', 'amount_too_large');

@@ -11,6 +11,8 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
   const book = new Map<string, Entry>();
   /** The next calls of a name are refused by these. */
   const refusals = new Map<string, number[]>();
+  /** What the next call of a name is answered. */
+  const replies = new Map<string, object>();
   let forgetsRefId = false;
   let moved: { reference: string; state: string } | undefined;
   /** A text in its documentation's sample, a number in the table above it. */
@@ -88,6 +90,8 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
       return refusal(-9, 'The merchant id must be 36 characters.');
     if (name === 'verify' && moved) entryIn(book, moved.reference).state = moved.state;
     if (name === 'verify') moved = undefined;
+    const body = replies.get(name);
+    if (body && replies.delete(name)) return { body };
     const code = refusals.get(name)?.shift();
     return code === undefined ? operations[name]?.(json) : refusal(code, 'Refused.');
   });
@@ -96,6 +100,8 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     ...server,
     book,
     refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
+    /** The next call of a name has this answer, and no effect. */
+    replyOnce: (name: string, body: object) => void replies.set(name, body),
     listCodeAs: (code: unknown) => {
       listCode = code;
     },

@@ -104,10 +104,35 @@ export const payping: Subject<Payping> = {
       inquire: { ...paid, cardPanMasked: null },
       verify: { ...whole, cardPanMasked: null },
     })),
+    ...(
+      [
+        ['1', paid],
+        ['3', { state: 'cancelled' }],
+        ['4', { state: 'failed', failureCode: 'gateway_error' }],
+      ] as const
+    ).flatMap(([state, verify]) =>
+      [121, 133].map((code): Scene<Payping> => ({
+        what: `FS-14: ${state} between report and verification, which is refused: ${code}`,
+        play(bank, reference) {
+          bank.pay(reference);
+          bank.moveBeforeNextVerify(reference, state);
+          bank.refuse('verify', { status: 400, code });
+        },
+        inquire: { state: 'settling' },
+        verify,
+      })),
+    ),
+    {
+      what: 'FS-14: verified, and the report has no number',
+      play: moves('1'),
+      inquire: { ...paid, trackingCode: null },
+      verify: { ...paid, trackingCode: null },
+    },
     {
       what: 'FS-21: given back, says the report',
       play(bank, reference) {
         verified(bank, reference);
+        bank.setConflict(true);
         bank.refund(reference, 2);
       },
       inquire: { state: 'failed', failureCode: 'payment_reversed' },

@@ -123,6 +123,15 @@ export const zibal: Subject<Zibal> = {
     },
     ...answersAboutAnother<Zibal>(),
     {
+      what: 'FS-14: already verified, and without a number',
+      play(bank, reference) {
+        alreadyVerified(bank, reference);
+        bank.refNumberAs(() => null);
+      },
+      inquire: { ...paid, trackingCode: null },
+      verify: { ...paid, trackingCode: null },
+    },
+    {
       what: 'refNumber as a text',
       play(bank, reference) {
         bank.pay(reference);
