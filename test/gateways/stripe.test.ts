@@ -145,6 +145,33 @@ describe('stripe', () => {
     expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
   });
 
+  it.each([
+    ['pending', 'reversed'],
+    ['requires_action', 'reversed'],
+    ['failed', 'refused'],
+    ['canceled', 'refused'],
+  ])('FS-21: a refund that is %s is %s', async (status, result) => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().refundsAre(status);
+    try {
+      expect(await adapter().reverse?.(payment)).toMatchObject({ result });
+    } finally {
+      provider().refundsAre('succeeded');
+    }
+  });
+
+  it('FS-08: believes nothing that is said of another session', async () => {
+    const [payment, other] = [await opened(), await opened()];
+    provider().pay(payment.reference);
+    provider().mistakeFor(other.reference);
+    try {
+      await expect(adapter().verify(payment)).rejects.toThrow(GatewaySilence);
+    } finally {
+      provider().mistakeFor(undefined);
+    }
+  });
+
   it('FS-21: refunds a minute after an error, which Stripe repeats under its key, and never twice', async () => {
     const payment = await opened();
     provider().pay(payment.reference);

@@ -14,6 +14,8 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
   let livemode = mode === 'live';
   let lastError: object | null = null;
   let currencyIs: string | undefined;
+  let mistakenFor: string | undefined;
+  let refundStatus = 'succeeded';
 
   const session = (
     id: string,
@@ -82,8 +84,8 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     const found = [...book.values()].find((one) => one.trackingCode === form.get('payment_intent'));
     if (!found || found.charged === 0) return refusal(400, 'invalid_request_error', 'not_charged');
     if (found.reversed > 0) return refusal(400, 'invalid_request_error', 'charge_already_refunded');
-    found.reversed += 1;
-    return { body: { id: 're_1', status: 'succeeded' } };
+    if (refundStatus === 'succeeded') found.reversed += 1;
+    return { body: { id: 're_1', status: refundStatus } };
   };
 
   const handle = (call: Call): Reply | undefined => {
@@ -97,7 +99,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     if (!entry) return refusal(404, 'invalid_request_error', 'resource_missing');
     if (!call.path.includes('expand[]=payment_intent.latest_charge'))
       throw new Error('Without the expansion the payment intent is an id only');
-    return { body: session(id, entry) };
+    return { body: session(mistakenFor ?? id, entry) };
   };
 
   const server = await startStandIn((call) => {
@@ -129,6 +131,14 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     /** As it says the currency, whatever it was told. */
     sayCurrency: (currency: string | undefined) => {
       currencyIs = currency;
+    },
+    /** Until it is told otherwise it answers about this session, whichever it is asked about. */
+    mistakeFor: (id: string | undefined) => {
+      mistakenFor = id;
+    },
+    /** What becomes of a refund. */
+    refundsAre: (status: string) => {
+      refundStatus = status;
     },
     failWith: (error: object | null) => {
       lastError = error;
