@@ -106,6 +106,12 @@ describe('stripe', () => {
     });
   });
 
+  it('is refused at opening without a code: its type is kept', async () => {
+    provider().refuse('sessions', { status: 401, type: 'invalid_request_error' });
+    const opening = await adapter().open(aPayment(stripe.money));
+    expect(opening).toMatchObject({ result: 'refused', code: 'invalid_request_error' });
+  });
+
   it.each([
     [409, 'invalid_request_error'],
     [400, 'idempotency_error'],

@@ -10,7 +10,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
   const book = new Map<string, Entry>();
   const answered = new Map<string, { text: string; reply: Reply }>();
   /** The next calls to such a path are refused so. */
-  const refused = new Map<string, { status: number; type: string; code: string }[]>();
+  const refused = new Map<string, Refused[]>();
   let livemode = mode === 'live';
   let lastError: object | null = null;
   let currencyIs: string | undefined;
@@ -123,8 +123,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     ...server,
     book,
     /** The next calls to a path that ends so. */
-    refuse: (path: string, ...replies: { status: number; type: string; code: string }[]) =>
-      void refused.set(path, replies),
+    refuse: (path: string, ...replies: Refused[]) => void refused.set(path, replies),
     setLivemode: (is: boolean) => {
       livemode = is;
     },
@@ -159,7 +158,13 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
   } satisfies Provider & Record<string, unknown>;
 };
 
-const refusal = (status: number, type: string, code: string): Reply => ({
+interface Refused {
+  status: number;
+  type: string;
+  code?: string;
+}
+
+const refusal = (status: number, type: string, code?: string): Reply => ({
   status,
   body: { error: { type, code, message: `Stripe says ${code}` } },
 });

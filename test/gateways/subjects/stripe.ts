@@ -103,6 +103,19 @@ export const stripe: Subject<Stripe> = {
       failureCode: 'payment_not_completed',
       code: null,
     }),
+    always('failed later: given up', 'complete unpaid canceled', {
+      state: 'failed',
+      failureCode: 'payment_not_completed',
+    }),
+    always(
+      'failed later with one code alone, and no message',
+      'complete unpaid requires_payment_method',
+      {
+        ...{ state: 'failed', failureCode: 'authentication_failed', message: null },
+        code: 'payment_intent_authentication_failure',
+      },
+      (bank) => bank.failWith({ code: 'payment_intent_authentication_failure' }),
+    ),
     always(
       'refunded',
       'complete paid succeeded',
