@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:tls';
 import { expect, it } from 'vitest';
@@ -8,6 +9,31 @@ import { beginTry, createGatewayDispatcher, gatewayLimits } from '../../gateways
 
 it('a connection has 3 s, a call 10 s and all calls of one try 20 s', () => {
   expect(gatewayLimits).toEqual({ connectMs: 3_000, callMs: 10_000, tryMs: 20_000 });
+});
+
+it('gives up a host that takes connections and says nothing', async () => {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const dispatcher = createGatewayDispatcher();
+  try {
+    const baseUrl = `https://127.0.0.1:${port}`;
+    const target = { provider: 'somebody', baseUrl, override: undefined };
+    const patient = { callMs: 60_000, tryMs: 60_000 };
+    const call = beginTry({ dispatcher, allowLoopback: true, ...patient })(target);
+    const began = performance.now();
+    await expect(call({ what: 'asked', method: 'GET', path: '/' })).rejects.toThrow(
+      'UND_ERR_CONNECT_TIMEOUT',
+    );
+    // By itself it would wait for 10 s.
+    expect(performance.now() - began).toBeLessThan(9_000);
+  } finally {
+    await dispatcher.destroy();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
 });
 
 it('asks for HTTP/1.1 alone: calls share no connection that may be dead for all of them', async () => {
