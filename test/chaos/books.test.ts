@@ -7,6 +7,8 @@ const failedBy = (failure_code: string | null) => ({
   ...{ tracking_code: null, card_pan_masked: null, paid_at: null },
 });
 
+const endedAs = (status: string) => ({ ...failedBy(null), status });
+
 const paid = () => ({
   ...{ status: 'paid', failure_code: null },
   tracking_code: receipt.trackingCode as string | null,
@@ -133,5 +135,91 @@ describe('what the books of a gateway allow', () => {
     entry.reversed = 1;
     expect(isOwed(payment, ended)).toBe(false);
     expect(bookProblems(payment, ended)).toEqual([]);
+  });
+});
+
+describe('what the payer decided allows these ends', () => {
+  const all = ['paid', 'failed', 'cancelled', 'expired'];
+  type Decided = 'nothing' | 'paid' | 'refused' | 'cancelled';
+
+  it.each<[slug: string, Decided, when: 'in time' | 'late', allowed: string[]]>([
+    ['zarinpal', 'nothing', 'in time', ['expired']],
+    ['zarinpal', 'paid', 'in time', ['paid']],
+    ['zarinpal', 'paid', 'late', ['paid', 'expired']],
+    ['zarinpal', 'refused', 'in time', ['failed']],
+    ['zarinpal', 'refused', 'late', ['failed', 'expired']],
+    ['zarinpal', 'cancelled', 'in time', ['failed']],
+    ['zibal', 'cancelled', 'in time', ['cancelled']],
+    ['zibal', 'cancelled', 'late', ['cancelled', 'expired']],
+    ['stripe', 'cancelled', 'in time', ['cancelled', 'expired']],
+  ])('%s: %s %s: %j', async (slug, decided, when, allowed) => {
+    const { payment, gateway, reference } = await aVisit({ slug });
+    if (when === 'late') payment.expiresAt = Date.now() - 1_000;
+    if (decided !== 'nothing') gateway.decide(reference, decided);
+    const isFound = (status: string) =>
+      bookProblems(payment, endedAs(status)).some((text) =>
+        text.startsWith(`it ended ${status}, `),
+      );
+    expect(all.filter((status) => !isFound(status))).toEqual(allowed);
+  });
+
+  it('and another amount, paid late, may be found by nobody', async () => {
+    const { payment, gateway, reference } = await aVisit({ story: 'wrongAmount' });
+    payment.expiresAt = Date.now() - 1_000;
+    gateway.decide(reference, 'paid', 25_000);
+    expect(bookProblems(payment, endedAs('expired'))).toEqual([]);
+    expect(bookProblems(payment, endedAs('cancelled'))).toHaveLength(1);
+  });
+
+  it('and what could not be opened until its deadline is failed, which nobody was sent to', async () => {
+    const { payment, gateway } = await aVisit();
+    gateway.provider.book.clear();
+    const { reference: _, ...unsent } = payment;
+    expect(bookProblems(unsent, failedBy('gateway_error'))).toEqual([]);
+    expect(bookProblems(unsent, failedBy('unknown'))).not.toEqual([]);
+    expect(bookProblems(payment, failedBy('gateway_error'))).not.toEqual([]);
+  });
+});
+
+describe('the money is where the end says', () => {
+  const kept = /^it is paid, but the gateway did not keep the money/;
+  const notBack = /^the payer's money is not back/;
+
+  it('stays with the gateway where it is paid', async () => {
+    const { payment, entry } = await aPaidVisit();
+    for (const lie of [{ verified: 0 }, { verified: 1, reversed: 1 }]) {
+      Object.assign(entry, lie);
+      expect(bookProblems(payment, paid())).toEqual([expect.stringMatching(kept)]);
+    }
+    const other = await aPaidVisit({ slug: 'stripe' });
+    other.entry.reversed = 1;
+    const told = { ...paid(), card_pan_masked: null };
+    expect(bookProblems(other.payment, told)).toEqual([expect.stringMatching(kept)]);
+  });
+
+  it('FS-16: is back where it came late and the payment expired, and is owed until then', async () => {
+    const { payment, gateway, reference, entry } = await aVisit();
+    payment.expiresAt = Date.now() - 1_000;
+    gateway.decide(reference, 'paid');
+    const expired = endedAs('expired');
+    expect([bookProblems(payment, expired), isOwed(payment, expired)]).toEqual([[], false]);
+    entry.verified = 1;
+    expect(bookProblems(payment, expired)).toEqual([expect.stringMatching(notBack)]);
+    expect([isOwed(payment, expired), isOwed(payment, paid())]).toEqual([true, false]);
+    expect(bookProblems(payment, paid())).toEqual([]);
+    entry.reversed = 1;
+    expect([bookProblems(payment, expired), isOwed(payment, expired)]).toEqual([[], false]);
+  });
+
+  it.each(['charged', 'verified', 'reversed'] as const)('is %s once', async (what) => {
+    const { payment, entry } = await aPaidVisit();
+    entry[what] = 2;
+    expect(bookProblems(payment, paid())).toContain(`reference was ${what} 2 times`);
+  });
+
+  it('is taken once, also where it was opened twice', async () => {
+    const { payment, gateway, entry } = await aPaidVisit();
+    gateway.provider.book.set('another', { ...entry });
+    expect(bookProblems(payment, paid())).toEqual(['the payer was charged 2 times']);
   });
 });

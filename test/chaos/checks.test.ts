@@ -7,8 +7,11 @@ import type { Shown } from '../../chaos/records.ts';
 import { noAbsences } from '../../chaos/recovery.ts';
 import { aVisit, receipt } from './support.ts';
 
-/** Paid, and told as it is everywhere. `tells`: what its event says that it should not. */
-const aRun = async (tells: object = {}) => {
+/**
+ * Paid, and told as it is everywhere. `shows`: how else it ended; `tells`: what its event says that it
+ * should not.
+ */
+const aRun = async (tells: object = {}, shows: Partial<Shown> = {}) => {
   const { payment, gateway, reference, entry } = await aVisit();
   gateway.decide(reference, 'paid');
   entry.verified = 1;
@@ -18,8 +21,9 @@ const aRun = async (tells: object = {}) => {
     ...{ tracking_code: receipt.trackingCode, card_pan_masked: receipt.card, test: true },
     paid_at: new Date().toISOString().replace('Z', '+00:00'),
     ...{ failure_code: null, failure_reason: null, metadata: { order, story } },
+    ...shows,
   };
-  const [eventId, kind] = ['event-1', 'payment.paid'];
+  const [eventId, kind] = ['event-1', `payment.${shown.status}`];
   const told = { event: kind, event_id: eventId, ...shown, ...tells };
   const body = Buffer.from(JSON.stringify(told));
   const post: Post = {
@@ -44,7 +48,8 @@ const aRun = async (tells: object = {}) => {
 };
 type Run = Awaited<ReturnType<typeof aRun>>;
 
-const textsOf = ({ evidence }: Run) => checkAll(evidence).map(({ text }) => text);
+const textsOf = ({ evidence }: { evidence: Evidence }) =>
+  checkAll(evidence).map(({ text }) => text);
 
 describe('everything that must be true of a payment', () => {
   it('is true of one that is told as it is everywhere', async () => {
@@ -125,13 +130,39 @@ describe('everything that must be true of a payment', () => {
 
   it('its timeline is found by its order, also where only a caller has seen it', async () => {
     const run = await aRun();
+    run.shown.status = 'pending';
     run.evidence.journal.problem(run.order, 'read was answered 500');
     run.evidence.journal.problem('order-9', 'create was answered 500');
     const [payment] = run.evidence.payments;
     expect(checkAll(run.evidence)).toEqual([
+      { order: run.order, payment, text: 'it still waits: pending' },
       { order: run.order, payment, text: 'read was answered 500' },
       { order: 'order-9', text: 'create was answered 500' },
     ]);
+  });
+
+  it('FS-22: is sent again where Postgres was away, and not else', async () => {
+    const { evidence, post } = await aRun();
+    evidence.posts.push({ ...post, at: 20_000, endedAt: 20_050 });
+    const texts = (absences = noAbsences) => textsOf({ evidence: { ...evidence, absences } });
+    expect(texts()).toEqual(['attempt 1 was sent 2 times, and 1 not cut']);
+    expect(texts({ ...noAbsences, postgres: [{ from: 0, to: 1_000 }] })).toEqual([]);
+  });
+
+  it('FS-16: has its late money looked for where its payer came back', async () => {
+    const without = { tracking_code: null, card_pan_masked: null, paid_at: null };
+    const { evidence } = await aRun({}, { status: 'expired', ...without });
+    evidence.payments[0]!.expiresAt = 0; // It has one.
+    entryOf(evidence).verified = 0;
+    const back = { at: Date.now() + 1_000, status: 'expired', where: 'return' };
+    const journal = { ...evidence.journal, shownOf: () => [back] };
+    const texts = (absences = noAbsences) =>
+      textsOf({ evidence: { ...evidence, journal, absences } });
+    expect(textsOf({ evidence })).toEqual([]);
+    expect(texts()).toEqual([
+      'the audit log has its late money as nothing, and must have it as returns',
+    ]);
+    expect(texts({ ...noAbsences, temporal: [{ from: 0, to: Infinity }] })).toEqual([]);
   });
 });
 

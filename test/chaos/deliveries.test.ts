@@ -38,6 +38,7 @@ describe('FS-22: an attempt is sent again only where it was cut', () => {
   it('is explained by the death of its sender before it can have been recorded', () => {
     expect(sentAgain({ workers: [{ pid: sender, at: answeredAt + 4_900 }] })).toEqual([]);
     expect(sentAgain({ workers: [{ pid: sender, at: answeredAt + 5_100 }] })).toEqual(notCut);
+    expect(sentAgain({ workers: [{ pid: sender, at: -1_100 }] })).toEqual(notCut);
     const hanging = aPost(0, { endedAt: 10_000 });
     expect(sentAgain({ workers: [{ pid: sender, at: 9_000 }] }, hanging)).toEqual([]);
   });

@@ -43,6 +43,8 @@ describe('FS-16: money that came for a payment that is not paid', () => {
       lateProblems(payment, expired, { ...nothing, shown, absences }).length;
     expect(problems([cameBack('expired')])).toBe(1);
     expect(problems([cameBack('processing')])).toBe(0);
+    const unheard = (written: string[]) => lateProblems(payment, expired, { ...nothing, written });
+    expect([unheard([]).length, unheard(['found']).length]).toEqual([0, 1]);
     expect(problems([cameBack('expired', Date.now() - 1_000)]), 'before paying').toBe(0);
     expect(problems([{ ...cameBack('expired'), where: 'verify' }])).toBe(0);
   });

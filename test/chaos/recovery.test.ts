@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { absencesOf, endedByThemselves } from '../../chaos/recovery.ts';
+import type { Post } from '../../chaos/receiver.ts';
+import { absencesOf, endedByThemselves, recoveries } from '../../chaos/recovery.ts';
 import type { Life, Member, Part } from '../production/member.ts';
 import { createMember } from '../production/member.ts';
 
@@ -44,12 +45,25 @@ it('a process of ours that was up and ended is named, unless it was killed', () 
     lived('temporal'),
     { ...lived('worker'), lives: [running, neverUp] },
   ];
-  expect(endedByThemselves([...others, api], [])).toEqual(['api-1']);
+  expect(endedByThemselves([...others, api, lived('worker')], [])).toEqual(['api-1', 'worker-1']);
   const killed = (at: number, member = api) => endedByThemselves([api], [{ at, member }]);
   expect([killed(5_000), killed(4_100)]).toEqual([[], []]);
   expect([killed(3_900), killed(5_100), killed(5_000, lived('worker'))]).toEqual([
     ['api-1'],
     ['api-1'],
     ['api-1'],
+  ]);
+});
+
+it('how long it took: from each kill to the next life, and to the next event that nobody had yet', () => {
+  const worker = {
+    ...createMember('worker-1', 'worker'),
+    lives: [1_000, 3_000, 9_000].map((readyAt) => ({ spawnedAt: readyAt - 100, readyAt })),
+  };
+  const kill = (at: number) => ({ at, member: worker });
+  const post = (at: number, eventId: string) => ({ at, eventId }) as Post; // All that counts.
+  const posts = [post(5_000, 'second'), post(1_500, 'first'), post(2_500, 'first')];
+  expect(recoveries([kill(4_000), kill(2_000), kill(10_000)], posts)).toEqual([
+    { part: 'worker', kills: 3, upAgain: [1_000, 5_000], nextOutcome: [1_000, 3_000] },
   ]);
 });
