@@ -7,6 +7,7 @@ import { isTerminal } from '../contract/status.ts';
 import type { Message, Notification } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
 import type { NotificationReader } from '../gateways/registry.ts';
+import type { ApiMetrics } from '../operations/metrics.ts';
 import type { Gateways } from '../postgres/gateways.ts';
 import type { NamedPayment, Payments } from '../postgres/payments.ts';
 import type { Logger } from '../process.ts';
@@ -27,6 +28,7 @@ export interface Deps {
   readNotification: NotificationReader | undefined;
   /** Counts what was not signed by the gateway. */
   unverified: AddressLimiter;
+  metrics: Pick<ApiMetrics, 'notifications'>;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -36,7 +38,7 @@ const deadlineMs = 5_000;
 
 /** News from gateways: checked, never believed, and answered once the payment's workflow has them. */
 export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOfPayment'> => {
-  const { gateways, payments, unverified, logger } = deps;
+  const { gateways, payments, unverified, metrics, logger } = deps;
 
   const sparing = createSparing(unverified);
 
@@ -77,6 +79,7 @@ export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOf
         const payment = await payments.getByReference(gateway, told.reference);
         const facts = { gateway, payment_id: payment?.id ?? told.paymentId };
         if (payment) await pass(deps, payment);
+        metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
         logger.info(facts, `A gateway told news of ${payment ? 'a' : 'an unknown'} payment`);
       }
       return { status: 200 };

@@ -95,6 +95,7 @@ export const createService = (deps: Deps) => {
       startLate,
       readNotification: secretBox && createNotificationReader({ secretBox, now }),
       unverified: failures,
+      metrics,
       logger,
     }),
   };

@@ -80,6 +80,12 @@ export const createApiMetrics = (registry: Registry) => {
       labelNames: ['gateway'],
       registers,
     }),
+    notifications: new Counter({
+      name: 'payments_notifications_total',
+      help: 'News that gateways have signed; payment is "unknown" where it is about none of ours.',
+      labelNames: ['gateway', 'payment'],
+      registers,
+    }),
   };
 };
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer, Journey } from '../support/journey.ts';
 import { createJourney } from '../support/journey.ts';
+import { createWatch } from '../support/metrics.ts';
 import { rawConnection, rawRequest } from '../support/raw-http.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
@@ -61,9 +62,17 @@ describe('POST /gateways/{gateway}/notifications', () => {
     expect(await post(body, headers)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('200: signed news of a payment that is not known here, which the log says', async () => {
+  it('200: signed news of a payment that is not known here, which is counted and logged', async () => {
     const { body, headers } = noticeOf('cs_test_ofanotherservice');
-    expect(await post(body, headers)).toMatchObject({ status: 200 });
+    const name = 'payments_notifications_total';
+    const counted = {
+      name,
+      part: 'api',
+      labels: { gateway: 'stripe', payment: 'unknown' },
+    } as const;
+    await createWatch(service.operations).grow([counted], async () => {
+      expect(await post(body, headers)).toMatchObject({ status: 200 });
+    });
     const line = await until('it is logged', () =>
       service.api.lines.find((text) => text.includes('A gateway told news of an unknown payment')),
     );
