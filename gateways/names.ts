@@ -11,6 +11,12 @@ export interface NameOptions {
 }
 
 /**
+ * Some name servers never answer for the family that a name does not have, which would use up the time
+ * of every connection: whoever has an address waits no longer than this for the others.
+ */
+const otherFamilyMs = 250;
+
+/**
  * Asks the name servers itself: the system's `getaddrinfo` runs in four threads, and names whose servers
  * are dead would stall all others of the process. Each question is its own, and ends in time.
  * @returns a function that throws what went wrong, with the code of `node:dns`
@@ -21,19 +27,24 @@ export const createNameResolver =
     // Made for each question: it follows the system's settings, and cancelling stops this one only.
     const resolver = new Resolver({ timeout: Math.ceil(budgetMs / 3), tries: 2 });
     if (servers) resolver.setServers(servers);
-    const timer = setTimeout(() => resolver.cancel(), budgetMs);
+    const timers: NodeJS.Timeout[] = [];
+    const endIn = (ms: number) => timers.push(setTimeout(() => resolver.cancel(), ms));
+    endIn(budgetMs);
+    const questions = [resolver.resolve4(hostname), resolver.resolve6(hostname)];
+    for (const question of questions)
+      question.then(
+        () => endIn(otherFamilyMs),
+        () => {},
+      );
     try {
-      const answers = await Promise.allSettled([
-        resolver.resolve4(hostname),
-        resolver.resolve6(hostname),
-      ]);
+      const answers = await Promise.allSettled(questions);
       const addresses = answers.flatMap((answer) =>
         answer.status === 'fulfilled' ? answer.value : [],
       );
       if (addresses.length > 0) return addresses;
-      throw answers[0].status === 'rejected' ? answers[0].reason : new Error('No address');
+      throw answers[0]?.status === 'rejected' ? answers[0].reason : new Error('No address');
     } finally {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
     }
   };
 

@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
@@ -6,6 +7,7 @@ import { createServer } from 'node:tls';
 import { expect, it } from 'vitest';
 import { GatewaySilence } from '../../gateways/gateway.ts';
 import { beginTry, createGatewayDispatcher, gatewayLimits } from '../../gateways/http.ts';
+import { createNameResolver } from '../../gateways/names.ts';
 
 it('a connection has 3 s, a call 10 s and all calls of one try 20 s', () => {
   expect(gatewayLimits).toEqual({ connectMs: 3_000, callMs: 10_000, tryMs: 20_000 });
@@ -58,6 +60,29 @@ it('asks for HTTP/1.1 alone: calls share no connection that may be dead for all 
   } finally {
     await dispatcher.destroy();
     server.close();
+  }
+});
+
+it('FS-45: uses the address it has where the name servers never answer for the other family', async () => {
+  const servers = createSocket('udp4');
+  servers.on('message', (question, { port, address }) => {
+    const nameEnds = question.indexOf(0, 12);
+    const isForV4 = question.readUInt16BE(nameEnds + 1) === 1;
+    if (!isForV4) return;
+    const head = Buffer.from([...question.subarray(0, 2), 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+    const answer = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 7]);
+    servers.send(Buffer.concat([head, question.subarray(12, nameEnds + 5), answer]), port, address);
+  });
+  servers.bind(0, '127.0.0.1');
+  await once(servers, 'listening');
+  const { port } = servers.address();
+  const resolve = createNameResolver({ budgetMs: 20_000, servers: [`127.0.0.1:${port}`] });
+  const began = performance.now();
+  try {
+    expect(await resolve('gateway.example')).toEqual(['192.0.2.7']);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  } finally {
+    servers.close();
   }
 });
 
