@@ -67,6 +67,8 @@ export const startStandIn = async (handle: (call: Call) => Reply | undefined) =>
       const json = (isForm || text === '' ? {} : JSON.parse(text)) as Call['json'];
       const call = { at: Date.now(), method, path, headers, text, json, form };
       calls.push(call);
+      const isTyped = text === '' || isForm || headers['content-type'] === 'application/json';
+      if (!isTyped) return void res.writeHead(415).end();
       const at = planned.findIndex((plan) => plan.path.test(path));
       const fault = at < 0 ? undefined : planned.splice(at, 1)[0]?.fault;
       if (fault === 'cut') return void req.socket.destroy();
