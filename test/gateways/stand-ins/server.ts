@@ -24,16 +24,17 @@ export interface Reply {
 /**
  * What goes wrong with one call. `cut`: it never reaches the provider; all others are done there
  * first: `lost`: the answer never comes, `slow`: it takes for ever, `error`: HTTP 500, `busy`: 429,
- * `moved`: a redirect, `html`, `odd` and `null`: something else than documented, `huge`: the right answer in 2 MB.
+ * `overdue`: 408, `moved`: a redirect, `html`, `odd` and `null`: something else than documented,
+ * `huge`: the right answer in 2 MB.
  */
-export type Fault =
-  'cut' | 'lost' | 'slow' | 'error' | 'busy' | 'moved' | 'html' | 'odd' | 'null' | 'huge';
-export const faults: readonly Fault[] = [
-  ...(['cut', 'lost', 'slow', 'error', 'busy', 'moved', 'html', 'odd', 'null', 'huge'] as const),
+export const faults = [
+  ...(['cut', 'lost', 'slow', 'error', 'busy', 'overdue'] as const),
+  ...(['moved', 'html', 'odd', 'null', 'huge'] as const),
 ];
+export type Fault = (typeof faults)[number];
 
 /** The right words under a status that takes them back. */
-const belied: Partial<Record<Fault, number>> = { error: 500, busy: 429, moved: 302 };
+const belied: Partial<Record<Fault, number>> = { error: 500, busy: 429, overdue: 408, moved: 302 };
 const spoiled: Partial<Record<Fault, Reply>> = {
   html: { status: 200, body: '<html><body>Service is being maintained</body></html>' },
   odd: { status: 200, body: { hello: ['world'] } },
