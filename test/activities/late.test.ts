@@ -109,7 +109,7 @@ describe('FS-16: money that came after the end of a payment', () => {
     const cannot = await aLateCase({ inquire: [confirmed()] });
     expect(await cannot.look()).toBe('over');
     const told = [
-      await aLateCase({ inquire: [confirmed(), confirmed()], reverse: [refused] }),
+      await aLateCase({ inquire: [confirmed({ amount: 9 }), confirmed()], reverse: [refused] }),
       await aLateCase({ inquire: [confirmed(), silence], reverse: [refused] }),
       // One that does not show what became of it.
       await aLateCase({
@@ -122,6 +122,11 @@ describe('FS-16: money that came after the end of a payment', () => {
       expect(await audited()).toEqual(['found', 'by_hand']);
       expect(alerts()).toEqual(['late_money', 'late_money']);
     }
+    const facts = { gateway: 'stripe', status: 'expired', amount: 1250, currency: 'EUR' };
+    expect(await told[0]?.written()).toEqual([
+      { ...facts, taken_amount: 9, taken_currency: 'EUR' },
+      { ...facts, gateway_code: '-62', gateway_message: 'The address is not known' },
+    ]);
   });
 
   it('is on its way at a gateway that captures by itself: asked again, for a day', async () => {

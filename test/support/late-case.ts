@@ -75,6 +75,10 @@ export const lateCase = async (records: Records, scene: Scene) => {
     logger,
   });
   const before = await records.everythingOf(payment.id);
+  const entries = async () => {
+    const subject = `payment:${payment.id}`;
+    return (await createAuditLog(records.sql).list({ subject, limit: 9 })).toReversed();
+  };
   return {
     payment,
     calls,
@@ -85,10 +89,10 @@ export const lateCase = async (records: Records, scene: Scene) => {
       nowMs += count * 60_000;
     },
     async audited() {
-      const subject = `payment:${payment.id}`;
-      const entries = await createAuditLog(records.sql).list({ subject, limit: 9 });
-      return entries.map(({ action }) => action.replace('payment.late_money_', '')).toReversed();
+      return (await entries()).map(({ action }) => action.replace('payment.late_money_', ''));
     },
+    /** What else stands there each time. */
+    written: async () => (await entries()).map(({ after }) => after),
     /** The payment, its event and its delivery are as they were. */
     async isUntouched() {
       expect(await records.everythingOf(payment.id)).toEqual(before);
