@@ -109,6 +109,12 @@ describe('askGateway', () => {
     await expect(askGateway({ gateway: 'sandbox' })).rejects.toThrow('the engine is away');
   });
 
+  it('is an error of the activity where asking fails by a fault of ours', async () => {
+    await onTheirWay(2);
+    const { askGateway } = createSweep({ inquire: () => Promise.reject(new Error('our fault')) });
+    await expect(askGateway({ gateway: 'sandbox' })).rejects.toThrow('our fault');
+  });
+
   it('is no failure of ours when the gateway is silent about everybody', async () => {
     await onTheirWay(2);
     const { askGateway, told } = createSweep({ inquire: silence });
