@@ -220,6 +220,20 @@ describe('docker-compose.yml', () => {
     expect(networks['inside']?.internal).toBe(true);
   });
 
+  it('starts again what is to run and has ended', () => {
+    for (const [name, { restart, healthcheck }] of all)
+      expect([name, restart]).toEqual([name, healthcheck ? 'unless-stopped' : 'no']);
+  });
+
+  it('keeps the data of Postgres where the image has them, and the guide restores them', () => {
+    const { image, volumes: mounts = [] } = services['postgres'] ?? {};
+    const [, major] = /:(\d+)\./.exec(image ?? '') ?? [];
+    // From 18 on; one that is mounted elsewhere is empty, and the data end with the container.
+    expect(mounts).toEqual(['postgres:/var/lib/postgresql']);
+    const guide = readProjectFile('docs/operating/deploying.md');
+    expect(guide).toContain(`/var/lib/postgresql/${major}/docker`);
+  });
+
   it('limits memory and logs of all, and takes from ours what they do not need', () => {
     for (const [name, { mem_limit, logging }] of all) {
       expect(mem_limit, name).toMatch(/^\d+[mg]$/);
