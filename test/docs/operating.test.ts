@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { words } from '../../admin/cli/reconcile.ts';
+import { alerts as alertNames } from '../../contract/alert.ts';
 import { parse } from 'yaml';
 import { readCompose } from '../support/compose.ts';
-import { readProjectFile } from '../support/files.ts';
+import { projectFiles, readProjectFile } from '../support/files.ts';
 import { findPromtool } from '../support/promtool.ts';
 
 const folder = join(import.meta.dirname, '../../docs/operating');
@@ -72,6 +73,23 @@ describe('the alerts', () => {
       expect(look.length, name).toBeGreaterThan(20);
       expect(act.length, name).toBeGreaterThan(10);
     }
+  });
+
+  it('have a runbook that quotes what the code says', () => {
+    const runbook = readProjectFile('docs/operating/runbook.md');
+    const rooms = /^(?:activities|admin|api|postgres|worker)\/.+\.ts$/;
+    const code = projectFiles()
+      .filter((path) => rooms.test(path))
+      .map(readProjectFile)
+      .join('\n');
+    const quoted = [...runbook.matchAll(/`((?:[A-Z]\w+|look) [\w ]+)`/g)].map(
+      ([, words = '']) => words,
+    );
+    expect(quoted.length).toBeGreaterThan(4);
+    expect(quoted.filter((words) => !code.includes(words))).toEqual([]);
+    const named = [...runbook.matchAll(/"alert":"(\w+)"/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(2);
+    expect(alertNames).toEqual(expect.arrayContaining(named));
   });
 
   it('are called by their names in the runbook, and what reconcile prints by its words', () => {
