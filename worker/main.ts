@@ -39,7 +39,12 @@ await runProcess(async () => {
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       // The worker of the deliveries has none, as it is meant to be.
       if (message.startsWith('No workflows registered')) return;
-      logger[level === 'ERROR' ? 'error' : 'warn']({ ...meta }, message);
+      // It says why by another name than ours, under which an error would be written as {}.
+      const { error: err, ...facts } = { ...meta };
+      logger[level === 'ERROR' ? 'error' : 'warn'](
+        err === undefined ? facts : { ...facts, err },
+        message,
+      );
     }),
   });
   const { connectionOptions, namespace } = config.temporal;

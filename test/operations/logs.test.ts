@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { credentialsOwner } from '../../contract/ids.ts';
+import { createGateways } from '../../postgres/gateways.ts';
+import { createSecretBox } from '../../postgres/secret-box.ts';
+import { readProjectFile } from '../support/files.ts';
 import { createJourney } from '../support/journey.ts';
+import { aKeyRing } from '../support/operations.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { skipAllTime } from '../support/skip-time.ts';
@@ -98,6 +103,24 @@ describe('a log line of the SDK itself', () => {
     );
     await service.engine.start();
     expect(JSON.parse(warning)).toMatchObject({ name: 'worker', level: 40 });
+  });
+
+  it('says of which payment an activity failed, and why, as the runbook has it', async () => {
+    const credentials = createSecretBox(aKeyRing('lost')).seal('{}', credentialsOwner('sealed'));
+    const account = { slug: 'sealed', driver: 'stripe', kind: 'sandbox', credentials } as const;
+    await createGateways(service.sql).insert(account);
+    const journey = createJourney(service, (await service.anApplication()).token);
+    const id = await journey.create({ gateway: 'sealed' });
+    const isOf = (line: Line) => line['payment_id'] === id && line['msg'] === 'Activity failed';
+    const [line] = await until('it is told', () => {
+      const lines = linesOf('worker', isOf);
+      return lines.length > 0 && lines;
+    });
+    expect(line).toMatchObject({ level: 40, activityType: 'openPayment' });
+    const [, told = ''] =
+      /`(SECRETS_KEY [^`]+)`/.exec(readProjectFile('docs/operating/runbook.md')) ?? [];
+    expect(told).not.toBe('');
+    expect(line?.['err']).toMatchObject({ message: expect.stringContaining(told) as string });
   });
 });
 
