@@ -79,5 +79,9 @@ const sentenceOf = (error: unknown): string => {
     return 'A statement took longer than the database is given: ask for less, or see in pg_stat_activity what holds it up.';
   if (isAway(error))
     return 'The database cannot be reached: start it, or correct DATABASE_URL (npm start brings up its own).';
-  return clean(`It failed: ${error instanceof Error ? error.message : String(error)}`);
+  return clean(`It failed: ${error instanceof Error ? withCause(error) : String(error)}`);
 };
+
+/** Temporal's client says what it could not do; why, what was sent or answered says below it. */
+const withCause = ({ message, cause }: Error): string =>
+  cause instanceof Error ? `${message} (${cause.message})` : message;
