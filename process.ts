@@ -33,8 +33,12 @@ export const createLogger = (name: string, level: string): Logger => {
   const timestamp = pino.stdTimeFunctions.isoTime;
   // A copy: the logger writes a line's own fields into it.
   const mixin = () => ({ ...logContext.getStore() });
-  return pino({ name, level, timestamp, mixin }, destination);
+  return pino({ name, level, timestamp, mixin, serializers: { err: told } }, destination);
 };
+
+/** Of a row that it refuses Postgres says all that is in it in `detail`: metadata may be personal. */
+const told = (error: unknown): unknown =>
+  error instanceof Error ? { ...pino.stdSerializers.err(error), detail: undefined } : error;
 
 /** Something around the service is not as it must be: shown as its one sentence, without a stack. */
 export class SetupError extends Error {}

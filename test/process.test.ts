@@ -4,7 +4,8 @@ import { closeSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { aDatabase } from './support/database.ts';
 
 /** Logs a line and, after a gap, another one with which it ends. */
 const program = (gapMs: number) => `
@@ -45,6 +46,30 @@ describe.skipIf(process.platform !== 'linux')('a process whose log cannot be wri
     await once(child, 'close');
     expect(said.trim().split('\n')).toHaveLength(2);
   });
+});
+
+it('the log tells an error with its cause and code, and nothing of a row that Postgres refused', async () => {
+  const { sql, drop } = await aDatabase();
+  onTestFinished(drop);
+  const refused: unknown = await sql`
+    insert into gateways (slug, driver, kind, credentials) values ('a', 'b', 'c', 'personal')`.catch(
+    (error: unknown) => error,
+  );
+  expect(refused).toMatchObject({ detail: expect.stringContaining('personal') as string });
+  const own = fileURLToPath(new URL('../process.ts', import.meta.url));
+  const { message, code, detail } = refused as Error & { code: string; detail: string };
+  const line = `
+    import { createLogger } from '${own}';
+    const refused = Object.assign(new Error(${JSON.stringify(message)}), ${JSON.stringify({ code, detail })});
+    createLogger('test', 'info').error({ err: new Error('It failed', { cause: refused }) }, 'one');
+    createLogger('test', 'info').error({ err: refused }, 'two');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', line]);
+  const lines = (await text(child.stdout)).trim().split('\n');
+  expect(lines).toHaveLength(2);
+  expect(lines.join()).not.toContain('personal');
+  const [one, two] = lines.map((each) => (JSON.parse(each) as { err: object }).err);
+  expect(one).toMatchObject({ message: `It failed: ${message}` });
+  expect(two).toMatchObject({ message, code, stack: expect.stringContaining('Error: ') as string });
 });
 
 it.each(['stdout', 'stderr'])(
