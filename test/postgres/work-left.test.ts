@@ -64,11 +64,12 @@ describe('what is left to do', () => {
   });
 
   it('counts payments without a workflow, with the age of the oldest', async () => {
-    const { id } = await records.created();
-    await records.created();
-    await records.sql`
-      update unstarted set created_at = now() - interval '250 seconds' where payment_id = ${id}`;
-    expect(await look()).toEqual({ ...nothing, unstarted: 2, unstartedAgeSeconds: 200 });
+    for (const age of ['10 seconds', '250 seconds', '20 seconds']) {
+      const { id } = await records.created();
+      await records.sql`
+        update unstarted set created_at = now() - ${age}::interval where payment_id = ${id}`;
+    }
+    expect(await look()).toEqual({ ...nothing, unstarted: 3, unstartedAgeSeconds: 200 });
   });
 
   it('tells by how much the first open payment is overdue, whether its payer was sent or not', async () => {
@@ -82,13 +83,13 @@ describe('what is left to do', () => {
   });
 
   it('tells since when nobody was asked about the payer who waits longest, of all gateways', async () => {
-    const slug = 'other';
-    await createGateways(records.sql).insert({ ...sandboxAccount, slug });
-    await isSo((await records.sent()).id, { sent: 350 });
     await isSo((await records.sent()).id, { sent: 9_000, asked: 150 });
+    await isSo((await records.sent()).id, { sent: 350 });
     await isSo((await records.opened()).id, {});
     await start();
     expect(await look()).toEqual({ ...nothing, unaskedSeconds: 300 });
+    const slug = 'other';
+    await createGateways(records.sql).insert({ ...sandboxAccount, slug });
     await isSo((await records.sent({ gateway: slug })).id, { sent: 9_000, asked: 450 });
     await start();
     expect(await look()).toEqual({ ...nothing, unaskedSeconds: 400 });
