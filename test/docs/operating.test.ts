@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { words } from '../../admin/cli/reconcile.ts';
 import { alerts as alertNames } from '../../contract/alert.ts';
 import { parse } from 'yaml';
+import { aFolder } from '../stack/support.ts';
 import { readCompose } from '../support/compose.ts';
 import { projectFiles, readProjectFile } from '../support/files.ts';
 import { findPromtool } from '../support/promtool.ts';
@@ -24,6 +26,22 @@ describe('the alerts', () => {
   it('are rules as Prometheus reads them', async () => {
     const { stdout } = await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml');
     expect(stdout).toContain(`SUCCESS: ${count} rules found`);
+  });
+
+  it('and what the dashboard asks is in the language of Prometheus', async () => {
+    const { panels } = JSON.parse(readProjectFile('docs/operating/dashboard.json')) as {
+      panels: { targets?: { expr: string }[] }[];
+    };
+    const asked = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    const rules = asked.map((expr, index) => ({
+      record: `dashboard:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }));
+    const file = join(aFolder(), 'dashboard.yml');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+    const { stdout } = await run('check', 'rules', '--lint=none', file);
+    expect(asked.length).toBeGreaterThan(20);
+    expect(stdout).toContain(`SUCCESS: ${asked.length} rules found`);
   });
 
   it('see every process of Compose, by the configuration in the runbook', () => {
