@@ -33,12 +33,12 @@ describe('the alerts', () => {
       panels: { targets?: { expr: string }[] }[];
     };
     const asked = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-    const rules = asked.map((expr, index) => ({
+    const recorded = asked.map((expr, index) => ({
       record: `dashboard:${index}`,
       expr: expr.replaceAll('$__rate_interval', '5m'),
     }));
     const file = join(aFolder(), 'dashboard.yml');
-    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
     const { stdout } = await run('check', 'rules', '--lint=none', file);
     expect(asked.length).toBeGreaterThan(20);
     expect(stdout).toContain(`SUCCESS: ${asked.length} rules found`);
@@ -101,10 +101,10 @@ describe('the alerts', () => {
       .map(readProjectFile)
       .join('\n');
     const quoted = [...runbook.matchAll(/`((?:[A-Z]\w+|look) [\w ]+)`/g)].map(
-      ([, words = '']) => words,
+      ([, text = '']) => text,
     );
     expect(quoted.length).toBeGreaterThan(4);
-    expect(quoted.filter((words) => !code.includes(words))).toEqual([]);
+    expect(quoted.filter((text) => !code.includes(text))).toEqual([]);
     const named = [...runbook.matchAll(/"alert":"(\w+)"/g)].map(([, name]) => name);
     expect(named.length).toBeGreaterThan(2);
     expect(alertNames).toEqual(expect.arrayContaining(named));
