@@ -112,10 +112,11 @@ describe('a process that has as much to do as it can', () => {
   });
 });
 
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
 /** What is kept of what was sent on some connections, once all of it has come: in MB. */
 const keptOf = async ({ url, server }: { url: string; server: Server }, texts: string[]) => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const came: Socket[] = [];
   server.on('connection', (socket) => came.push(socket));
   const connections = [];
@@ -206,6 +207,23 @@ describe('an answer that nobody takes', () => {
     const [oldest, newest] = waiting;
     await expect(oldest?.closed).rejects.toThrow('ECONNRESET');
     expect((await newest?.closed)?.length).toBeGreaterThan(large.length);
+  });
+
+  it('is not kept, nor its connection, once it was taken', async () => {
+    const { url, server } = await serve({ showDocs: async () => ({ status: 200, body: 'x' }) });
+    const came: WeakRef<Socket>[] = [];
+    server.on('connection', (socket) => came.push(new WeakRef(socket)));
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { socket, closed } = await rawConnection(url);
+      socket.write(last(docs));
+      await closed;
+    }
+    const isGone = () => {
+      collect();
+      return came.every((socket) => socket.deref() === undefined);
+    };
+    await until('none is there any more', isGone, 20_000);
+    expect(came).toHaveLength(20);
   });
 
   it('is no other answer of its connection, and no connection that rests', async () => {
