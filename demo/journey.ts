@@ -8,19 +8,23 @@ import { createPaymentsClient, paymentOf } from './payments-client.ts';
 import { verifySignature } from './signature.ts';
 import type { Terminal } from './terminal.ts';
 
-const paidLimitMs = 20_000;
-const webhookLimitMs = 30_000;
+/** How long the demo waits for what comes about by itself. */
+const limits = { paidMs: 20_000, webhookMs: 30_000 };
 
 /**
  * One payment from its creation to its verified webhook, told step by step.
  * @throws DemoError with the one thing that did not happen
  */
-export const journey = async (connection: Connection, terminal: Terminal): Promise<void> => {
+export const journey = async (
+  connection: Connection,
+  terminal: Terminal,
+  { paidMs, webhookMs } = limits,
+): Promise<void> => {
   const payment = await create(connection, terminal);
   const callback = await pay(payment.checkoutUrl, terminal);
   await comeBack(callback, terminal);
-  await seePaid({ connection, paymentId: payment.paymentId, terminal });
-  await seeWebhook({ connection, payment, terminal });
+  await seePaid({ connection, payment, terminal, limitMs: paidMs });
+  await seeWebhook({ connection, payment, terminal, limitMs: webhookMs });
 };
 
 interface Created {
@@ -63,15 +67,17 @@ const create = async ({ apiBaseUrl, token }: Connection, terminal: Terminal): Pr
 
 interface Seeing {
   connection: Connection;
+  payment: Created;
   terminal: Terminal;
+  limitMs: number;
 }
 
-const seePaid = async ({ connection, paymentId, terminal }: Seeing & { paymentId: string }) => {
+const seePaid = async ({ connection, payment: { paymentId }, terminal, limitMs }: Seeing) => {
   terminal.step('The application asks for the payment');
   terminal.sent(`GET ${connection.apiBaseUrl}/api/v1/payments/${paymentId}`);
   const payments = createPaymentsClient(connection);
   let status = 'unknown';
-  const paid = await eventually(paidLimitMs, async () => {
+  const paid = await eventually(limitMs, async () => {
     status = (await payments.get(paymentId))?.status ?? 'unknown';
     return status === 'paid' || undefined;
   });
@@ -89,17 +95,17 @@ const orderSchema = z.object({
   }),
 });
 
-const seeWebhook = async ({ connection, payment, terminal }: Seeing & { payment: Created }) => {
+const seeWebhook = async ({ connection, payment, terminal, limitMs }: Seeing) => {
   terminal.step('The shop received the webhook');
   const url = `${connection.shopUrl}/orders/${payment.orderId}.json`;
-  const webhook = await eventually(webhookLimitMs, async () => {
+  const webhook = await eventually(limitMs, async () => {
     const { status, text } = await send(url);
     const order = orderSchema.safeParse(parseJson(text));
     return status === 200 && order.success ? order.data.webhook : undefined;
   });
   if (!webhook)
     throw new DemoError(
-      `No webhook with a valid signature reached the shop within ${webhookLimitMs / 1000} s.`,
+      `No webhook with a valid signature reached the shop within ${limitMs / 1000} s.`,
     );
   const headers = Object.entries(webhook.headers).map(([name, value]) => `${name}: ${value}`);
   terminal.block(`POST /webhook\n${headers.join('\n')}\n\n${webhook.body}`);

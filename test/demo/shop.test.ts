@@ -123,6 +123,7 @@ describe('POST /webhook', () => {
     shop.orders.add(aPayment());
     expect((await shop.webhook(anEvent())).status).toBe(204);
     expect(shop.orders.find('C-1')?.status).toBe('paid');
+    expect(shop.log).toEqual([]);
     const page = await shop.page('/orders/C-1');
     expect(page).toContain('Signature verified');
     expect(page).toContain('x-service-signature');
@@ -141,6 +142,7 @@ describe('POST /webhook', () => {
     expect(shop.orders.version()).toBe(before);
     expect(shop.orders.find('C-1')).toMatchObject({ status: 'pending', webhook: undefined });
     expect(shop.log).toHaveLength(1);
+    expect(await shop.page('/orders/C-1')).not.toContain('Signature verified');
   });
 
   it('400: a signed body that is no event', async () => {
@@ -177,6 +179,7 @@ describe('POST /webhook', () => {
     expect((await shop.webhook(anEvent(expired))).status).toBe(204);
     expect(shop.orders.ofPayment('PAY_1')?.status).toBe('expired');
     expect(shop.orders.find('C-1')).toMatchObject({ paymentId: 'PAY_2', status: 'paid' });
+    shop.orders.add(aPayment({ payment_id: 'PAY_3' }));
     const answer = await fetch(`${shop.url}/orders/C-1.json`);
     expect(await answer.json()).toMatchObject({ payment_id: 'PAY_2', status: 'paid' });
   });
@@ -252,13 +255,16 @@ it('405: a page for who opens an address where only a form leads', async () => {
   const answer = await fetch(`${shop.url}/buy`);
   expect(answer.status).toBe(405);
   expect(answer.headers.get('allow')).toBe('POST');
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
   expect(await answer.text()).toContain('There is no such page.');
 });
 
-it('tells of which day an order is', async () => {
+it('tells of which day an order is, and a status that the service has announced since', async () => {
   const shop = await aShop();
-  shop.orders.add(aPayment());
-  expect(await shop.page('/orders')).toContain('2026-11-20 10:41:37 UTC');
+  shop.orders.add(aPayment({ status: 'refunded' }));
+  const page = await shop.page('/orders');
+  expect(page).toContain('2026-11-20 10:41:37 UTC');
+  expect(page).toMatch(/badge[^]*refunded/);
 });
 
 it('tells open pages of every change, at once', async () => {
