@@ -28,19 +28,29 @@ const withoutDelay = (watch: (socket: Socket) => void) => ({
     const target = typeof path === 'string' ? { path } : { host, port, noDelay: true };
     const socket = connectSocket(target);
     watch(socket);
-    socket.once('end', () => failWhereNothingCame(socket));
+    failWithoutPostgres(socket);
     return Object.assign(socket, { host, port });
   },
 });
 
 /**
- * A proxy takes the connection and closes it where no Postgres is behind it. Of that the library tells
- * nobody: it would connect again at once, for ever.
+ * A proxy takes the connection and closes it where no Postgres is behind it, and a web server on a port
+ * that was mistaken answers something else first. Of that the library tells nobody: it would connect
+ * again at once, for ever.
  */
-const failWhereNothingCame = (socket: Socket) => {
-  if (socket.bytesRead > 0) return;
-  socket.destroy(connectionClosed('The connection was closed before Postgres said anything'));
+const failWithoutPostgres = (socket: Socket) => {
+  let problem: string | undefined = 'The connection was closed before Postgres said anything';
+  socket.once('data', (first: Buffer) => {
+    problem = beginsLikePostgres(first) ? undefined : 'What answers there is not Postgres';
+  });
+  socket.once('end', () => {
+    if (problem !== undefined) socket.destroy(connectionClosed(problem));
+  });
 };
+
+/** With a request to sign in, an error or a version of its protocol; before TLS with one letter. */
+const beginsLikePostgres = (said: Buffer): boolean =>
+  /^[REv]/.test(said.toString('latin1', 0, 1)) || said.length === 1;
 
 /**
  * Of one dimension, without nulls. The library would ask every new connection for all array types, and

@@ -70,6 +70,23 @@ describe('connect', () => {
     },
   );
 
+  it.each([
+    ['nothing at all', '', /before Postgres said anything/],
+    ['what a web server says', 'HTTP/1.1 400 Bad Request\r\n\r\n', /is not Postgres/],
+    ['what a shell server says', 'SSH-2.0-OpenSSH_9.2\r\n', /is not Postgres/],
+  ])('fails where a server closes with %s', { timeout: 20_000 }, async (_, answer, reason) => {
+    const server = createServer((socket) => socket.once('data', () => socket.end(answer)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo; // It listens on TCP.
+    const sql = connect(`postgres://anybody@127.0.0.1:${port}/any`, { name: 'tests', max: 1 });
+    const error: unknown = await sql`select 1`.catch((thrown: unknown) => thrown);
+    expect(String(error)).toMatch(reason);
+    expect(isAway(error)).toBe(true);
+    await sql.end();
+  });
+
   it('has Postgres end what takes long, and what stands still within a transaction', async () => {
     const { sql, drop } = await aDatabase();
     onTestFinished(drop);
