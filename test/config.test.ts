@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readApiConfig, readStackConfig, readWorkerConfig } from '../config.ts';
+import { readAdminConfig, readApiConfig, readStackConfig, readWorkerConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 
 const key = Buffer.alloc(32, 7).toString('base64');
@@ -45,11 +45,41 @@ describe('the configuration', () => {
       API_PORT: 3000,
       LOG_LEVEL: 'info',
       SHUTDOWN_GRACE_SECONDS: 20,
+      // Health and metrics are nobody's but this machine's.
+      OPERATIONS_HOST: '127.0.0.1',
+      PAYER_PAGES_PER_MINUTE: 60,
       PUBLIC_BASE_URL: 'https://pay.example',
       temporal: { namespace: 'default' },
     });
     expect(Object.isFrozen(config)).toBe(true);
-    expect(Object.isFrozen(readWorkerConfig(worker))).toBe(true);
+    const ofWorker = readWorkerConfig(worker);
+    expect(ofWorker).toMatchObject({
+      OPERATIONS_HOST: '127.0.0.1',
+      TASK_QUEUES: ['payments', 'webhooks'],
+    });
+    expect(Object.isFrozen(ofWorker)).toBe(true);
+  });
+
+  it('takes no queue that nobody knows', () => {
+    expect(readWorkerConfig({ ...worker, TASK_QUEUES: 'webhooks' }).TASK_QUEUES).toEqual([
+      'webhooks',
+    ]);
+    for (const wrong of ['webhook', 'payments,', 'payments, webhooks'])
+      expect(problemsOf(() => readWorkerConfig({ ...worker, TASK_QUEUES: wrong }))).toEqual([
+        'TASK_QUEUES: must be payments, webhooks or both',
+      ]);
+  });
+
+  it('keeps payments unless it is told not to, and everything for 30 days', () => {
+    const { DATABASE_URL } = api;
+    const kept = (env: object) => readAdminConfig({ DATABASE_URL, ...env });
+    expect(kept({})).toMatchObject({ KEEP_ATTEMPT_BODIES_DAYS: 90 });
+    expect(kept({}).KEEP_PAYMENTS_DAYS).toBeUndefined();
+    for (const name of ['KEEP_ATTEMPT_BODIES_DAYS', 'KEEP_PAYMENTS_DAYS']) {
+      expect(kept({ [name]: '30' })).toMatchObject({ [name]: 30 });
+      for (const wrong of ['29', '0', '30.5', 'all'])
+        expect(problemsOf(() => kept({ [name]: wrong }))[0]).toMatch(`${name}: `);
+    }
   });
 
   it('refuses a bundle of the workflows that cannot be read', () => {
@@ -126,7 +156,11 @@ describe('the configuration', () => {
   });
 
   it('leaves what the stack can do without to the stack', () => {
-    expect(readStackConfig({})).toMatchObject({ DATA_DIR: '.data', externalTemporal: undefined });
+    expect(readStackConfig({})).toMatchObject({
+      ...{ DATA_DIR: '.data', externalTemporal: undefined, TEMPORAL_DOWNLOAD: true },
+      ...{ API_PORT: 3000, SHOP_PORT: 3001, POSTGRES_PORT: 54_329 },
+      ...{ TEMPORAL_PORT: 7233, TEMPORAL_UI_PORT: 8233 },
+    });
   });
 });
 
