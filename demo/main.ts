@@ -10,6 +10,7 @@ import { terminal } from './terminal.ts';
 const run = async (connectionFile: string, signal: AbortSignal): Promise<void> => {
   const stack = (await findRunning(connectionFile)) ?? (await startOne(connectionFile, signal));
   try {
+    signal.throwIfAborted();
     await Promise.race([journey(stack.connection, terminal), rejectOnAbort(signal)]);
   } finally {
     await stack.stop();

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished, describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
 import { aSurrounding, runCommand, startStack } from './stack.ts';
 
 const demo = (connectionFile: string, env: Record<string, string>) =>
@@ -43,31 +45,48 @@ describe('npm run demo', () => {
   it('says in one sentence what failed, with exit code 1', async () => {
     const { connectionFile, env, remove } = aSurrounding();
     onTestFinished(remove);
-    const service = await aServiceThatRefuses();
-    writeFileSync(
-      connectionFile,
-      JSON.stringify({
-        api_base_url: service,
-        shop_url: service,
-        token: 'svc_test_none',
-        webhook_secret: 'whsec_none',
-      }),
-    );
+    const { url } = await aServiceThatRefuses();
+    writeFileSync(connectionFile, connectionTo(url));
     const command = demo(connectionFile, env);
     expect(await command.exited).toBe(1);
     expect(command.output()).toContain(
       'The service answered 503 SERVICE_UNAVAILABLE: Too many unstarted payments.\n',
     );
   });
+
+  it('ends with exit code 1 when Ctrl-C comes while it looks for a stack', async () => {
+    const { connectionFile, env, remove } = aSurrounding();
+    onTestFinished(remove);
+    const held = Promise.withResolvers<void>();
+    const service = await aServiceThatRefuses(held.promise);
+    writeFileSync(connectionFile, connectionTo(service.url));
+    const command = demo(connectionFile, env);
+    await until('it asks', () => service.asked().length === 2);
+    command.signal('SIGINT');
+    await sleep(500);
+    held.resolve();
+    expect(await command.exited).toBe(1);
+    expect(command.output()).toContain('Interrupted.');
+    expect(service.asked()).not.toContain('POST');
+  });
 });
 
+const connectionTo = (url: string): string =>
+  JSON.stringify({
+    ...{ api_base_url: url, shop_url: url },
+    ...{ token: 'svc_test_none', webhook_secret: 'whsec_none' },
+  });
+
 /** Looks like a running stack, and creates nothing. */
-const aServiceThatRefuses = async (): Promise<string> => {
+const aServiceThatRefuses = async (answers: Promise<void> = Promise.resolve()) => {
+  const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
+    asked.push(request.method);
     const code = request.method === 'POST' ? 'SERVICE_UNAVAILABLE' : 'PAYMENT_NOT_FOUND';
     const status = request.url === '/' ? 200 : request.method === 'POST' ? 503 : 404;
     response.statusCode = status;
-    response.end(JSON.stringify({ error: { code, message: 'Too many unstarted payments.' } }));
+    const said = JSON.stringify({ error: { code, message: 'Too many unstarted payments.' } });
+    void answers.then(() => response.end(said));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -75,5 +94,5 @@ const aServiceThatRefuses = async (): Promise<string> => {
     server.close();
   });
   const { port } = server.address() as AddressInfo; // It listens on TCP.
-  return `http://127.0.0.1:${port}`;
+  return { url: `http://127.0.0.1:${port}`, asked: () => asked };
 };
