@@ -3,12 +3,14 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../postgres/connection.ts';
 import { SetupError } from '../process.ts';
@@ -73,11 +75,13 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
 // With an empty environment initdb would choose SQL_ASCII.
 const environment = { LC_ALL: 'C.UTF-8', TZ: 'UTC' };
 
-/** Made beside its place and moved there whole: a start that was killed leaves no half of one. */
+/**
+ * Made beside its place and moved there whole: a start that was killed leaves no half of one. In a folder
+ * of its own, as an initdb that outlived such a start still writes into the former, and empties it.
+ */
 const createCluster = ({ native, user }: PostgresProgram, dataDir: string) => {
-  const partial = `${dataDir}.partial`;
-  rmSync(partial, { recursive: true, force: true });
-  mkdirSync(partial, { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(dataDir), { recursive: true });
+  const partial = mkdtempSync(`${dataDir}.partial-`);
   if (user) chownSync(partial, user.uid, user.gid);
   const made = spawnSync(
     join(native, 'bin', 'initdb'),
@@ -89,12 +93,23 @@ const createCluster = ({ native, user }: PostgresProgram, dataDir: string) => {
   );
   if (made.status !== 0)
     throw new SetupError(
-      `Postgres could not make its data folder ${dataDir}: ${made.error?.message ?? lastLineOf(made.stderr)}`,
+      `Postgres could not make its data folder ${dataDir}: ${made.error?.message ?? causeOf(made.stderr)}`,
     );
   renameSync(partial, dataDir);
+  for (const name of readdirSync(dirname(dataDir)))
+    if (name.startsWith(`${basename(dataDir)}.partial`))
+      rmSync(join(dirname(dataDir), name), { recursive: true, force: true, maxRetries: 10 });
 };
 
-const lastLineOf = (text: string): string => text.trim().split('\n').at(-1) ?? '';
+/** With what stands before it: the time and the process. */
+const severity = /^.*?(FATAL|PANIC|error): +/;
+
+/** What initdb says last is that it takes away what it has made. */
+const causeOf = (text: string): string => {
+  const lines = text.trim().split('\n');
+  const [cause = lines.at(-1)] = lines.filter((line) => severity.test(line));
+  return cause?.replace(severity, '') ?? '';
+};
 
 /** Line 1 of postmaster.pid is the process; the file outlives a Postgres that was killed. */
 const stopOrphan = async (dataDir: string) => {
@@ -136,7 +151,7 @@ const launchServer = async (
       lines.findLast((line) => /FATAL|PANIC/.test(line)) ?? lines.at(-1) ?? 'no reason given';
     if (Date.now() > until || !passes.test(lines.join('\n')))
       throw new SetupError(
-        `The embedded Postgres did not start (${reason.replace(/^.*?(FATAL|PANIC): +/, '')}); its data is in ${dirname(dataDir)}.`,
+        `The embedded Postgres did not start (${reason.replace(severity, '')}); its data is in ${dirname(dataDir)}: mend that, or set DATA_DIR to another folder.`,
       );
   }
 };

@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -114,6 +124,22 @@ describe('startPostgres', () => {
     const { url } = await start(dataDir);
 
     await expect(keep(url)).resolves.toBeDefined();
+    expect(existsSync(`${dataDir}.partial`)).toBe(false);
+  });
+
+  it('begins anew while the initdb of a start that was killed takes away what it had made', async () => {
+    const folder = aFolder();
+    const dataDir = join(folder, 'postgres');
+    const former = `${dataDir}.partial`;
+    // As one does whose files have gone.
+    const cleaning = `until [ -e ${former}/base ]; do sleep 0.01; done; rm -rf ${former}/*`;
+    const initdb = spawn('sh', ['-c', cleaning], { stdio: 'ignore' });
+    onTestFinished(() => void initdb.kill());
+
+    const { url } = await start(dataDir);
+
+    await expect(keep(url)).resolves.toBeDefined();
+    expect(readdirSync(folder)).toEqual(['postgres']);
   });
 
   it('says in one sentence why it does not start', async () => {
