@@ -11,9 +11,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
 /** The whole file or the former one, also when the machine stops in the middle; mode 0600. */
-export const writeAtomically = (path: string, text: string): void => {
+export const writeAtomically = (path: string, text: string, { flush = true } = {}): void => {
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, text, { mode: 0o600, flush: true });
+  writeFileSync(temporary, text, { mode: 0o600, flush });
   renameSync(temporary, path);
 };
 

@@ -85,7 +85,7 @@ export const bringUpTemporal = async (
 ): Promise<Temporal> => {
   const { config, folder, supervisor, terminal, signal, onSpawn } = deps;
   if (config.externalTemporal) return useTemporal(deps, config.externalTemporal);
-  const program = await findTemporal({ ...config, terminal, signal });
+  const program = await findTemporal({ ...config, terminal, onSpawn, signal });
   signal.throwIfAborted();
   // It warns much while it starts and stops, and nothing of that needs anybody.
   const { write: onLine } = logOf(deps, 'temporal', (line) =>

@@ -20,6 +20,8 @@ export interface GetOptions {
   target: string;
   env: Record<string, string>;
   terminal: Terminal;
+  /** Of what fetches or compiles: it would outlive a start that is killed. */
+  onSpawn?: ((pid: number) => void) | undefined;
   signal?: AbortSignal;
 }
 
@@ -95,7 +97,7 @@ export const build = async (options: BuildOptions): Promise<string | undefined> 
   }
 };
 
-const compile = async ({ go, what, target, env, terminal, signal }: BuildOptions) => {
+const compile = async ({ go, what, target, env, terminal, onSpawn, signal }: BuildOptions) => {
   const temporary = `${target}.${process.pid}`;
   const flags = ['-s -w', what.flags ?? ''].join(' ').trim();
   const lines: string[] = [];
@@ -107,6 +109,7 @@ const compile = async ({ go, what, target, env, terminal, signal }: BuildOptions
     args: ['build', '-trimpath', '-ldflags', flags, '-o', temporary, what.path],
     cwd: fileURLToPath(new URL('.', module)),
     env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
+    onSpawn,
     onLine: (line) => lines.push(line),
   });
   const stop = () => killGroup(compiler.pid);

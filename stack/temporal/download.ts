@@ -16,6 +16,7 @@ export const download = async ({
   target,
   env,
   terminal,
+  onSpawn,
   signal,
 }: GetOptions): Promise<string | undefined> => {
   const folder = `${target}.download.${process.pid}`;
@@ -29,6 +30,7 @@ export const download = async ({
     args: [fileURLToPath(new URL('./downloader.ts', import.meta.url)), folder],
     env,
     ipc: true,
+    onSpawn,
     onLine: (line) => lines.push(line),
   });
   const stop = () => void downloader.end([['SIGKILL', 1000]]);

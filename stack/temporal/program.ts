@@ -19,6 +19,7 @@ export interface FindOptions {
   /** Its PATH is searched; the compiler and the download get all of it. */
   inherited: Record<string, string>;
   terminal: Terminal;
+  onSpawn?: (pid: number) => void;
   signal?: AbortSignal;
 }
 
@@ -61,6 +62,7 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
     target: cached,
     env: inherited,
     terminal,
+    onSpawn: options.onSpawn,
     ...(options.signal && { signal: options.signal }),
   };
   const problems: string[] = [];
