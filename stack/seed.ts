@@ -3,7 +3,7 @@ import { createApplications } from '../postgres/applications.ts';
 import { connect, type Sql } from '../postgres/connection.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import { migrate } from '../postgres/migrate.ts';
-import { createSecretBox, type KeyRing } from '../postgres/secret-box.ts';
+import { createSecretBox, type KeyRing, type SecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import { SetupError } from '../process.ts';
@@ -62,8 +62,12 @@ const seed = async (sql: Sql, { shopUrl, keyRing, known }: SeedOptions): Promise
   const box = createSecretBox(keyRing);
   const secrets = createWebhookSecrets(sql, box);
   if (known && caller?.application === application) {
-    const inUse = (await secrets.listSealed(application)).map((one) => box.open(one, application));
+    const sealed = await secrets.listSealed(application);
+    const inUse = sealed.map((one) => openOrNot(box, one));
     const [newest] = inUse;
+    // Sealed by another key: of another data folder on this database, or before this one's was replaced.
+    if (inUse.includes(undefined))
+      return { ...known, webhook_secret: await secrets.issue(application) };
     // An admin may have rotated it, and the shop knows what this file says.
     return newest === undefined || inUse.includes(known.webhook_secret)
       ? known
@@ -73,6 +77,14 @@ const seed = async (sql: Sql, { shopUrl, keyRing, known }: SeedOptions): Promise
     webhook_secret: await secrets.issue(application),
     token: await tokens.issue({ application, mode: 'test', name: 'demo' }),
   };
+};
+
+const openOrNot = (box: Pick<SecretBox, 'open'>, sealed: string): string | undefined => {
+  try {
+    return box.open(sealed, application);
+  } catch {
+    return undefined;
+  }
 };
 
 /** @throws SetupError when the database that DATABASE_URL names cannot be used */

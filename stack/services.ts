@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
-import { parseKeyRing, type StackConfig } from '../config.ts';
+import { type KeyRing, parseKeyRing, type StackConfig } from '../config.ts';
+import { SetupError } from '../process.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { startChild } from './child.ts';
 import type { DataFolder } from './files.ts';
@@ -53,9 +54,21 @@ export const bringUpDatabase = async (
   const { config, folder } = deps;
   const url = config.DATABASE_URL ?? (await keepPostgres(deps, port));
   if (config.DATABASE_URL) await reachDatabase(url);
-  const keyRing = parseKeyRing(readSecretsKey(folder));
+  const keyRing = keyRingOf(folder);
   const known = readCredentials(folder.connection);
   return { url, credentials: await prepareDatabase(url, { shopUrl, keyRing, known }) };
+};
+
+const keyRingOf = (folder: DataFolder): KeyRing => {
+  try {
+    return parseKeyRing(readSecretsKey(folder));
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    throw new SetupError(
+      `${folder.secretsKey} is damaged: put back what it held, or remove it and the demo application gets new credentials.`,
+      { cause: error },
+    );
+  }
 };
 
 const keepPostgres = async (deps: Deps, port: number): Promise<string> => {

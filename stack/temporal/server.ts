@@ -90,11 +90,18 @@ export const startTemporal = async (options: TemporalOptions): Promise<RunningTe
     }
   } catch (error) {
     await stop();
-    throw error;
+    throw error instanceof SetupError ? withWayOut(error, options) : error;
   }
   const uiUrl = options.uiPort === undefined ? undefined : `http://${host}:${options.uiPort}`;
   return { pid: server.pid, exited: server.exited, stop, address, namespace, uiUrl };
 };
+
+const withWayOut = (error: SetupError, { dbFile }: TemporalOptions): SetupError =>
+  dbFile !== undefined && /sqlite|database/i.test(error.message)
+    ? new SetupError(
+        `${error.message}; its database is ${dbFile}: without that file it begins anew, and open payments go on.`,
+      )
+    : error;
 
 const argumentsOf = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions): string[] => [
   ...['server', 'start-dev', '--ip', host, '--port', String(port)],

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { freePort } from '../../stack/ports.ts';
+import { versionOf } from '../../stack/temporal/version.ts';
 import { aFolder, runStack, type StackSettings } from './support.ts';
 
 /** A start that must fail: with one sentence, exit code 1 and nothing left running. */
@@ -89,6 +90,24 @@ describe('npm start in bad surroundings', () => {
 
     expect(await failureOf({ env })).toEqual([
       expect.stringMatching(/TEMPORAL_CLI_PATH.*on PATH.*download.*Go /),
+    ]);
+  });
+
+  it('says which file is damaged, and what becomes of what it held', async () => {
+    const [keyless, brokenEngine] = [aFolder(), aFolder()];
+    writeFileSync(join(keyless, 'secrets-key'), 'k1:');
+    const version = await versionOf(inject('temporalProgram'));
+    writeFileSync(join(brokenEngine, `temporal-${version?.cli}.db`), 'no database'.repeat(1000));
+
+    expect(await failureOf({ dataDir: keyless })).toEqual([
+      expect.stringMatching(
+        /secrets-key is damaged: put back.* or remove it and .*new credentials/,
+      ),
+    ]);
+    expect(await failureOf({ dataDir: brokenEngine })).toEqual([
+      expect.stringMatching(
+        /not a database.*; its database is .*\.db: without that file it begins/,
+      ),
     ]);
   });
 
