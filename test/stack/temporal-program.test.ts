@@ -154,14 +154,21 @@ describe('findTemporalServer', () => {
   it('builds server and SQL tool once, beside the CLI, however many start at the same time', async () => {
     const machine = aMachine();
     const count = join(machine.folder, 'count');
-    machine.go('1.26.8', [`echo built >> ${count}; /bin/sleep 0.2`, ...goodBuild]);
+    const said = 'built $3 in ${PWD##*/}, CGO_ENABLED=$CGO_ENABLED';
+    machine.go('1.26.8', [`echo "${said}" >> ${count}; /bin/sleep 0.2`, ...goodBuild]);
 
     const found = await Promise.all([machine.findServer(), machine.findServer()]);
     const again = await machine.findServer();
     const { path } = await machine.find();
 
     expect(found).toEqual([again, again]);
-    expect(readFileSync(count, 'utf8')).toBe('built\n'.repeat(3));
+    // By the module that is ours, and for any machine of its kind.
+    expect(readFileSync(count, 'utf8')).toBe(
+      ['go.temporal.io/server/cmd/server', 'go.temporal.io/server/cmd/tools/sql']
+        .concat('github.com/temporalio/cli/cmd/temporal')
+        .map((built) => `built ${built} in temporal, CGO_ENABLED=0\n`)
+        .join(''),
+    );
     expect(machine.built().sort()).toEqual(['temporal', 'temporal-server', 'temporal-sql-tool']);
     expect(Object.values(again).map(dirname)).toEqual([dirname(path), dirname(path)]);
   });

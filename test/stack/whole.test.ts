@@ -16,12 +16,15 @@ const buy = (dataDir: string) =>
     timeout: 60_000,
   });
 
-const create = async ({ api_base_url, token }: ConnectionFacts): Promise<string> => {
-  const response = await fetch(`${api_base_url}/api/v1/payments`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ order_id: 'order-1', amount: 1250, currency: 'EUR' }),
-  });
+/** Does what the `curl` of the banner does. */
+const create = async (banner: string): Promise<string> => {
+  const [, url = '', flags = '', body = ''] =
+    /curl -X POST (\S+)([^]*?) -d '([^']*)'/.exec(banner) ?? [];
+  const headers = [...flags.matchAll(/-H '([^:]*): ([^']*)'/g)].map(
+    ([, name = '', value = '']): [string, string] => [name, value],
+  );
+  const response = await fetch(url, { method: 'POST', headers, body });
+  expect(response.status).toBe(201);
   return ((await response.json()) as { payment_id: string }).payment_id;
 };
 
@@ -43,7 +46,7 @@ describe('npm start with the real programs', () => {
       await first.says(`${name} is up again`);
     await buy(dataDir);
 
-    const id = await create(facts);
+    const id = await create(first.output());
     for (const pid of [first.pid, ...first.survivors()]) process.kill(pid, 'SIGKILL');
     await first.exited;
     const second = runStack({ dataDir, entry, env: portsOf(facts) });
