@@ -1,4 +1,4 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type WorkflowHandle, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Standing } from '../../contract/status.ts';
 import type { SettleRequest } from '../../workflows/messages.ts';
@@ -20,6 +20,12 @@ beforeAll(async () => {
 afterAll(() => worker.stop());
 
 const ended = { known: 'ended', status: 'cancelled' } as const;
+
+/** How often it has begun to wait for the time. */
+const timersOf = async (handle: Pick<WorkflowHandle, 'fetchHistory'>) => {
+  const { events } = await handle.fetchHistory();
+  return events?.filter((event) => event.timerStartedEventAttributes).length;
+};
 
 it.each([
   ['start', 'start', 'news'],
@@ -97,22 +103,43 @@ it('FS-07: a cancel of which nobody knows whether it was heard explains what is 
   expect(news?.request).toMatchObject({ returned: false, cancelled: true });
 });
 
-it('news after the deadline are a reason to ask at once, and not a minute later', async () => {
-  let tries = 0;
+it('news are one question, and what comes later is another', async () => {
+  let isPaid = false;
+  const { handle, callsOf } = await worker.play({
+    ...opens,
+    ...delivers,
+    settlePayment: async () => (isPaid ? ended : { known: 'waiting' }),
+  });
+  await until('it waits', () => timersOf(handle));
+  await handle.signal(newsSignal);
+  await until('it waits again', async () => (await timersOf(handle)) === 2);
+  expect(callsOf('settlePayment')).toHaveLength(1);
+  isPaid = true;
+  await handle.signal(newsSignal);
+  await handle.result();
+  expect(callsOf('settlePayment')).toHaveLength(2);
+});
+
+it('news after the deadline are a reason to ask at once, one time, and not a minute later', async () => {
+  let isOver = false;
   const { handle, callsOf } = await worker.play(
     {
       ...opens,
       ...delivers,
-      expirePayment: async () => ((tries += 1) === 1 ? { known: 'settling' } : ended),
+      expirePayment: async () => (isOver ? ended : { known: 'settling' }),
     },
-    { expiresInMs: 500 },
+    { expiresInMs: -1000 },
   );
-  await until('the last inquiry', () => callsOf('expirePayment').length === 1);
+  await until('it pauses', () => timersOf(handle));
   const began = Date.now();
+  await handle.signal(newsSignal);
+  await until('it pauses again', async () => (await timersOf(handle)) === 2);
+  expect(callsOf('expirePayment')).toHaveLength(2);
+  isOver = true;
   await handle.signal(newsSignal);
   await handle.result();
   expect(Date.now() - began).toBeLessThan(30_000);
-  expect(callsOf('expirePayment')).toHaveLength(2);
+  expect(callsOf('expirePayment')).toHaveLength(3);
 });
 
 it('a gateway that has found its tongue after the deadline is asked for the end at once', async () => {
