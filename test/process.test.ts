@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { listen, SetupError } from '../process.ts';
 import { aDatabase } from './support/database.ts';
 
 /** Logs a line and, after a gap, another one with which it ends. */
@@ -70,6 +72,36 @@ it('the log tells an error with its cause and code, and nothing of a row that Po
   const [one, two] = lines.map((each) => (JSON.parse(each) as { err: object }).err);
   expect(one).toMatchObject({ message: `It failed: ${message}` });
   expect(two).toMatchObject({ message, code, stack: expect.stringContaining('Error: ') as string });
+});
+
+it('a program stops in good order once whoever started it is gone', async () => {
+  const line = `
+    import { runProcess } from '${import.meta.resolve('../process.ts')}';
+    await runProcess(async () => {
+      setInterval(() => {}, 1000);
+      return async () => console.log('stopped');
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', line], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  expect((await once(child, 'message'))[0]).toBe('ready');
+  child.disconnect();
+  expect(await text(child.stdout!)).toBe('stopped\n'); // It is a pipe.
+  expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(0);
+});
+
+it('a port that is taken is told in one sentence, with what to set', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo; // It listens on TCP.
+  const where = { host: '127.0.0.1', port, variable: 'API_PORT' };
+  await expect(listen(createServer(), where)).rejects.toThrow(
+    new SetupError(
+      `Nothing can listen on 127.0.0.1:${port} (Error: listen EADDRINUSE: address already in use 127.0.0.1:${port}): set API_PORT to a free port.`,
+    ),
+  );
+  taken.close();
 });
 
 it.each(['stdout', 'stderr'])(
