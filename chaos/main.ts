@@ -33,16 +33,26 @@ const leave = async (code: number) => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void leave(1));
 
-const readPlan = () => {
+/** @throws SetupError with the usage */
+const readOptions = () => {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({
-    options: {
-      payments: { ...text, default: '1000' },
-      minutes: { ...text, default: '10' },
-      seed: { ...text, default: String(Math.floor(Math.random() * 1e9)) },
-      mutant: text,
-    },
-  });
+  try {
+    const { values } = parseArgs({
+      options: {
+        payments: { ...text, default: '1000' },
+        minutes: { ...text, default: '10' },
+        seed: { ...text, default: String(Math.floor(Math.random() * 1e9)) },
+        mutant: text,
+      },
+    });
+    return values;
+  } catch (cause) {
+    throw new SetupError(usage, { cause });
+  }
+};
+
+const readPlan = () => {
+  const values = readOptions();
   const payments = Number(values.payments);
   const minutes = Number(values.minutes);
   if (!Number.isInteger(payments) || payments < 1 || !(minutes >= 7)) throw new SetupError(usage);
