@@ -45,6 +45,9 @@ const dynamicConfig = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
+  // The dev server has one shard, whose tasks are read 20 times a second at most by default: under load
+  // each workflow task and each activity waits 25 ms for that, and a payment has many.
+  'history.transferProcessorMaxPollRPS': 200,
   // Else a task that is handed to a worker just as it stops is missed until its timeout.
   'frontend.enableCancelWorkerPollsOnShutdown': true,
   // Applications take turns where tasks wait, see startOf.
