@@ -30,19 +30,18 @@ export const createNameResolver =
     const timers: NodeJS.Timeout[] = [];
     const endIn = (ms: number) => timers.push(setTimeout(() => resolver.cancel(), ms));
     endIn(budgetMs);
-    const questions = [resolver.resolve4(hostname), resolver.resolve6(hostname)];
-    for (const question of questions)
-      question.then(
-        () => endIn(otherFamilyMs),
-        () => {},
-      );
+    const questions = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
+    Promise.any(questions).then(
+      () => endIn(otherFamilyMs),
+      () => {},
+    );
     try {
       const answers = await Promise.allSettled(questions);
       const addresses = answers.flatMap((answer) =>
         answer.status === 'fulfilled' ? answer.value : [],
       );
       if (addresses.length > 0) return addresses;
-      throw answers[0]?.status === 'rejected' ? answers[0].reason : new Error('No address');
+      throw answers[0].status === 'rejected' ? answers[0].reason : new Error('No address');
     } finally {
       for (const timer of timers) clearTimeout(timer);
     }

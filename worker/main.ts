@@ -41,10 +41,7 @@ await runProcess(async () => {
       if (message.startsWith('No workflows registered')) return;
       // It says why by another name than ours, under which an error would be written as {}.
       const { error: err, ...facts } = { ...meta };
-      logger[level === 'ERROR' ? 'error' : 'warn'](
-        err === undefined ? facts : { ...facts, err },
-        message,
-      );
+      logger[level === 'ERROR' ? 'error' : 'warn']({ ...facts, err }, message);
     }),
   });
   const { connectionOptions, namespace } = config.temporal;

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:tls';
@@ -9,6 +9,24 @@ import { GatewaySilence } from '../../gateways/gateway.ts';
 import { beginTry, createGatewayDispatcher, gatewayLimits } from '../../gateways/http.ts';
 import { createNameResolver } from '../../gateways/names.ts';
 
+/** @returns its port on loopback */
+const listen = async (server: Server): Promise<number> => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  return port;
+};
+
+const ask = (
+  dispatcher: ReturnType<typeof createGatewayDispatcher>,
+  baseUrl: string,
+  limits: { callMs?: number; tryMs?: number } = {},
+) => {
+  const target = { provider: 'somebody', baseUrl, override: undefined };
+  const call = beginTry({ dispatcher, allowLoopback: true, ...limits })(target);
+  return call({ what: 'asked', method: 'GET', path: '/' });
+};
+
 it('a connection has 3 s, a call 10 s and all calls of one try 20 s', () => {
   expect(gatewayLimits).toEqual({ connectMs: 3_000, callMs: 10_000, tryMs: 20_000 });
 });
@@ -16,17 +34,12 @@ it('a connection has 3 s, a call 10 s and all calls of one try 20 s', () => {
 it('gives up a host that takes connections and says nothing', async () => {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => sockets.add(socket));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const port = await listen(server);
   const dispatcher = createGatewayDispatcher();
   try {
-    const baseUrl = `https://127.0.0.1:${port}`;
-    const target = { provider: 'somebody', baseUrl, override: undefined };
     const patient = { callMs: 60_000, tryMs: 60_000 };
-    const call = beginTry({ dispatcher, allowLoopback: true, ...patient })(target);
     const began = performance.now();
-    await expect(call({ what: 'asked', method: 'GET', path: '/' })).rejects.toThrow(
+    await expect(ask(dispatcher, `https://127.0.0.1:${port}`, patient)).rejects.toThrow(
       'UND_ERR_CONNECT_TIMEOUT',
     );
     // By itself it would wait for 10 s.
@@ -46,16 +59,10 @@ it('asks for HTTP/1.1 alone: calls share no connection that may be dead for all 
       return undefined;
     },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const port = await listen(server);
   const dispatcher = createGatewayDispatcher();
   try {
-    const baseUrl = `https://127.0.0.1:${port}`;
-    const target = { provider: 'somebody', baseUrl, override: undefined };
-    const call = beginTry({ dispatcher, allowLoopback: true })(target);
-    const asked = call({ what: 'asked', method: 'GET', path: '/' });
-    await expect(asked).rejects.toThrow(GatewaySilence);
+    await expect(ask(dispatcher, `https://127.0.0.1:${port}`)).rejects.toThrow(GatewaySilence);
     expect(offered).toEqual(['http/1.1']);
   } finally {
     await dispatcher.destroy();
@@ -88,20 +95,15 @@ it('FS-45: uses the address it has where the name servers never answer for the o
 
 it('FS-45: asks for names itself, so that one dead zone does not keep the others waiting', async () => {
   const server = createHttpServer((_req, res) => res.end('{"ok":true}'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const port = await listen(server);
   const dispatcher = createGatewayDispatcher((hostname) =>
     hostname === 'alive.example' ? Promise.resolve(['127.0.0.1']) : new Promise(() => {}),
   );
-  const ask = (host: string, callMs: number) => {
-    const target = { provider: host, baseUrl: `http://${host}:${port}`, override: undefined };
-    const call = beginTry({ dispatcher, allowLoopback: true, callMs })(target);
-    return call({ what: 'asked', method: 'GET', path: '/' });
-  };
+  const askHost = (host: string, callMs: number) =>
+    ask(dispatcher, `http://${host}:${port}`, { callMs });
   try {
-    const dead = Array.from({ length: 20 }, () => ask('dead.example', 500));
-    expect(await ask('alive.example', 5_000)).toEqual({ status: 200, body: { ok: true } });
+    const dead = Array.from({ length: 20 }, () => askHost('dead.example', 500));
+    expect(await askHost('alive.example', 5_000)).toEqual({ status: 200, body: { ok: true } });
     for (const result of await Promise.allSettled(dead))
       expect(result).toMatchObject({ reason: expect.any(GatewaySilence) });
   } finally {

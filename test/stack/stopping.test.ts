@@ -8,6 +8,20 @@ import { until } from '../support/until.ts';
 
 const stubborn = 'test/stack/stand-ins/stubborn.ts';
 
+/** A start at the moment when its compiler, of which this is the work, has written down its number. */
+const compiling = async (dataDir: string, work: (pidFile: string) => string) => {
+  const bin = aFolder();
+  const pidFile = join(bin, 'compiler.pid');
+  writeProgram(join(bin, 'go'), [
+    `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
+    work(pidFile),
+  ]);
+  const env = { PATH: bin, CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };
+  const stack = runStack({ dataDir, env });
+  await until('it compiles', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+  return { stack, compiler: identify(Number(readFileSync(pidFile, 'utf8'))), env };
+};
+
 describe('npm start that is told to stop', () => {
   it('ends what does not end by itself', async () => {
     const stack = runStack({ dataDir: aFolder(), entry: stubborn });
@@ -59,17 +73,10 @@ describe('npm start that is told to stop', () => {
   });
 
   it('leaves nothing when Ctrl-C comes while Temporal is being compiled', async () => {
-    const dataDir = aFolder();
-    const bin = aFolder();
-    const pidFile = join(bin, 'compiler.pid');
-    writeProgram(join(bin, 'go'), [
-      `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
-      `/bin/sleep 600 & echo $! > ${pidFile}; wait`,
-    ]);
-    const env = { PATH: bin, CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };
-    const stack = runStack({ dataDir, env });
-    await until('it compiles', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
-    const compiler = identify(Number(readFileSync(pidFile, 'utf8')));
+    const { stack, compiler, env } = await compiling(
+      aFolder(),
+      (pidFile) => `/bin/sleep 600 & echo $! > ${pidFile}; wait`,
+    );
     process.kill(stack.pid, 'SIGINT');
 
     expect(await stack.exited).toBe(0);
@@ -79,16 +86,11 @@ describe('npm start that is told to stop', () => {
   });
 
   it('ends the compiler of a start that was killed', async () => {
-    const [dataDir, bin] = [aFolder(), aFolder()];
-    const pidFile = join(bin, 'compiler.pid');
-    writeProgram(join(bin, 'go'), [
-      `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
-      `echo $$ > ${pidFile}; exec /bin/sleep 600`,
-    ]);
-    const env = { PATH: bin, CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };
-    const killed = runStack({ dataDir, env });
-    await until('it compiles', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
-    const compiler = identify(Number(readFileSync(pidFile, 'utf8')));
+    const dataDir = aFolder();
+    const { stack: killed, compiler } = await compiling(
+      dataDir,
+      (pidFile) => `echo $$ > ${pidFile}; exec /bin/sleep 600`,
+    );
     await until('it is written down', () => killed.survivors().includes(compiler.pid));
     process.kill(killed.pid, 'SIGKILL');
     await killed.exited;

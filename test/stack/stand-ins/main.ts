@@ -1,10 +1,3 @@
-import { runStack } from '../../../stack/run.ts';
+import { runAllAs } from './run-all.ts';
 
-const server = 'test/stack/stand-ins/server.ts';
-
-await runStack({
-  api: server,
-  worker: server,
-  shop: server,
-  bundle: 'test/stack/stand-ins/bundle.ts',
-});
+await runAllAs('test/stack/stand-ins/server.ts');

@@ -1,10 +1,3 @@
-import { runStack } from '../../../stack/run.ts';
+import { runAllAs } from './run-all.ts';
 
-const deaf = 'test/stack/stand-ins/deaf.ts';
-
-await runStack({
-  api: deaf,
-  worker: deaf,
-  shop: deaf,
-  bundle: 'test/stack/stand-ins/bundle.ts',
-});
+await runAllAs('test/stack/stand-ins/deaf.ts');
