@@ -11,6 +11,7 @@ export default defineConfig({
     // Whole journeys on a real engine, also on a slow machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // Most of a test's time is waiting. With four, a machine of two cores has no time to spare.
+    maxWorkers: 3,
   },
 });
