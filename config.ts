@@ -13,6 +13,7 @@ import {
 import { SetupError } from './process.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
+const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 /** What one client address may ask of the payers' pages. */
 const payerPagesPerMinute = z.coerce.number().int().min(1).max(1_000_000);
 /** As long as histories are kept, a payment's record is needed. */
@@ -70,15 +71,15 @@ const shared = {
 };
 
 /** Health and metrics, for those who operate the service alone. */
-const operations = { OPERATIONS_HOST: z.string().default('127.0.0.1'), OPERATIONS_PORT: port };
+const OPERATIONS_HOST = z.string().default('127.0.0.1');
 
 const apiShape = {
   ...shared,
-  ...operations,
-  OPERATIONS_PORT: operations.OPERATIONS_PORT.default(9464),
+  OPERATIONS_HOST,
+  OPERATIONS_PORT: port.default(9464),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(3000),
-  PUBLIC_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+  PUBLIC_BASE_URL: httpUrl,
   /** Whose X-Forwarded-For is believed. */
   TRUSTED_PROXIES: networks.default([]),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(60),
@@ -104,9 +105,9 @@ const isReadable = (path: string): boolean => {
 
 const workerShape = {
   ...shared,
-  ...operations,
-  OPERATIONS_PORT: operations.OPERATIONS_PORT.default(9465),
-  PUBLIC_BASE_URL: apiShape.PUBLIC_BASE_URL,
+  OPERATIONS_HOST,
+  OPERATIONS_PORT: port.default(9465),
+  PUBLIC_BASE_URL: httpUrl,
   SECRETS_KEY: keyRing,
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
   WORKFLOW_BUNDLE: z
@@ -144,10 +145,7 @@ const adminShape = {
   KEEP_ATTEMPT_BODIES_DAYS: days.default(90),
   KEEP_PAYMENTS_DAYS: days.optional(),
   /** For links to payments' workflows. */
-  TEMPORAL_UI_URL: z
-    .url({ protocol: /^https?$/ })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional(),
+  TEMPORAL_UI_URL: httpUrl.optional(),
 };
 
 /** @throws SetupError */
@@ -172,7 +170,7 @@ export const readWorkerConfig = (env: Environment = process.env) => {
  */
 export const readAdminConfig = (env: Environment = process.env) => {
   const embedded = embeddedSettings(env['DATA_DIR'] || '.data');
-  const isElsewhere = env['DATABASE_URL_FILE'] || (env['DATABASE_URL'] ?? '') !== '';
+  const isElsewhere = env['DATABASE_URL_FILE'] || env['DATABASE_URL'];
   const usesStack = !isElsewhere || env['DATABASE_URL'] === embedded['DATABASE_URL'];
   const settings = usesStack ? { ...embedded, ...definedOnly(env) } : env;
   const { values, problems } = read(adminShape, settings);
