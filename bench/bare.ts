@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { z } from 'zod';
 import { startChild } from '../stack/child.ts';
 import { openLog } from '../stack/logs.ts';
@@ -29,7 +29,7 @@ const bundle = async (path: string): Promise<void> => {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     preloadModules: [workflowsPath],
-    logger: { trace() {}, debug() {}, info() {}, warn() {}, error: console.error, log() {} },
+    logger: new DefaultLogger('ERROR'),
   });
   writeFileSync(path, code);
 };

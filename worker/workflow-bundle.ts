@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 const pathOf = (file: string) => fileURLToPath(new URL(`../workflows/${file}`, import.meta.url));
 
@@ -11,12 +11,5 @@ export const buildBundle = (): Promise<WorkflowBundleWithSourceMap> =>
     workflowInterceptorModules: [pathOf('trace.ts')],
     // Loaded once and shared, and not once for each workflow: none of our modules keeps anything.
     preloadModules: [pathOf('index.ts'), pathOf('trace.ts')],
-    logger: {
-      trace() {},
-      debug() {},
-      info() {},
-      warn: console.warn,
-      error: console.error,
-      log() {},
-    },
+    logger: new DefaultLogger('WARN'),
   });
