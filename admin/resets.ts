@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { isGrpcDeadlineError, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { Refusal } from './change.ts';
 
 const deadlineMs = 5_000;
 /** The activity's name is for ever: open histories hold it. */
 const deliverActivity = 'deliverWebhook';
-const deadlineExceeded = 4; // gRPC's numbers.
-const notFound = 5;
 
 const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
 
@@ -45,17 +44,15 @@ export const createResets = (client: Client): Resets => ({
 
 const isGone = (error: unknown): boolean =>
   error instanceof WorkflowNotFoundError ||
-  (isGrpcServiceError(error) && codeOf(error) === notFound);
+  (isGrpcServiceError(error) && error.code === status.NOT_FOUND);
 
 const whyOf = (error: unknown): string => {
+  if (isGrpcDeadlineError(error))
+    return `it did not answer within ${deadlineMs / 1000} seconds; try again when it does`;
   // The client wraps some calls' errors in one of its own, which says less.
   const inner = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  if (isGrpcServiceError(inner) && codeOf(inner) === deadlineExceeded)
-    return `it did not answer within ${deadlineMs / 1000} seconds; try again when it does`;
   return inner instanceof Error ? (inner.message.split('\n', 1)[0] ?? '') : String(inner);
 };
-
-const codeOf = ({ code }: { code: number }): number => code;
 
 const reset = async (client: Client, workflowId: string, reason: string): Promise<Reset> => {
   const { namespace } = client.options;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { status } from '@grpc/grpc-js';
 import type { Client, ScheduleOptions } from '@temporalio/client';
 import {
   isGrpcServiceError,
@@ -17,7 +18,6 @@ import {
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
-const alreadyExists = 6; // gRPC's code.
 const patienceMs = 60_000;
 const searchableMs = 10_000;
 
@@ -42,8 +42,7 @@ const registerNamespace = async (client: Client): Promise<boolean> => {
     });
     return true;
   } catch (error) {
-    const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
-    if (code === alreadyExists) return false;
+    if (isGrpcServiceError(error) && error.code === status.ALREADY_EXISTS) return false;
     throw error;
   }
 };
