@@ -119,8 +119,6 @@ export const createDeliveryOperations = ({ sql, change, resets, engine, now }: D
       return records.find({ ...filter, delivery: 'exhausted' }, limit);
     },
 
-    countExhausted: (application: string) => records.countExhausted(application),
-
     retrigger,
 
     retriggerMany: (ids: readonly string[], how: Many) => retriggerEach(ids, ids.length, how),
