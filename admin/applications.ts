@@ -120,7 +120,7 @@ export const createApplicationOperations = ({
         if (!(await createApplications(tx).insert(application)))
           throw new Refusal(`There is an application "${slug}" already.`);
         const created = await lockApplication(tx, slug);
-        const secret = await createWebhookSecrets(tx, box).issue(slug);
+        const secret = await createWebhookSecrets(tx).issue(slug, box);
         const result = { application: created, secret };
         return { result, before: null, after: factsOf(created) };
       });

@@ -21,7 +21,7 @@ const resealBatch = 100;
 export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
   async list(application: string): Promise<WebhookSecret[]> {
     await findApplication(sql, application);
-    return createWebhookSecrets(sql, { seal: () => '' }).list(application);
+    return createWebhookSecrets(sql).list(application);
   },
 
   /**
@@ -34,7 +34,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
     const subject = `application:${application}`;
     return change({ action: 'secret.rotate', subject, reason }, async (tx) => {
       await lockApplication(tx, application);
-      const secrets = createWebhookSecrets(tx, box);
+      const secrets = createWebhookSecrets(tx);
       const valid = await secrets.list(application);
       if (valid.length >= mostSecrets)
         throw new Refusal(
@@ -42,7 +42,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
             valid.at(-1)?.retiresAt?.toISOString() ?? 'one retires'
           }, or retire one of them first.`,
         );
-      const secret = await secrets.rotate(application, { overlap });
+      const secret = await secrets.rotate(application, { box, overlap });
       const [newest] = await secrets.list(application);
       return {
         result: secret,
@@ -60,7 +60,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
     const subject = `application:${application}`;
     await change({ action: 'secret.retire', subject, reason }, async (tx) => {
       await lockApplication(tx, application);
-      const secrets = createWebhookSecrets(tx, { seal: () => '' });
+      const secrets = createWebhookSecrets(tx);
       const valid = await secrets.list(application);
       if (!valid.some((secret) => secret.id === id))
         throw new Refusal(
@@ -100,7 +100,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
 
 /** @returns how many: fewer than a batch when none is left */
 const resealSome = async (tx: Queries, box: SecretBox): Promise<number> => {
-  const secrets = createWebhookSecrets(tx, box);
+  const secrets = createWebhookSecrets(tx);
   const batch = await secrets.listSealedByOthers(box.currentKeyId, resealBatch);
   for (const { id, application, ciphertext } of batch)
     await secrets.reseal(id, box.seal(box.open(ciphertext, application), application));

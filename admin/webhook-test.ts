@@ -40,7 +40,7 @@ export const createWebhookTest =
     const problem = webhookUrlProblem(url, targetRule);
     if (problem) throw new Refusal(`The webhook URL ${problem}.`);
     const box = secretBox();
-    const sealed = await createWebhookSecrets(sql, box).listSealed(slug);
+    const sealed = await createWebhookSecrets(sql).listSealed(slug);
     const event = sampleFor(slug, application.defaultGateway, now());
     const body = Buffer.from(event.body);
     const headers = headersOf({

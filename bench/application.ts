@@ -43,7 +43,7 @@ export const createSetup = (
         // No figure is about the budget's end.
         requestsPerMinute: 1_000_000_000,
       });
-      await createWebhookSecrets(sql, box).issue(slug);
+      await createWebhookSecrets(sql).issue(slug, box);
       return createTokens(sql).issue({ application: slug, mode: 'test', name: 'bench' });
     },
   };

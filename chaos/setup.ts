@@ -30,7 +30,7 @@ export const setUp = async (
       webhookUrl: receiver.url,
       requestsPerMinute: 1_000_000,
     });
-    receiver.trust(await createWebhookSecrets(sql, box).issue(application));
+    receiver.trust(await createWebhookSecrets(sql).issue(application, box));
     return await createTokens(sql).issue({ application, mode: 'test', name: 'chaos' });
   } finally {
     await sql.end();

@@ -18,9 +18,11 @@ export interface WebhookSecret {
 export const inUse = (sql: Queries) =>
   sql`(retires_at is null or retires_at > statement_timestamp())`;
 
-export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>) => {
+type Box = Pick<SecretBox, 'seal'>;
+
+export const createWebhookSecrets = (sql: Queries) => {
   /** `retired`: what the same statement does with those before. */
-  const insert = async (application: string, retired = sql``): Promise<string> => {
+  const insert = async (application: string, box: Box, retired = sql``): Promise<string> => {
     const secret = `whsec_${randomSecret()}`;
     await sql`
       ${retired}
@@ -30,13 +32,13 @@ export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>)
   };
   return {
     /** Makes this the application's only secret. @returns the secret, shown now and never again. */
-    issue(application: string): Promise<string> {
+    issue(application: string, box: Box): Promise<string> {
       const retired = sql`
         with retired as (
           update webhook_secrets set retires_at = now()
           where application = ${application} and ${inUse(sql)}
         )`;
-      return insert(application, retired);
+      return insert(application, box, retired);
     },
 
     /** Those in use, the newer first. */
@@ -62,11 +64,14 @@ export const createWebhookSecrets = (sql: Queries, box: Pick<SecretBox, 'seal'>)
      * Adds a secret; the one before goes on beside it for a while. To be asked of an application
      * that is locked. @returns the secret, shown now and never again
      */
-    async rotate(application: string, { overlap }: { overlap: string }): Promise<string> {
+    async rotate(
+      application: string,
+      { box, overlap }: { box: Box; overlap: string },
+    ): Promise<string> {
       await sql`
         update webhook_secrets set retires_at = now() + ${overlap}::interval
         where application = ${application} and retires_at is null`;
-      return insert(application);
+      return insert(application, box);
     },
 
     async retire(application: string, id: number): Promise<void> {

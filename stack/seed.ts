@@ -60,21 +60,21 @@ const seed = async (sql: Sql, { shopUrl, keyRing, known }: SeedOptions): Promise
   const tokens = createTokens(sql);
   const caller = known && (await tokens.authenticate(known.token));
   const box = createSecretBox(keyRing);
-  const secrets = createWebhookSecrets(sql, box);
+  const secrets = createWebhookSecrets(sql);
   if (known && caller?.application === application) {
     const sealed = await secrets.listSealed(application);
     const inUse = sealed.map((one) => openOrNot(box, one));
     const [newest] = inUse;
     // Sealed by another key: of another data folder on this database, or before this one's was replaced.
     if (inUse.includes(undefined))
-      return { ...known, webhook_secret: await secrets.issue(application) };
+      return { ...known, webhook_secret: await secrets.issue(application, box) };
     // An admin may have rotated it, and the shop knows what this file says.
     return newest === undefined || inUse.includes(known.webhook_secret)
       ? known
       : { ...known, webhook_secret: newest };
   }
   return {
-    webhook_secret: await secrets.issue(application),
+    webhook_secret: await secrets.issue(application, box),
     token: await tokens.issue({ application, mode: 'test', name: 'demo' }),
   };
 };

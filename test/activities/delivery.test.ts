@@ -19,7 +19,7 @@ const keyRing: KeyRing = { currentId: 'k1', keys: new Map([['k1', randomBytes(32
 let records: Records;
 beforeAll(async () => {
   records = await startRecords();
-  await createWebhookSecrets(records.sql, createSecretBox(keyRing)).issue('shop');
+  await createWebhookSecrets(records.sql).issue('shop', createSecretBox(keyRing));
 });
 afterAll(() => records.drop());
 

@@ -53,7 +53,7 @@ describe('webhook secrets', () => {
 
     const box = createSecretBox(keyRing);
     const opened = async () =>
-      (await createWebhookSecrets(records.sql, box).listSealed(application)).map((sealed) =>
+      (await createWebhookSecrets(records.sql).listSealed(application)).map((sealed) =>
         box.open(sealed, application),
       );
     expect(await opened()).toEqual([second, first]);
@@ -172,7 +172,7 @@ describe('webhook secrets', () => {
     expect(new Set(keyIds)).toEqual(new Set(['k2']));
 
     const box = createSecretBox(newRing);
-    const all = await createWebhookSecrets(records.sql, box).listSealed(application);
+    const all = await createWebhookSecrets(records.sql).listSealed(application);
     const [sealed = ''] = all.toReversed();
     expect(box.open(sealed, application)).toBe(secret);
     expect(() => box.open(sealed, 'another')).toThrow('unable to authenticate');

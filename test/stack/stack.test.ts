@@ -169,8 +169,8 @@ describe('npm start', () => {
     const first = runStack({ dataDir });
     const { database_url: url, webhook_secret: former } = await first.ready();
     const sql = connect(url, { name: 'test', max: 1 });
-    const secrets = createWebhookSecrets(sql, boxOf(dataDir));
-    const rotated = await secrets.rotate('demo-shop', { overlap: '0 seconds' });
+    const how = { box: boxOf(dataDir), overlap: '0 seconds' };
+    const rotated = await createWebhookSecrets(sql).rotate('demo-shop', how);
     await sql.end();
     process.kill(first.pid, 'SIGTERM');
     await first.exited;
@@ -195,7 +195,7 @@ describe('npm start', () => {
     expect(after.token).toBe(before.token);
     const sql = connect(after.database_url, { name: 'test', max: 1 });
     const box = boxOf(dataDir);
-    const inUse = await createWebhookSecrets(sql, box).listSealed('demo-shop');
+    const inUse = await createWebhookSecrets(sql).listSealed('demo-shop');
     await sql.end();
     expect(inUse.map((sealed) => box.open(sealed, 'demo-shop'))).toEqual([after.webhook_secret]);
   });

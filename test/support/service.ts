@@ -150,7 +150,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
         requestsPerMinute,
       });
       const token = await createTokens(sql).issue({ application, mode, name: 'test' });
-      const secret = await createWebhookSecrets(sql, createSecretBox(keyRing)).issue(application);
+      const secret = await createWebhookSecrets(sql).issue(application, createSecretBox(keyRing));
       return { application, token, secret };
     },
 
