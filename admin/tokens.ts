@@ -1,8 +1,7 @@
-import type { TokenMode } from '../contract/token.ts';
 import type { Sql } from '../postgres/connection.ts';
 import type { TokenFacts } from '../postgres/token-records.ts';
 import { createTokenRecords } from '../postgres/token-records.ts';
-import { createTokens } from '../postgres/tokens.ts';
+import { createTokens, type NewToken } from '../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
@@ -12,16 +11,9 @@ export interface Deps {
   change: MakeChange;
 }
 
-export interface NewToken {
-  application: string;
-  mode: TokenMode;
-  name: string;
-  expiresAt: Date | null;
-}
-
 export const createTokenOperations = ({ sql, change }: Deps) => ({
   /** @returns the token, which is shown now and never again */
-  async issue(token: NewToken, reason: string | null): Promise<string> {
+  async issue(token: Required<NewToken>, reason: string | null): Promise<string> {
     const { application, mode, name, expiresAt } = token;
     if (!/^\P{Cc}{1,100}$/u.test(name))
       throw new Refusal('A token needs a name of 1 to 100 characters.');
@@ -29,7 +21,7 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
     const subject = `application:${application}`;
     return change({ action: 'token.issue', subject, reason }, async (tx) => {
       await lockApplication(tx, application);
-      const text = await createTokens(tx).issue({ application, mode, name, expiresAt });
+      const text = await createTokens(tx).issue(token);
       const expires = expiresAt && expiresAt.toISOString();
       const after = { prefix: text.slice(0, 13), mode, name, expires };
       return { result: text, before: null, after };

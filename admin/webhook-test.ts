@@ -5,11 +5,11 @@ import { post } from '../activities/webhook-request.ts';
 import { headersOf } from '../activities/webhook-signature.ts';
 import { eventOf } from '../contract/event.ts';
 import { newPaymentId } from '../contract/ids.ts';
-import { createApplications } from '../postgres/applications.ts';
 import type { Sql } from '../postgres/connection.ts';
 import type { AttemptResult } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
+import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
 
@@ -33,15 +33,13 @@ export const createWebhookTest =
   ({ sql, change, targetRule, secretBox, dispatcher, now }: Deps) =>
   /** One signed sample of a paid payment that does not exist, sent as a real one would be. */
   async (slug: string, reason: string | null): Promise<WebhookTest> => {
-    const application = await createApplications(sql).get(slug);
-    if (!application) throw new Refusal(`There is no application "${slug}".`);
-    const { webhookUrl: url } = application;
+    const { webhookUrl: url, defaultGateway } = await findApplication(sql, slug);
     if (url === null) throw new Refusal(`The application "${slug}" has no webhook URL.`);
     const problem = webhookUrlProblem(url, targetRule);
     if (problem) throw new Refusal(`The webhook URL ${problem}.`);
     const box = secretBox();
     const sealed = await createWebhookSecrets(sql).listSealed(slug);
-    const event = sampleFor(slug, application.defaultGateway, now());
+    const event = sampleFor(slug, defaultGateway, now());
     const body = Buffer.from(event.body);
     const headers = headersOf({
       event: { ...event, body },
