@@ -35,8 +35,8 @@ const open = async (actor = userName()) => {
   closing.push(() => sql.end({ timeout: 1 }));
   let connected: Promise<Client> | undefined;
   const temporalClient = () =>
-    (connected ??= connectTemporal(temporal).then(({ client, close }) => {
-      closing.push(close);
+    (connected ??= connectTemporal(temporal).then((client) => {
+      closing.push(() => client.connection.close());
       return client;
     }));
   return createOperations({
@@ -72,7 +72,7 @@ const connectTemporal = async ({
 }: ReturnType<typeof readAdminConfig>['temporal']) => {
   try {
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout: 5_000 });
-    return { client: new Client({ connection, namespace }), close: () => connection.close() };
+    return new Client({ connection, namespace });
   } catch (error) {
     throw new SetupError('Temporal cannot be reached: start it, or set TEMPORAL_ADDRESS.', {
       cause: error,
