@@ -5,7 +5,11 @@ import { createOpenApi } from './openapi.ts';
 import { docsAssets } from './routes/documents.ts';
 import type { Handlers } from './routes/table.ts';
 
-const contentTypes = { css: 'text/css', js: 'text/javascript', png: 'image/png' } as const;
+const contentTypes = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  png: 'image/png',
+} as const;
 
 /** The contract for people and machines; everything is made once and kept as bytes. */
 export const createDocumentHandlers = ({
@@ -31,11 +35,11 @@ export const createDocumentHandlers = ({
       const name = params['asset'] ?? '';
       const body = assets.get(name);
       if (!body) throw refuse('NOT_FOUND');
-      const type = contentTypes[name.slice(name.lastIndexOf('.') + 1) as keyof typeof contentTypes];
+      const ending = name.slice(name.lastIndexOf('.') + 1) as keyof typeof contentTypes;
       return {
         status: 200,
         headers: {
-          'content-type': type === 'image/png' ? type : `${type}; charset=utf-8`,
+          'content-type': contentTypes[ending],
           'cache-control': 'public, max-age=3600',
         },
         body,

@@ -1,5 +1,4 @@
 import DataLoader from 'dataloader';
-import type { z } from 'zod';
 import { objectText } from '../contract/json.ts';
 import type { ListPayments } from '../contract/list-payments.ts';
 import { cursorOf } from '../contract/list-payments.ts';
@@ -16,7 +15,7 @@ export interface Deps {
 
 interface Wanted {
   owner: Owner;
-  query: z.output<typeof ListPayments>;
+  query: ListPayments;
 }
 
 export const createPaymentList = (deps: Deps): Handler<Routes['listPayments']> => {

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
 import { limits } from '../contract/limits.ts';
 import type { ApiMetrics } from '../operations/metrics.ts';
@@ -113,10 +112,9 @@ export const createService = (deps: Deps) => {
     requestsMax,
     isStopping: () => stopping,
   });
-  const handler = app.callback();
 
   return {
-    handler: (req: IncomingMessage, res: ServerResponse) => handler(req, res),
+    handler: app.callback(),
     beginStop() {
       stopping = true;
     },
