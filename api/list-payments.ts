@@ -39,7 +39,11 @@ export const createPaymentList = (deps: Deps): Handler<Routes['listPayments']> =
 const read = async ({ payments, publicBaseUrl }: Deps, { owner, query }: Wanted) => {
   const { order_id, status, from, to, per_page, page = 1, cursor } = query;
   const found = await payments.list(owner, {
-    ...{ orderId: order_id, status, from, to, after: cursor },
+    orderId: order_id,
+    status,
+    from,
+    to,
+    after: cursor,
     offset: cursor ? 0 : (page - 1) * per_page,
     // One more than is shown says whether there is more.
     limit: per_page + 1,

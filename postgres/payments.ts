@@ -108,7 +108,8 @@ const createIsOpened = (sql: Sql) => {
   };
   // Behind a slow gateway hundreds may wait, who all look again and again: together they are one.
   const looks = new DataLoader(lookAll, {
-    ...{ cache: false, maxBatchSize: looksAtOnce },
+    cache: false,
+    maxBatchSize: looksAtOnce,
     batchScheduleFn: (look) => void setTimeout(look, looksTogetherMs),
   });
   return (id: string): Promise<boolean> => looks.load(id);

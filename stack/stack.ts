@@ -45,7 +45,11 @@ export const createStack = ({ config, terminal, entries, giveUp }: StackOptions)
   const say = (line: string) => signal.aborted || terminal.say(line);
   const supervisor = createSupervisor({ say, giveUp, signal });
   const deps: Deps = {
-    ...{ config, entries, folder, supervisor, signal },
+    config,
+    entries,
+    folder,
+    supervisor,
+    signal,
     terminal: { ...terminal, say },
     onSpawn: processes.add,
   };
