@@ -40,9 +40,9 @@ export const launch = async (options: LaunchOptions): Promise<Launched> => {
     env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? ['ipc' as const] : [])],
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
+    cwd,
+    uid,
+    gid,
   });
   const exited = new Promise<string>((resolve) => {
     // Not 'close': a grandchild may hold the pipes open long after.

@@ -22,7 +22,7 @@ export interface GetOptions {
   terminal: Terminal;
   /** Of what fetches or compiles: it would outlive a start that is killed. */
   onSpawn?: ((pid: number) => void) | undefined;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** A program of the module that go.mod names. */
@@ -90,7 +90,7 @@ export const build = async (options: BuildOptions): Promise<string | undefined> 
       done ??= options.terminal.progress(
         `Waiting for ${options.what.name}: process ${lock} is compiling it, which happens once.`,
       );
-      await sleep(200, undefined, options.signal && { signal: options.signal });
+      await sleep(200, undefined, { signal: options.signal });
     }
   } finally {
     done?.();

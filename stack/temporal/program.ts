@@ -63,7 +63,7 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
     env: inherited,
     terminal,
     onSpawn: options.onSpawn,
-    ...(options.signal && { signal: options.signal }),
+    signal: options.signal,
   };
   const problems: string[] = [];
   options.signal?.throwIfAborted();
@@ -107,7 +107,7 @@ export const findTemporalServer = async ({
   const get = async (what: Package): Promise<string> => {
     const target = cachedProgram(what.name, CACHE_DIR);
     if (isProgram(target)) return target;
-    const problem = await buildWithGo({ target, env, terminal, ...(signal && { signal }) }, what);
+    const problem = await buildWithGo({ target, env, terminal, signal }, what);
     if (problem === undefined && isProgram(target)) return target;
     throw new SetupError(
       `There is no ${what.name}: ${problem ?? 'what was built is not usable'}. Install Go ${neededGo} or newer, and it is built.`,
