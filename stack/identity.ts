@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 
 /** A process and what tells it from a later one that was given the same id. */
-export interface Identity {
-  pid: number;
-  born: string;
-}
+const Identity = z.object({ pid: z.int(), born: z.string() });
+export type Identity = z.infer<typeof Identity>;
 
 const bootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
@@ -44,17 +43,8 @@ export const commandLineOf = (pid: number): string => {
 /** Undefined for a file that is missing, or torn. */
 export const readIdentities = (path: string): Identity[] | undefined => {
   try {
-    const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return Array.isArray(read) ? read.filter(isIdentity) : undefined;
+    return z.array(Identity).parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     return undefined;
   }
 };
-
-const isIdentity = (value: unknown): value is Identity =>
-  typeof value === 'object' &&
-  value !== null &&
-  'pid' in value &&
-  Number.isInteger(value.pid) &&
-  'born' in value &&
-  typeof value.born === 'string';

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 import { createApplications } from '../postgres/applications.ts';
 import { connect, type Sql } from '../postgres/connection.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
@@ -9,10 +10,8 @@ import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import { SetupError } from '../process.ts';
 
 /** What the demo application knows; both live in the connection file alone. */
-export interface Credentials {
-  token: string;
-  webhook_secret: string;
-}
+const Credentials = z.object({ token: z.string(), webhook_secret: z.string() });
+export type Credentials = z.infer<typeof Credentials>;
 
 export interface SeedOptions {
   shopUrl: string;
@@ -108,13 +107,7 @@ export const reachDatabase = async (url: string): Promise<void> => {
 /** What of the credentials an earlier start has left. */
 export const readCredentials = (path: string): Credentials | undefined => {
   try {
-    const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof read !== 'object' || read === null) return undefined;
-    if (!('token' in read && 'webhook_secret' in read)) return undefined;
-    const { token, webhook_secret } = read;
-    return typeof token === 'string' && typeof webhook_secret === 'string'
-      ? { token, webhook_secret }
-      : undefined;
+    return Credentials.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     return undefined;
   }
