@@ -1,6 +1,6 @@
 import { compared, type Figure } from './figure.ts';
 import type { Group } from './group.ts';
-import { type Cpu, createCpuMeter, totalOf } from './processes.ts';
+import { type Cpu, totalOf } from './processes.ts';
 import { createSampler } from './sample.ts';
 
 const warmUp = { atOnce: 20, count: 200, limitMs: 20_000 };
@@ -12,7 +12,7 @@ const rounds = [1, 2, 3];
  * its fifth workflow task and its search attributes. What the service itself takes comes on top.
  */
 export const measureEngine: Group = async ({ bare, barePids, say }) => {
-  const sample = createSampler(createCpuMeter());
+  const sample = createSampler();
   say('The engine: warming up …');
   await bare.runWorkflows(warmUp);
   await bare.runShapes(warmUp);

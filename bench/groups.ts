@@ -5,7 +5,6 @@ import { measureGateways } from './gateways.ts';
 import type { Group } from './group.ts';
 import { measure } from './measure.ts';
 import { measureObservation } from './observation.ts';
-import { createCpuMeter } from './processes.ts';
 import { measureProduction } from './production.ts';
 import { startReceiver } from './receiver.ts';
 import { measureSender } from './sender.ts';
@@ -17,7 +16,7 @@ const measureService: Group = async ({ payers, bare, pids, barePids, cleanup, sa
   const receiver = await startReceiver();
   cleanup.defer(receiver.stop);
   const payments = await payers({ slug: 'bench', receiver });
-  return measure({ payments, bare, pids, barePids, cpu: createCpuMeter(), say });
+  return measure({ payments, bare, pids, barePids, say });
 };
 
 /** The rows of the table that are measured together; the one with 10,000 payments is the last. */

@@ -4,7 +4,7 @@ import type { Figure, Round } from './figure.ts';
 import { bodiesForMemory, figuresOf, paymentsForMemory, type Wholes } from './figures.ts';
 import { closedLoop, median, perSecondOf, steadily } from './load.ts';
 import type { BenchPayments } from './payments.ts';
-import { type CpuMeter, type Pids, residentMb } from './processes.ts';
+import { type Pids, residentMb } from './processes.ts';
 import { afterMs, createSampler } from './sample.ts';
 
 export interface Deps {
@@ -12,7 +12,6 @@ export interface Deps {
   bare: Bare;
   pids: Pids;
   barePids: Pids;
-  cpu: CpuMeter;
   say: (line: string) => void;
 }
 
@@ -31,7 +30,7 @@ const restMs = () => Math.max(15_000, 260_000 - performance.now());
 
 /** All figures of a running stack, the ceiling of each beside it in every round. */
 export const measure = async (deps: Deps): Promise<Figure[]> => {
-  const { payments, bare, pids, barePids, cpu, say } = deps;
+  const { payments, bare, pids, barePids, say } = deps;
   let paid = 0;
   const pay = async () => {
     const { latencyMs } = await payments.pay();
@@ -39,7 +38,7 @@ export const measure = async (deps: Deps): Promise<Figure[]> => {
     return latencyMs;
   };
 
-  const sample = createSampler(cpu);
+  const sample = createSampler();
   say('Warming up …');
   await bare.runWorkflows(warmUp);
   await closedLoop(warmUp, pay);

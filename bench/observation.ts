@@ -3,7 +3,7 @@ import { compared, type Figure, type Round } from './figure.ts';
 import type { Group } from './group.ts';
 import { closedLoop } from './load.ts';
 import { startOurs } from './ours.ts';
-import { type Cpu, createCpuMeter } from './processes.ts';
+import type { Cpu } from './processes.ts';
 import { startReceiver } from './receiver.ts';
 import { createSampler } from './sample.ts';
 
@@ -28,7 +28,7 @@ export const measureObservation: Group = async (bench) => {
   cleanup.defer(scrape(observed.operations));
 
   const both = { observed, unobserved };
-  const sample = createSampler(createCpuMeter());
+  const sample = createSampler();
   const cpuOf = async (which: keyof typeof both): Promise<Cpu> => {
     const { pids, pay } = both[which];
     const { cpu } = await sample({ ...servers, ...pids }, () => closedLoop(block, pay));

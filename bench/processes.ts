@@ -89,7 +89,6 @@ export const createCpuMeter = () => {
     };
   };
 };
-export type CpuMeter = ReturnType<typeof createCpuMeter>;
 
 /** Memory that a process holds, in millions of bytes. */
 export const residentMb = (pid: number): number => {

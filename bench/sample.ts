@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Finished, perSecondOf } from './load.ts';
-import type { Cpu, CpuMeter, Part, Pids } from './processes.ts';
+import { type Cpu, createCpuMeter, type Part, type Pids } from './processes.ts';
 
 export interface Sample {
   perSecond: number;
@@ -12,9 +12,9 @@ export interface Sample {
 export const afterMs = 750;
 
 /** What a stretch of work took of each process, for one piece of it. */
-export const createSampler =
-  (cpu: CpuMeter) =>
-  async (of: Pids, run: () => Promise<Finished>): Promise<Sample> => {
+export const createSampler = () => {
+  const cpu = createCpuMeter();
+  return async (of: Pids, run: () => Promise<Finished>): Promise<Sample> => {
     const before = cpu(of);
     const finished = await run();
     await sleep(afterMs);
@@ -30,3 +30,4 @@ export const createSampler =
       },
     };
   };
+};

@@ -4,7 +4,7 @@ const columns = ['', 'value', '', 'ceiling', 'ratio', 'must be', ''] as const;
 
 const digits = (value: number | null): string => {
   if (value === null) return '';
-  return value.toFixed(value >= 1000 ? 0 : value >= 100 ? 0 : value >= 10 ? 1 : 2);
+  return value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
 };
 
 const cellsOf = ({ name, value, unit, ceiling, ratio, must, holds }: Figure): string[] => [

@@ -4,11 +4,9 @@ import type * as metrics from '../../operations/metrics.ts';
 /** The calls that the service makes on its metrics, and nothing behind them. */
 const nothing = {
   inc() {},
-  dec() {},
   set() {},
   setToCurrentTime() {},
   observe() {},
-  startTimer: () => () => 0,
 };
 
 /** Whatever metric is asked for. */
