@@ -97,11 +97,11 @@ export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<
   const records = await readRecords(payments, { sql, client, token, apiUrl: production.url });
   const posts = receiver.posts();
   const absences = absencesOf(production.members, broken);
-  const ids = new Set(payments.map(({ order }) => order));
+  const created = new Set(payments.map(({ order }) => order));
   const violations: Violation[] = [
     ...checkAll({ payments, records, posts, absences, journal }),
     ...unfinished,
-    ...wishes.filter(({ order }) => !ids.has(order)).map(({ order }) => notCreated(order)),
+    ...wishes.filter(({ order }) => !created.has(order)).map(({ order }) => notCreated(order)),
     ...endedByThemselves(production.members, kills).map((name) => ({
       order: '',
       text: `${name} ended although nobody killed it`,
