@@ -30,20 +30,20 @@ const startOne = (connectionFile: string, signal: AbortSignal): Promise<UsedStac
 
 const rejectOnAbort = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new DemoError('Interrupted.')), { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => interruption.abort(new DemoError('Interrupted.')));
+  process.on(signal, () => interruption.abort());
 
 try {
   await run(process.argv.slice(2).at(-1) ?? '.data/connection.json', interruption.signal);
   terminal.end('Paid, and told so by a signed webhook.');
   process.exit(0);
 } catch (error) {
-  if (error instanceof DemoError) terminal.bad(error.message);
-  else if (interruption.signal.aborted) terminal.bad('Interrupted.');
+  if (interruption.signal.aborted) terminal.bad('Interrupted.');
+  else if (error instanceof DemoError) terminal.bad(error.message);
   else console.error(error);
   process.exit(1);
 }
