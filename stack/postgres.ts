@@ -31,7 +31,6 @@ export interface PostgresOptions {
 export interface RunningPostgres extends Running {
   /** Of the database `payments`. */
   url: string;
-  port: number;
 }
 
 const startTimeoutMs = 60_000;
@@ -59,13 +58,7 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
   try {
     const url = `postgres://postgres@127.0.0.1:${options.port}`;
     await createDatabase(`${url}/postgres`);
-    return {
-      pid: server.pid,
-      exited: server.exited,
-      stop,
-      url: `${url}/${database}`,
-      port: options.port,
-    };
+    return { pid: server.pid, exited: server.exited, stop, url: `${url}/${database}` };
   } catch (error) {
     await stop();
     throw error;

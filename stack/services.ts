@@ -111,10 +111,7 @@ export const bringUpTemporal = async (
       startTemporal({ ...ports, program: program.path, dbFile, onLine, onSpawn, signal }),
   });
   const { address, namespace, uiUrl } = server;
-  const variables = {
-    TEMPORAL_ADDRESS: address,
-    TEMPORAL_NAMESPACE: namespace,
-  };
+  const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
   return { address, namespace, uiUrl, variables };
 };
 
