@@ -5,7 +5,7 @@ import type { Queries } from './connection.ts';
 const mostKept = 50;
 
 /** As JSON that Postgres reads again as rows. */
-const jsonOf = (sql: Queries, exchanges: readonly (Exchange & { paymentId?: string })[]) =>
+const jsonOf = (sql: Queries, exchanges: readonly Exchange[]) =>
   sql.json(
     exchanges.map((exchange) => ({
       ...exchange,
