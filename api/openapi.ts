@@ -114,11 +114,8 @@ const bodyOf = (body: NonNullable<Route['body']>) => {
 
 const responsesOf = (route: Route): Record<string, object> => {
   const byStatus = Map.groupBy(answersOf(route), ({ status }) => status);
-  return Object.fromEntries(
-    [...byStatus]
-      .toSorted(([one], [other]) => one - other)
-      .map(([status, answers]) => [String(status), responseOf(answers)]),
-  );
+  // By their numbers, in which JavaScript keeps such names.
+  return Object.fromEntries([...byStatus].map(([status, of]) => [status, responseOf(of)]));
 };
 
 /** What several answers of one status have in common, and what each may have. */
@@ -152,12 +149,12 @@ const responseOf = (answers: Answer[]) => {
 const contentOf = (answers: Answer[]) => {
   const schemas = answers.flatMap(({ content }) => (content instanceof z.ZodType ? [content] : []));
   const [first, ...others] = new Set(schemas);
-  const examples = Object.assign({}, ...answers.map((answer) => answer.examples)) as object;
+  const examples = Object.fromEntries(answers.flatMap((answer) => Object.entries(answer.examples)));
   return {
     ...(first && {
       'application/json': {
         schema: others.length > 0 ? z.union([first, ...others]) : first,
-        ...examplesOf({ ...examples }),
+        ...examplesOf(examples),
       },
     }),
     ...(answers.some(({ content }) => content === 'page') && {
