@@ -27,13 +27,16 @@ export const toWire = ({ currencies }: Capabilities, { amount, currency }: Money
   return shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift;
 };
 
-/** What the gateway confirms, in our minor units. It may have a fraction, and then equals no amount of ours. */
+/**
+ * What the gateway confirms, in our minor units. It may have a fraction, and then equals no amount of
+ * ours; of a currency that the gateway does not take it stays as it is, for no payment of ours has that.
+ */
 export const fromWire = (
   { currencies }: Pick<Capabilities, 'currencies'>,
   { amount, currency }: Money,
-): number | undefined => {
+): number => {
   const terms = currencies.get(currency);
-  if (!terms) return undefined;
+  if (!terms) return amount;
   const shift = exponentOf(currency) - terms.wireExponent;
   return shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift;
 };

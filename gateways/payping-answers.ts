@@ -165,7 +165,7 @@ const toPaid = ({ amount, cardNumber, paymentRefId }: z.output<typeof Facts>): A
 
 const paid = ({ amount, ...facts }: PaidFacts): Answer => ({
   state: 'paid',
-  amount: fromWire({ currencies: paypingCurrencies }, { amount, currency: 'IRR' }) ?? amount,
+  amount: fromWire({ currencies: paypingCurrencies }, { amount, currency: 'IRR' }),
   currency: 'IRR',
   ...facts,
 });

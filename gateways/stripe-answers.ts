@@ -65,9 +65,7 @@ export const toAnswer = (session: z.output<typeof Session>): Answer => {
   const currency = session.currency.toUpperCase();
   return {
     state: 'paid',
-    amount:
-      fromWire({ currencies: stripeCurrencies }, { amount: session.amount_total, currency }) ??
-      session.amount_total,
+    amount: fromWire({ currencies: stripeCurrencies }, { amount: session.amount_total, currency }),
     currency,
     trackingCode: intent.id,
     // Stripe gives the last four digits only.

@@ -193,7 +193,7 @@ const toAnswer = ({ status, ...facts }: z.output<typeof Inquired>): Answer => {
 const paid = ({ amount, refNumber, cardNumber }: z.output<typeof Facts>): Answer => ({
   state: 'paid',
   // The currency is not said; there is no other.
-  amount: fromWire(capabilities, { amount, currency: 'IRR' }) ?? amount,
+  amount: fromWire(capabilities, { amount, currency: 'IRR' }),
   currency: 'IRR',
   trackingCode: refNumber ? String(refNumber) : null,
   cardPanMasked: maskedPan(cardNumber),
