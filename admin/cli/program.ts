@@ -63,9 +63,8 @@ const examples = [
 const settle = (made: Command, around: Surroundings) => {
   made.exitOverride().configureOutput({
     writeOut: (text) => around.io.out(text.trimEnd()),
-    writeErr: (text) => around.io.note(cleanLines(text.trimEnd())),
     // What was typed wrongly may hold anything.
-    outputError: (text, write) => write(text),
+    writeErr: (text) => around.io.note(cleanLines(text.trimEnd())),
   });
   made.showHelpAfterError('(add --help for how to use it)');
   for (const each of made.commands) settle(each, around);
