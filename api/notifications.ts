@@ -46,7 +46,7 @@ export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOf
   const turnAway = (request: NotificationRequest, problem: PaymentError): PaymentError =>
     unverified.hit(request.address) ?? problem;
   const nothingHere = (request: NotificationRequest) =>
-    turnAway(request, request.refuse('NOT_FOUND', 'There is nothing at this path.'));
+    turnAway(request, request.refuse('NOT_FOUND'));
 
   const check = async (request: NotificationRequest, gateway: string): Promise<Notification> => {
     const account = slugPattern.test(gateway) ? await gateways.getAccount(gateway) : undefined;
