@@ -69,7 +69,9 @@ export const createOrders = () => {
 
     ofPayment: (paymentId: string): Order | undefined => byPaymentId.get(paymentId),
 
-    add: (payment: Payment): Order => keep(orderOf(payment, new Date(payment.created_at))),
+    /** What is known stays: its webhook may have come before this answer, and knows more. */
+    add: (payment: Payment): Order =>
+      byPaymentId.get(payment.payment_id) ?? keep(orderOf(payment, new Date(payment.created_at))),
 
     /** What was there before this process, newest first: below what it has seen since. */
     recall(payments: readonly Payment[]): void {

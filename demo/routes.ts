@@ -40,8 +40,7 @@ const buyingRoutes = ({ payments, orders, connection }: Deps) => {
   /** What this process has not seen the service knows. */
   const learn = async (paymentId: string): Promise<Order | undefined> => {
     const payment = await payments.get(paymentId);
-    // The webhook may have come while we asked, and knows more.
-    return payment && (orders.ofPayment(paymentId) ?? orders.add(payment));
+    return payment && orders.add(payment);
   };
 
   return new Router()

@@ -99,6 +99,17 @@ describe('POST /buy', () => {
     expect(shop.orders.list().map((order) => order.amount)).toEqual([1800, 1290]);
   });
 
+  it('303: keeps what a webhook has said before the answer came', async () => {
+    const shop = await aShop({
+      create: async () => {
+        await shop.webhook(anEvent({ event: 'payment.failed', status: 'failed' }));
+        return aPayment();
+      },
+    });
+    expect((await shop.buy('beans')).status).toBe(303);
+    expect(shop.orders.find('C-1')).toMatchObject({ status: 'failed', webhook: { times: 1 } });
+  });
+
   it('404: sells nothing it does not have', async () => {
     const shop = await aShop();
     expect((await shop.buy('yacht')).status).toBe(404);
@@ -218,8 +229,8 @@ describe('GET /return', () => {
     expect(await isSent('/orders/C-1')).toBe(true);
     for (const status of ['processing', 'paid', 'cancelled', ''])
       expect(await isSent(back + status)).toBe(false);
-    shop.orders.add(aPayment({ status: 'processing' }));
-    expect(await isSent('/orders/C-1')).toBe(false);
+    shop.orders.add(aPayment({ payment_id: 'PAY_2', order_id: 'C-2', status: 'processing' }));
+    expect(await isSent('/orders/C-2')).toBe(false);
   });
 
   it.each([
