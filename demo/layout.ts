@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { liveScript } from './live.ts';
+import { currency } from './products.ts';
 import { style } from './style.ts';
 
 /** Escaped HTML: what stands in a template is escaped unless it came out of a template itself. */
@@ -68,14 +69,10 @@ const link = (href: string, name: string, path: string): Html =>
     ? html`<a href="${href}" aria-current="page">${name}</a>`
     : html`<a href="${href}">${name}</a>`;
 
-/** 1290 EUR → "€12.90"; the amount is in minor units. */
-export const money = ({ amount, currency }: { amount: number; currency: string }): string => {
-  try {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-    const digits = format.resolvedOptions().maximumFractionDigits ?? 0;
-    return format.format(amount / 10 ** digits);
-  } catch {
-    // Not a currency code that this runtime knows the form of.
-    return `${amount} ${currency}`;
-  }
-};
+const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+
+/** 1290 EUR → "€12.90"; the amount is in minor units, of which this shop knows its own alone. */
+export const money = (total: { amount: number; currency: string }): string =>
+  total.currency === currency
+    ? format.format(total.amount / 100)
+    : `${total.amount} ${total.currency} minor units`;

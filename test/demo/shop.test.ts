@@ -278,6 +278,15 @@ it('tells of which day an order is, and a status that the service has announced 
   expect(page).toMatch(/badge[^]*refunded/);
 });
 
+it('tells amounts in full in its own currency alone: others have other decimals', async () => {
+  const shop = await aShop();
+  shop.orders.add(aPayment());
+  // ISO 4217 has two decimals, Intl shows none.
+  shop.orders.add(aPayment({ payment_id: 'PAY_2', order_id: 'C-2', currency: 'HUF' }));
+  expect(await shop.page('/orders/C-1')).toContain('<dd>€12.90</dd>');
+  expect(await shop.page('/orders/C-2')).toContain('<dd>1290 HUF minor units</dd>');
+});
+
 it('tells open pages of every change, at once', async () => {
   const shop = await aShop();
   const stream = await fetch(`${shop.url}/events`);
