@@ -65,10 +65,9 @@ export const beginTry = ({
           ...(form && { body: new URLSearchParams(form).toString() }),
         });
         const text = await body.text();
-        const empty = status < 200 || status === 408 || status === 429 || status >= 500;
         const redirects = status >= 300 && status < 400;
-        if ((empty || redirects) && !meaningful.includes(status))
-          throw silence(`it answered ${status}`);
+        const empty = redirects || status === 408 || status === 429 || status >= 500;
+        if (empty && !meaningful.includes(status)) throw silence(`it answered ${status}`);
         return { status, body: jsonIn(text) };
       } catch (error) {
         if (error instanceof GatewaySilence) throw error;

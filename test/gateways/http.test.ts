@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { GatewaySilence } from '../../gateways/gateway.ts';
 import { beginTry, createGatewayDispatcher, gatewayLimits } from '../../gateways/http.ts';
 import { createNameResolver } from '../../gateways/names.ts';
+import { startRawServer } from '../support/raw-server.ts';
 
 /** @returns its port on loopback */
 const listen = async (server: Server): Promise<number> => {
@@ -48,6 +49,20 @@ it('gives up a host that takes connections and says nothing', async () => {
     await dispatcher.destroy();
     for (const socket of sockets) socket.destroy();
     server.close();
+  }
+});
+
+it('FS-07: whoever answers in something else than HTTP has given no answer', async () => {
+  await using server = await startRawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'));
+  const dispatcher = createGatewayDispatcher();
+  try {
+    const error = await ask(dispatcher, new URL(server.url).origin).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(GatewaySilence);
+    expect(error).toMatchObject({ message: 'somebody, asked: it did not answer in HTTP' });
+  } finally {
+    await dispatcher.destroy();
   }
 });
 
@@ -103,7 +118,9 @@ it('FS-45: asks for names itself, so that one dead zone does not keep the others
     ask(dispatcher, `http://${host}:${port}`, { callMs });
   try {
     const dead = Array.from({ length: 20 }, () => askHost('dead.example', 500));
-    expect(await askHost('alive.example', 5_000)).toEqual({ status: 200, body: { ok: true } });
+    // For localhost nobody is asked.
+    for (const host of ['alive.example', 'localhost'])
+      expect(await askHost(host, 5_000)).toEqual({ status: 200, body: { ok: true } });
     for (const result of await Promise.allSettled(dead))
       expect(result).toMatchObject({ reason: expect.any(GatewaySilence) });
   } finally {
