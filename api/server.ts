@@ -16,6 +16,11 @@ const options = {
   requestTimeout: limits.requestSeconds * 1000,
   /** How often the two are looked at. */
   connectionsCheckingInterval: 1_000,
+  /**
+   * For which a connection may rest: longer than at a proxy (nginx, AWS: 60 s). One that closes just as a
+   * proxy uses it again is a 502 for whoever called, since a create is not repeated.
+   */
+  keepAliveTimeout: 75_000,
   maxHeaderSize: limits.headKb * 1024,
   // Node's own answer to a missing one has no request id.
   requireHostHeader: false,
@@ -151,10 +156,13 @@ const onceAMinute = (tell: () => void) => {
   };
 };
 
+/** For which one may rest while the process stops. */
+const lastRestMs = 5_000;
+
 /**
- * Takes no more connections and waits for those there are, cutting them after the grace. An idle one
- * is left until its keep-alive time is over: to a client that is just writing its next request on it,
- * a close would be a failure, and clients give a connection up before the time they were told.
+ * Takes no more connections and waits for those there are, cutting them after the grace. Idle ones are
+ * left for 5 s: to a client that is just writing its next request on one, a close would be a failure,
+ * and who is that busy has been answered by then.
  * `beginStop` is called once nobody can come any more: from then on answers end their connection.
  */
 export const closeGently = async (
@@ -166,8 +174,10 @@ export const closeGently = async (
   // Not the HTTP server's own close, which ends idle connections at once.
   NetServer.prototype.close.call(server);
   beginStop();
+  const tidying = setInterval(() => server.closeIdleConnections(), lastRestMs);
   const impatient = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
+  clearInterval(tidying);
   clearTimeout(impatient);
 };
 
