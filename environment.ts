@@ -93,8 +93,9 @@ export const only = (env: Environment, names: RegExp): Record<string, string> =>
 const withFiles = (env: Environment, names: string[], problems: string[]): Environment =>
   Object.fromEntries(
     names.map((name) => {
+      const value = env[name]?.trim() || undefined;
       const path = env[`${name}_FILE`];
-      if (env[name] || !path) return [name, env[name] || undefined];
+      if (value || !path) return [name, value];
       try {
         return [name, readFileSync(path, 'utf8').trim() || undefined];
       } catch {

@@ -130,11 +130,12 @@ describe('the configuration', () => {
     expect(problems).toContain('SECRETS_KEY: is missing');
   });
 
-  it.each(['0', '65536', '-1', '80.5', 'http', ''])(
+  it.each(['0', '65536', '-1', '80.5', 'http', '', ' '])(
     'takes ports of 0 to 65535 only: %j',
     (API_PORT) => {
-      const good = ['0', ''].includes(API_PORT);
-      if (good) expect(readApiConfig({ ...api, API_PORT }).API_PORT).toBe(API_PORT ? 0 : 3000);
+      const good = ['0', '', ' '].includes(API_PORT);
+      const port = API_PORT === '0' ? 0 : 3000;
+      if (good) expect(readApiConfig({ ...api, API_PORT }).API_PORT).toBe(port);
       else expect(problemsOf(() => readApiConfig({ ...api, API_PORT }))[0]).toMatch(/^API_PORT: /);
     },
   );
