@@ -83,6 +83,15 @@ const endChild = async (
   }
 };
 
+/** Ends a program that was launched, and all that it has started itself. */
+export const killGroup = (pid: number): void => {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All have ended.
+  }
+};
+
 /** Also for a signal that was aborted before. @returns what ends the waiting for it. */
 export const onAbort = (signal: AbortSignal | undefined, act: () => void): (() => void) => {
   if (signal?.aborted) act();

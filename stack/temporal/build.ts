@@ -11,7 +11,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { launch, onAbort, withinMs } from '../launch.ts';
+import { killGroup, launch, onAbort, withinMs } from '../launch.ts';
 import { takeLock } from '../lock.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -112,6 +112,7 @@ const compile = async ({ go, what, target, env, terminal, onSpawn, signal }: Bui
     onSpawn,
     onLine: (line) => lines.push(line),
   });
+  // With the compilers and linkers that `go` has started.
   const stop = () => killGroup(compiler.pid);
   const forget = onAbort(signal, stop);
   try {
@@ -134,13 +135,4 @@ const flush = (path: string) => {
   const file = openSync(path, 'r');
   fsyncSync(file);
   closeSync(file);
-};
-
-/** With the compilers and linkers that `go` has started. */
-const killGroup = (pid: number) => {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
 };

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launch, onAbort, withinMs } from '../launch.ts';
+import { killGroup, launch, onAbort, withinMs } from '../launch.ts';
 import type { GetOptions } from './build.ts';
 import { versionOf } from './version.ts';
 
@@ -33,7 +33,8 @@ export const download = async ({
     onSpawn,
     onLine: (line) => lines.push(line),
   });
-  const stop = () => void downloader.end([['SIGKILL', 1000]]);
+  // With the server that it starts.
+  const stop = () => killGroup(downloader.pid);
   const forget = onAbort(signal, stop);
   try {
     const inTime = await withinMs(downloader.exited, timeoutMs);
@@ -48,6 +49,7 @@ export const download = async ({
     return inTime ? (lines.at(-1) ?? 'no reason given') : 'it took longer than 2 minutes';
   } finally {
     forget();
+    stop();
     done();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { killGroup } from '../launch.ts';
 
-// Who started this has gone, and nobody waits for the program any more.
-const giveUp = () => process.exit(1);
+// Who started this has gone, and nobody waits for the program any more: with the server it has started.
+const giveUp = () => killGroup(process.pid);
 process.on('disconnect', giveUp);
 if (!process.connected) giveUp();
 
