@@ -26,10 +26,13 @@ export interface DataFolder {
   secretsKey: string;
 }
 
-/** Makes the folder. As root, others may pass through it: Postgres, below it, runs as another user. */
+/**
+ * Makes the folder where there is none; one that is there, perhaps /tmp, stays as open as it is. As root,
+ * others may pass through it: Postgres, below it, runs as another user.
+ */
 export const openDataFolder = (path: string): DataFolder => {
-  mkdirSync(path, { recursive: true });
-  chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700);
+  const made = mkdirSync(path, { recursive: true });
+  if (made) chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700);
   mkdirSync(join(path, 'logs'), { recursive: true, mode: 0o700 });
   const inside = (name: string) => join(path, name);
   return {

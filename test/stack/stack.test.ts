@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -9,6 +9,7 @@ import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
 import type { ConnectionFacts } from '../../stack/connection-file.ts';
+import { openDataFolder } from '../../stack/files.ts';
 import { identify, isAlive } from '../../stack/identity.ts';
 import { freePort } from '../../stack/ports.ts';
 import { startPostgres } from '../../stack/postgres.ts';
@@ -49,6 +50,16 @@ describe('npm start', () => {
     expect(stack.output()).toContain(facts.token);
     for (const name of readdirSync(dataDir))
       expect([name, statSync(join(dataDir, name)).mode & 0o077]).toEqual([name, 0]);
+  });
+
+  it.each([0o755, 0o700])('leaves a folder that was there as open as it was: %o', (mode) => {
+    const folder = aFolder();
+    chmodSync(folder, mode);
+    openDataFolder(folder);
+    expect(statSync(folder).mode & 0o777).toBe(mode);
+    const made = join(folder, 'new', 'data');
+    openDataFolder(made);
+    expect(statSync(made).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
   });
 
   it('hands its programs what they need, and nothing of another Temporal', async () => {
