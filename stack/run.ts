@@ -88,8 +88,13 @@ const listenToSignals = (life: Life, say: (line: string) => void) => {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 };
 
+/** Of a full disk, as the system and Postgres tell of it. */
+const full: readonly unknown[] = ['ENOSPC', 'EDQUOT', '53100'];
+
 const sentenceOf = (error: unknown): string => {
   if (error instanceof SetupError) return error.message;
+  if (error instanceof Error && 'code' in error && full.includes(error.code))
+    return `${error.message}: make room, or set DATA_DIR and CACHE_DIR to places that have it.`;
   if (error instanceof Error && 'syscall' in error && 'path' in error)
     return `${error.message}: make that place writable, or set DATA_DIR and CACHE_DIR to ones that are.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

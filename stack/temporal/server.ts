@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
@@ -72,6 +73,8 @@ const pairs = (flag: string, values: Record<string, string | number | boolean>) 
  */
 export const startTemporal = async (options: TemporalOptions): Promise<RunningTemporal> => {
   const address = `${host}:${options.port}`;
+  const { dbFile } = options;
+  const isNew = dbFile !== undefined && !existsSync(dbFile);
   const lines: string[] = [];
   const server = await launch({
     command: options.program,
@@ -93,7 +96,10 @@ export const startTemporal = async (options: TemporalOptions): Promise<RunningTe
     }
   } catch (error) {
     await stop();
-    throw error instanceof SetupError ? withWayOut(error, options) : error;
+    if (!isNew) throw error instanceof SetupError ? withWayOut(error, options) : error;
+    // Half a schema, as a full disk leaves one, would keep every later start from succeeding.
+    for (const end of ['', '-wal', '-shm']) rmSync(dbFile + end, { force: true });
+    throw error;
   }
   const uiUrl = options.uiPort === undefined ? undefined : `http://${host}:${options.uiPort}`;
   return { pid: server.pid, exited: server.exited, stop, address, namespace, uiUrl };

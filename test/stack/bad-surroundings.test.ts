@@ -57,6 +57,21 @@ describe('npm start in bad surroundings', () => {
     ]);
   });
 
+  it('says that the disk is full, which the system does without a place', async () => {
+    const nodeArgs = pretend(`
+      import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      fs.writeFileSync = () => {
+        const message = 'ENOSPC: no space left on device, write';
+        throw Object.assign(new Error(message), { code: 'ENOSPC', syscall: 'write' });
+      };
+      syncBuiltinESMExports();`);
+
+    expect(await failureOf({ nodeArgs })).toEqual([
+      expect.stringMatching(/^ENOSPC: no space left on device, write: make room, or set DATA_DIR/),
+    ]);
+  });
+
   it('says that the database of DATABASE_URL cannot be reached, without its password', async () => {
     const port = await freePort();
     const env = { DATABASE_URL: `postgres://shop:hidden@127.0.0.1:${port}/shop` };
