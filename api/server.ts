@@ -32,25 +32,20 @@ const options = {
  */
 const connectionsMax = 5_000;
 
-export interface Options {
-  logger: Pick<Logger, 'error'>;
-  /** A reader has this long for an answer, from when all of it is there. */
-  takenWithinMs?: number;
-  /** What answers that are not taken may hold together. */
-  untakenBytesMax?: number;
-}
+/** A reader has this long for an answer, from when all of it is there. */
+const takenWithinMs = limits.takenSeconds * 1000;
 
-/** Two hundred of the longest lists: the api is given 640 MB. */
-const untakenBytes = 192 << 20;
+/** What answers that are not taken may hold together: two hundred of the longest lists; the api is given 640 MB. */
+const untakenBytesMax = 192 << 20;
 
 /** The HTTP server: what never becomes a request of the application is answered here. */
 export const createHttpServer = (
   handler: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
-  { logger, takenWithinMs = limits.takenSeconds * 1000, untakenBytesMax = untakenBytes }: Options,
+  { logger }: { logger: Pick<Logger, 'error'> },
 ): Server => {
   const server = createServer(options);
   const open: OpenAnswers = new Map();
-  cutUntaken(server, open, { takenWithinMs, untakenBytesMax });
+  cutUntaken(server, open);
 
   const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
@@ -113,11 +108,7 @@ const isAnswering = (open: OpenAnswers, socket: Socket): boolean => {
  * Resets connections whose reader does not take an answer: it holds memory and a file for as long. Where
  * all of them hold too much, those first that have waited longest.
  */
-const cutUntaken = (
-  server: Server,
-  open: OpenAnswers,
-  { takenWithinMs, untakenBytesMax }: Required<Omit<Options, 'logger'>>,
-) => {
+const cutUntaken = (server: Server, open: OpenAnswers) => {
   /** When each was first seen with all of its answer handed over. */
   const handedOver = new WeakMap<ServerResponse, number>();
   const check = () => {
@@ -142,8 +133,7 @@ const cutUntaken = (
       socket.resetAndDestroy();
     }
   };
-  const everyMs = Math.min(takenWithinMs, options.connectionsCheckingInterval);
-  const checking = setInterval(check, everyMs).unref();
+  const checking = setInterval(check, options.connectionsCheckingInterval).unref();
   server.once('close', () => clearInterval(checking));
 };
 

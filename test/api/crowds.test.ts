@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Handle } from '../support/http-application.ts';
 import { serve } from '../support/http-application.ts';
 import { rawConnection } from '../support/raw-http.ts';
@@ -163,50 +163,59 @@ describe('a crowd', () => {
 });
 
 describe('an answer that nobody takes', () => {
-  const large = Buffer.alloc(64 << 20, ' ');
+  const large = Buffer.alloc(50 << 20, ' ');
 
-  it('is cut off when its time is over, though its reader takes a little now and then', async () => {
-    const takenWithinMs = 1_500;
-    const { url, server } = await serve(
-      { showDocs: async () => ({ status: 200, body: large }) },
-      { takenWithinMs },
-    );
-    const { socket, closed } = await rawConnection(url);
-    socket.write(docs);
-    await once(socket, 'data');
-    socket.pause();
-    const began = performance.now();
-    const sipping = setInterval(() => socket.read(100), 100);
-    const connections = () =>
-      new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
-    await until('it is cut off', async () => (await connections()) === 0, 20_000);
-    expect(performance.now() - began).toBeGreaterThan(takenWithinMs - 200);
-    clearInterval(sipping);
+  /** The clock by which a server looks at its answers, moved on by the test. */
+  const aClock = () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    return (seconds: number) => void vi.advanceTimersByTime(seconds * 1000);
+  };
+
+  /** A reader who has begun to take the answer, and takes no more of it. */
+  const aReader = async (url: string) => {
+    const connection = await rawConnection(url);
+    connection.socket.write(last(docs));
+    await once(connection.socket, 'data');
+    connection.socket.pause();
+    return connection;
+  };
+  const connectionsOf = (server: Server) => promisify(server.getConnections.bind(server));
+
+  it('is cut off after a minute, though its reader takes a little now and then', async () => {
+    const pass = aClock();
+    const { url, server } = await serve({ showDocs: async () => ({ status: 200, body: large }) });
+    const connections = connectionsOf(server);
+    const { socket, closed } = await aReader(url);
+    pass(1);
+    for (let turn = 0; turn < 59; turn += 1) {
+      socket.read(100);
+      pass(1);
+    }
+    expect(await connections()).toBe(1);
+    pass(1);
+    await until('it is cut off', async () => (await connections()) === 0);
     socket.resume();
     await expect(closed).rejects.toThrow('ECONNRESET');
   });
 
-  it('is cut off before its time where all of them hold too much, the oldest first', async () => {
-    const { url, server } = await serve(
-      { showDocs: async () => ({ status: 200, body: large }) },
-      { untakenBytesMax: 100 << 20 },
-    );
+  it('is cut off before its time where all of them hold more than 192 MB, the oldest first', async () => {
+    const pass = aClock();
+    const { url, server } = await serve({ showDocs: async () => ({ status: 200, body: large }) });
+    const connections = connectionsOf(server);
     const waiting = [];
-    for (let turn = 0; turn < 2; turn += 1) {
-      const connection = await rawConnection(url);
-      connection.socket.write(docs.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
-      await once(connection.socket, 'data');
-      connection.socket.pause();
-      waiting.push(connection);
-      // The server looks once a second: only then is one of them older.
-      if (turn === 0) await new Promise((resolve) => setTimeout(resolve, 1_500));
+    for (let turn = 0; turn < 3; turn += 1) {
+      waiting.push(await aReader(url));
+      pass(1);
     }
-    const left = promisify(server.getConnections.bind(server));
-    await until('one of them is cut off', async () => (await left()) === 1, 20_000);
+    expect(await connections()).toBe(3);
+    waiting.push(await aReader(url));
+    pass(1);
+    await until('one of them is cut off', async () => (await connections()) === 3);
     for (const { socket } of waiting) socket.resume();
-    const [oldest, newest] = waiting;
+    const [oldest, ...others] = waiting;
     await expect(oldest?.closed).rejects.toThrow('ECONNRESET');
-    expect((await newest?.closed)?.length).toBeGreaterThan(large.length);
+    for (const { closed } of others) expect((await closed).length).toBeGreaterThan(large.length);
   });
 
   it('is not kept, nor its connection, once it was taken', async () => {
@@ -227,18 +236,15 @@ describe('an answer that nobody takes', () => {
   });
 
   it('is no other answer of its connection, and no connection that rests', async () => {
-    const { url } = await serve(
-      { showDocs: async () => ({ status: 200, body: 'x' }) },
-      { takenWithinMs: 300 },
-    );
+    const pass = aClock();
+    const { url } = await serve({ showDocs: async () => ({ status: 200, body: 'x' }) });
     const { socket, closed } = await rawConnection(url);
-    const began = performance.now();
-    while (performance.now() - began < 2_000) {
+    for (let turn = 0; turn < 4; turn += 1) {
       socket.write(docs);
       await once(socket, 'data');
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      pass(50);
     }
     socket.write(last(docs));
-    expect(answersIn(await closed)).toBeGreaterThan(3);
+    expect(answersIn(await closed)).toBe(5);
   });
 });

@@ -14,20 +14,13 @@ export type Handle = (request: AnyRequest) => Promise<Reply>;
 
 interface Options {
   requestsMax?: number;
-  takenWithinMs?: number;
-  untakenBytesMax?: number;
   authenticate?: Authenticate;
 }
 
 /** The HTTP application with a handler of the test's own, what it logs and what it counts. */
 export const serve = async (
   handlers: Record<string, Handle>,
-  {
-    requestsMax = 10,
-    takenWithinMs = 60_000,
-    untakenBytesMax = 1 << 30,
-    authenticate = async () => aCaller(),
-  }: Options = {},
+  { requestsMax = 10, authenticate = async () => aCaller() }: Options = {},
 ) => {
   const lines: Record<string, unknown>[] = [];
   const log = (level: string) => (fields: object | string, msg?: string) =>
@@ -47,11 +40,7 @@ export const serve = async (
     isStopping: () => false,
   });
   const handle = app.callback();
-  const server = createHttpServer(handle, {
-    logger: { error: log('error') },
-    takenWithinMs,
-    untakenBytesMax,
-  });
+  const server = createHttpServer(handle, { logger: { error: log('error') } });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
