@@ -8,5 +8,6 @@ if (!output) {
   process.exit(1);
 }
 const { code } = await buildBundle();
-writeFileSync(`${output}.part`, code);
+// Onto the disk: a name that survives a power cut must not have an empty file behind it.
+writeFileSync(`${output}.part`, code, { flush: true });
 renameSync(`${output}.part`, output);
