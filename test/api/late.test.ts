@@ -23,6 +23,10 @@ it('starts one search in 3 seconds, after all who came meanwhile and before any 
   const [first, , second] = starts;
   expect(second!.at - first!.at).toBeGreaterThan(2_900);
   expect(second!.withinMs).toBeLessThan(7_500);
+  let isShared = false;
+  void start('PAY_1', 10_000).then(() => (isShared = true));
+  await new Promise(setImmediate);
+  expect(isShared, 'with a start that is over').toBe(false);
 });
 
 it('does not share a start that has begun: it may be too early', async () => {
