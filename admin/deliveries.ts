@@ -48,11 +48,11 @@ export const createDeliveryOperations = ({ sql, change, resets, engine, now }: D
    * and finds it pending.
    */
   const retrigger = async (id: string, reason: string | null): Promise<Reset> => {
-    const temporal = await resets();
     const subject = `payment:${id}`;
     const done = await change({ action: 'delivery.retrigger', subject, reason }, async (tx) => {
       if (!(await createDeliveries(tx).beginRound(id, now()))) throw await refusalFor(tx, id);
       // Within the transaction: where the reset fails, the delivery stays exhausted.
+      const temporal = await resets();
       const result = await temporal.toDelivery(id, reason ?? 'Re-triggered by an admin');
       const after = { delivery: 'pending', workflow: result };
       return { result, before: { delivery: 'exhausted' }, after };

@@ -82,7 +82,8 @@ describe('re-triggering', () => {
   });
 
   it('FS-28: is refused with a clear message for whatever is not exhausted', async () => {
-    const deliveries = deliveriesWith(() => Promise.reject(new Error('must not be asked')));
+    const resets = () => Promise.reject(new Error('Temporal must not be asked, nor be there'));
+    const { deliveries } = operationsOn(records.sql, { resets });
     const pending = await records.ended('failed');
     const none = await records.ended('paid', { application: 'quiet' });
     const open = await records.opened();
