@@ -4,6 +4,7 @@ import { createDeliveries } from '../../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
 import { createSandboxPayments } from '../../postgres/sandbox-payments.ts';
+import { runLine, words } from '../support/admin-line.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
@@ -44,11 +45,14 @@ const tablesOfPayments = [
   ...['late_money', 'sandbox_payments', 'gateway_exchanges'],
 ];
 
-const purgeAfter = (days: number, paymentDays: number | null, limit = 1_000_000) =>
+const operationsAfter = (days: number, paymentDays: number | null) =>
   operationsOn(records.sql, {
     retention: { attemptBodyDays: 90, paymentDays },
     now: () => new Date(Date.now() + days * dayMs),
-  }).purge(limit, null);
+  });
+
+const purgeAfter = (days: number, paymentDays: number | null, limit = 1_000_000) =>
+  operationsAfter(days, paymentDays).purge(limit, null);
 
 const bodyOf = async (id: string) => {
   const [row] = await records.sql`select response_body from attempts where payment_id = ${id}`;
@@ -96,13 +100,14 @@ describe('the purge', () => {
     }
   });
 
-  it('leaves a payment alone whose delivery an admin is just re-triggering', async () => {
+  it('leaves a payment alone whose delivery an admin is just re-triggering, and goes on', async () => {
     const id = await delivered();
+    const others = [await delivered(), await delivered()];
     await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
     let purged: Promise<unknown> = Promise.resolve();
     await records.sql.begin(async (tx) => {
       await createDeliveries(tx).beginRound(id, new Date());
-      purged = purgeAfter(401, 400);
+      purged = purgeAfter(401, 400, 2);
       await until('the purge waits', async () => {
         const [row] = await records.sql`
           select from pg_stat_activity
@@ -110,7 +115,8 @@ describe('the purge', () => {
         return row !== undefined;
       });
     });
-    await purged;
+    expect(await purged).toMatchObject({ payments: 2 });
+    for (const other of others) expect(await isThere(other)).toBe(false);
     expect(await isThere(id)).toBe(true);
     const [left] = await records.sql`
       select d.status, count(a) as attempts from deliveries d
@@ -128,6 +134,16 @@ describe('the purge', () => {
     expect(log).toMatchObject([
       { action: 'retention.purge', after: { payments_before: expect.any(String) } },
     ]);
+  });
+
+  it('is not done, by its exit code, while there may be more than its limit', async () => {
+    for (let one = 0; one < 2; one += 1) await delivered();
+    const purge = () => runLine(() => operationsAfter(91, null), words('purge --yes --limit 2'));
+    expect(await purge()).toMatchObject({
+      code: 1,
+      out: 'attempt bodies  2\npayments        0\nThere may be more: --limit was met.',
+    });
+    expect(await purge()).toMatchObject({ code: 0, out: 'attempt bodies  0\npayments        0' });
   });
 
   it('leaves a payment of today alone whatever its id says', async () => {
