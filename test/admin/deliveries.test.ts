@@ -261,16 +261,20 @@ describe('payments', () => {
     );
   });
 
-  it('are told with the money that came after their end', async () => {
+  it.each([
+    ['returns', 'goes back by itself'],
+    ['reversed', 'it went back'],
+    ['by_hand', 'look after it at the gateway'],
+  ] as const)('are told with the money that came after their end: %s', async (became, told) => {
     const { payments } = operationsOn(records.sql);
     const { id } = await records.ended('expired');
     const lateMoney = createLateMoney(records.sql);
-    for (const result of [null, 'reversed'] as const)
+    for (const result of [null, became])
       await lateMoney.record(id, { result, facts: {}, now: new Date() });
     const { timeline, payment } = await payments.get(id);
-    expect(payment.lateMoney).toBe('reversed');
-    expect(timeline.map(({ what }) => what)).toEqual(
-      expect.arrayContaining(['money found after the end', 'late money']),
-    );
+    expect(payment.lateMoney).toBe(became);
+    expect(timeline.map(({ what }) => what)).toContain('money found after the end');
+    const details = expect.stringContaining(told);
+    expect(timeline).toContainEqual(expect.objectContaining({ what: 'late money', details }));
   });
 });

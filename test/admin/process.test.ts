@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newPaymentId } from '../../contract/ids.ts';
 import { aKeyRing } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
 import { startRecords } from '../support/records.ts';
@@ -83,6 +84,22 @@ describe('the admin process', () => {
       const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
       expect([said, code]).toEqual([expect.stringMatching(/^A statement took longer/), 1]);
     });
+  });
+
+  it('purges payments only where it is told after how many days', async () => {
+    const id = `PAY_${'0'.repeat(10)}${newPaymentId().slice(14)}`;
+    const createdAt = new Date(Date.now() - 200 * 24 * 3_600_000);
+    await records.ended('paid', { id, createdAt, application: 'quiet' });
+    const purged = async (env: Record<string, string>) => {
+      const line = [entry, 'purge', '--yes', '--json'];
+      const ran = promisify(execFile)(process.execPath, line, {
+        env: { DATA_DIR: folder, ...env },
+      });
+      return (JSON.parse((await ran).stdout) as { payments: number }).payments;
+    };
+    expect(await purged({})).toBe(0);
+    expect(await purged({ KEEP_PAYMENTS_DAYS: '201' })).toBe(0);
+    expect(await purged({ KEEP_PAYMENTS_DAYS: '199' })).toBe(1);
   });
 
   const nobody = 54_321;

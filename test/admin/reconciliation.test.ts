@@ -3,6 +3,7 @@ import type { Engine, WorkflowLine } from '../../admin/engine.ts';
 import type { ReconcileOptions } from '../../admin/reconciliation.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import { createLateMoney } from '../../postgres/late-money.ts';
+import { runLine, words } from '../support/admin-line.ts';
 import { fill } from '../support/fill.ts';
 import { operationsOn } from '../support/operations.ts';
 import type { Records } from '../support/records.ts';
@@ -14,19 +15,20 @@ beforeEach(async () => {
 });
 afterEach(() => records.drop());
 
-/** One that runs nothing and lists nothing, unless a test says otherwise. */
-const reconcile = (engine: Partial<Engine>, options: Partial<ReconcileOptions> = {}) => {
+/** On one that runs nothing and lists nothing, unless a test says otherwise. */
+const operationsWith = (engine: Partial<Engine>) => {
   const nothing: Engine = {
     async *list() {},
     running: async () => new Set(),
     start: async () => {},
     startLate: async () => {},
   };
+  return operationsOn(records.sql, { engine: async () => ({ ...nothing, ...engine }) });
+};
+
+const reconcile = (engine: Partial<Engine>, options: Partial<ReconcileOptions> = {}) => {
   const usual = { since: null, limit: 1_000, look: 100_000, mend: false, reason: null };
-  return operationsOn(records.sql, { engine: async () => ({ ...nothing, ...engine }) }).reconcile({
-    ...usual,
-    ...options,
-  });
+  return operationsWith(engine).reconcile({ ...usual, ...options });
 };
 
 const letAllBeOld = () => records.sql`
@@ -84,6 +86,18 @@ describe('reconcile', () => {
     expect(new Set(started).size).toBe(450);
     expect(started).toEqual(differences.map(({ paymentId }) => paymentId));
     expect((await reconcile({}, { look: 449 })).complete).toBe(false);
+  });
+
+  it('is not done, by its exit code, while there may be more than it has mended', async () => {
+    await manyOpen(3);
+    const mend = (limit: number) =>
+      runLine(() => operationsWith({}), words(`reconcile --mend --yes --limit ${limit}`));
+    const cut = await mend(2);
+    expect(cut.code).toBe(1);
+    expect(cut.out).toContain('There may be more');
+    const whole = await mend(3);
+    expect(whole.code).toBe(0);
+    expect(whole.out).not.toContain('There may be more');
   });
 
   it('goes on so with deliveries, also where all are due at one and the same time', async () => {
