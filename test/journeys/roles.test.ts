@@ -14,7 +14,7 @@ import { createProcess } from '../support/processes.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import type { DatabaseRole } from '../support/forbidden-statements.ts';
-import { databaseRoles, forbiddenTo } from '../support/forbidden-statements.ts';
+import { databaseRoles, forbiddenTo, tablesOf } from '../support/forbidden-statements.ts';
 import { skipAllTime } from '../support/skip-time.ts';
 import type { Providers } from '../support/providers.ts';
 import { startProviders } from '../support/providers.ts';
@@ -241,6 +241,28 @@ describe('is refused', () => {
     });
     // 42501: insufficient privilege.
     await expect(refused).rejects.toMatchObject({ code: '42501' });
+  });
+
+  it.each(databaseRoles)('to %s: any other table', async (role) => {
+    const rows = await as[role]<{ may: string; tables: string[] }[]>`
+      select may, array_agg(relname::text order by relname) as tables
+      from pg_class, unnest(array['insert', 'update', 'delete', 'truncate', 'unread']) as may
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and case
+        when may = 'unread' then not has_any_column_privilege(oid, 'select')
+        when may in ('insert', 'update') then has_any_column_privilege(oid, may)
+        else has_table_privilege(oid, may) end
+      group by may`;
+    expect(Object.fromEntries(rows.map(({ may, tables }) => [may, tables]))).toEqual(
+      tablesOf[role],
+    );
+  });
+
+  it('to api: any other column of a payment than when its payer was sent to the gateway', async () => {
+    const columns = await as.api<{ name: string }[]>`
+      select attname as name from pg_attribute
+      where attrelid = 'payments'::regclass and attnum > 0 and not attisdropped
+        and has_column_privilege(attrelid, attnum, 'update')`;
+    expect(columns).toEqual([{ name: 'checkout_at' }]);
   });
 
   it('to api: to take back that a payer was sent to the gateway, who may have paid there', async () => {

@@ -104,3 +104,42 @@ export const forbiddenTo = (role: DatabaseRole): readonly string[] => [
   'create table mine ()',
   'set role postgres',
 ];
+
+/** The tables of each role: all that it writes, and all that it cannot read. A grant more is seen here. */
+export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> = {
+  api: {
+    insert: ['idempotency_keys', 'payments', 'request_counts', 'unstarted'],
+    update: ['idempotency_keys', 'payments', 'request_counts', 'sandbox_payments', 'tokens'],
+    delete: ['unstarted'],
+    unread: [
+      ...['attempts', 'audit_log', 'deliveries', 'events', 'gateway_exchanges', 'late_money'],
+      ...['migrations', 'webhook_secrets'],
+    ],
+  },
+  worker: {
+    insert: [
+      ...['attempts', 'audit_log', 'deliveries', 'events', 'gateway_exchanges', 'late_money'],
+      'sandbox_payments',
+    ],
+    update: ['attempts', 'deliveries', 'late_money', 'payments', 'sandbox_payments'],
+    delete: ['gateway_exchanges', 'idempotency_keys', 'unstarted'],
+    unread: ['audit_log', 'migrations', 'request_counts', 'tokens'],
+  },
+  admin: {
+    insert: ['applications', 'audit_log', 'gateways', 'tokens', 'webhook_secrets'],
+    update: ['applications', 'deliveries', 'gateways', 'tokens', 'webhook_secrets'],
+    unread: ['idempotency_keys', 'migrations', 'request_counts', 'sandbox_payments'],
+  },
+  retention: {
+    insert: ['audit_log'],
+    update: ['attempts'],
+    delete: [
+      ...['attempts', 'deliveries', 'events', 'late_money', 'payments', 'sandbox_payments'],
+      'unstarted',
+    ],
+    unread: [
+      ...['applications', 'audit_log', 'gateway_exchanges', 'gateways', 'idempotency_keys'],
+      ...['migrations', 'request_counts', 'tokens', 'webhook_secrets'],
+    ],
+  },
+};
