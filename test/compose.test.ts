@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DCLinter } from 'dclint';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import {
   readAdminConfig,
   readApiConfig,
@@ -241,7 +242,22 @@ describe('docker-compose.yml', () => {
       if (name === 'admin') expect(logging).toEqual({ driver: 'none' });
       else expect(logging?.options, name).toMatchObject({ 'max-size': '20m', 'max-file': '5' });
     }
-    for (const [name, { read_only, cap_drop }] of ours)
-      expect([read_only, cap_drop], name).toEqual([true, ['ALL']]);
+    for (const [name, { read_only, cap_drop, security_opt }] of ours)
+      expect([read_only, cap_drop, security_opt], name).toEqual([
+        ...[true, ['ALL']],
+        ['no-new-privileges:true'],
+      ]);
+  });
+
+  it('sets in Temporal and Postgres what the guides count on', () => {
+    const deploying = readProjectFile('docs/operating/deploying.md');
+    const settings: unknown = parse(configs['temporal-dynamic-config']?.content ?? '');
+    const named = new Set(deploying.match(/(?<=`)\w+\.enable\w+(?=`)/g));
+    expect(named.size).toBe(2);
+    for (const name of named) expect(settings).toHaveProperty([name], [{ value: true }]);
+    const { NUM_HISTORY_SHARDS: shards } = services['temporal']?.environment ?? {};
+    expect(deploying).toContain(`can never be changed: ${shards} in \`docker-compose.yml\``);
+    const [, most] = /max_connections=(\d+)/.exec(String(services['postgres']?.command)) ?? [];
+    expect(readProjectFile('docs/operating/scaling.md')).toContain(`lets ${most} in`);
   });
 });

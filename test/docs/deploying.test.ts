@@ -121,8 +121,9 @@ it('no password is an argument of the program that makes the users: it reads the
     return name ? [[name, execFileSync('sh', ['-c', command]).toString().trimEnd()]] : [];
   });
   expect(read).toEqual(['temporal', ...users].map((user) => [user, `s3cret-of_${user}`]));
-  for (const user of ['temporal', ...users])
-    expect(lines).toContainEqual(
-      expect.stringMatching(`^create role ${user} login .*password :'${user}'`),
+  expect(lines).toContain("create role temporal login createdb password :'temporal';");
+  for (const user of users)
+    expect(lines).toContain(
+      `create role ${user} login password :'${user}' in role payments_${user};`,
     );
 });

@@ -20,6 +20,7 @@ export interface ComposeService {
   restart?: string;
   read_only?: boolean;
   cap_drop?: string[];
+  security_opt?: string[];
   stop_grace_period?: string;
   volumes?: string[];
 }
