@@ -50,7 +50,10 @@ export const createSweepActivities = (deps: Deps) => {
     logger.info({ payment_id: facts.id }, 'Made sure that the payment has a workflow');
   };
 
-  /** @returns whether the gateway has answered */
+  /**
+   * @returns whether the gateway has said that nobody has paid yet. Of news the payment's workflow notes what
+   * became of them: its own question may stay without an answer while others are still asked about here.
+   */
   const ask = async (one: OnTheirWay, said: ExchangeOf[]): Promise<boolean> => {
     const payment = await settlements.get(one.id);
     if (!payment) return false;
@@ -58,19 +61,19 @@ export const createSweepActivities = (deps: Deps) => {
     const opened = toOpened(payment, one.reference, deps.publicBaseUrl);
     const answer = await orSilent(one, () => gateway.inquire(opened));
     if (answer && answer.state !== 'waiting') await workflows.tell(one);
-    return answer !== undefined;
+    return answer?.state === 'waiting';
   };
 
   /** Asks about each, and keeps for admins what was said about all of them at once. */
   const askAbout = async (payments: readonly OnTheirWay[], until: number) => {
     const said: ExchangeOf[] = [];
-    const answered: string[] = [];
+    const unpaid: string[] = [];
     try {
       const bounds = { atOnce: asksPerLane, until, logger };
       const ends = await eachOf(payments, bounds, async (one) => {
-        if (await ask(one, said)) answered.push(one.id);
+        if (await ask(one, said)) unpaid.push(one.id);
       });
-      return { ...ends, answered };
+      return { ...ends, unpaid };
     } finally {
       if (said.length > 0) await deps.gatewayExchanges.insertRepeated(said);
     }
@@ -150,7 +153,7 @@ export const createSweepActivities = (deps: Deps) => {
         const { paid = [], unpaid = [], nothing = [] } = Object.groupBy(due, saidOf);
         const told = await eachOf(paid, bounds, workflows.tell);
         const asked = await askAbout(nothing, until);
-        const answered = [...asked.answered, ...unpaid.map(({ id }) => id)];
+        const answered = [...asked.unpaid, ...unpaid.map(({ id }) => id)];
         if (answered.length > 0) await sweepQueries.countAsAsked(answered);
         failures.push(...told.failures, ...asked.failures);
         const left = [...told.left, ...asked.left];

@@ -90,6 +90,21 @@ describe('askGateway', () => {
     expect(await dueAfter('3 minutes')).toContain(answered);
   });
 
+  it('asks again half a minute later where the workflow that it has told got no answer', async () => {
+    const [id] = await onTheirWay(1);
+    await records.sql`
+      update payments set checkout_at = now() - interval '40 minutes',
+        expires_at = now() + interval '1 hour'`;
+    const { askGateway } = createSweep(
+      { inquire: async () => ({ state: 'settling' }) },
+      { tell: async (one) => void (await records.asked(one.id, { unanswered: true })) },
+    );
+    await askGateway({ gateway: 'sandbox' });
+    await records.sql`update payments set asked_at = asked_at - interval '30 seconds'`;
+    const due = await createSweepQueries(records.sql).takeOnTheirWay('sandbox', 10);
+    expect(due.map((one) => one.id)).toEqual([id]);
+  });
+
   it('asks about all others where the one that a list names can never be told', async () => {
     const [untold, ...others] = await onTheirWay(25);
     await records.sql`update payments set unanswered = true`;
