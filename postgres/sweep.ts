@@ -15,27 +15,30 @@ export interface OverdueDelivery extends StartFacts {
   begun: boolean;
 }
 
+/** Between two inquiries about a payer who was sent there lately. */
+const firstPaceSeconds = 2 * 60;
 /** The longest between two inquiries about a payer on the way: less than any gateway's own window. */
 export const longestPaceSeconds = 8 * 60;
 /** After an answer that did not come: longer than a sweep has. */
 export const vainPaceSeconds = 28;
 
-/**
- * Of the payer of a payment: whoever was sent lately is asked about more often. For 30 minutes, and 3 more:
- * who pays in the last of them is found as soon as all before.
- */
-const wasSentLately = (sql: Sql, now: Date | ReturnType<typeof sql>) =>
-  sql`checkout_at > ${now}::timestamptz - interval '33 minutes'`;
+/** Of the payer of a payment. */
+const wasSentWithin = (sql: Sql, minutes: number, now: Date | ReturnType<typeof sql>) =>
+  sql`checkout_at > ${now}::timestamptz - make_interval(mins => ${minutes})`;
+
+/** For 30 minutes, and 3 more: who pays in the last of them is found as soon as all before. */
+const wasSentLately = (sql: Sql, now: Date | ReturnType<typeof sql>) => wasSentWithin(sql, 33, now);
 
 /**
- * What `asked_at` becomes where the gateway has given no answer, or not yet. Whoever was sent there long
- * ago would be asked about again after 8 minutes, when money that nobody verifies may have gone back:
- * it is set back in time, so that one of the next two sweeps asks.
+ * What `asked_at` becomes where the gateway has given no answer, or not yet. Once the next turn may come
+ * only after 8 minutes, money that nobody verifies may have gone back by then: it is set back in time, so
+ * that one of the next two sweeps asks, or at the change of pace the turn comes in time.
  */
-export const askedInVain = (sql: Sql, now: Date | ReturnType<typeof sql>) => sql`(case
-  when not (${wasSentLately(sql, now)}) and expires_at > ${now}::timestamptz
-  then ${now}::timestamptz - make_interval(secs => ${longestPaceSeconds - vainPaceSeconds})
-  else ${now}::timestamptz end)`;
+export const askedInVain = (sql: Sql, now: Date | ReturnType<typeof sql>) => sql`(
+  ${now}::timestamptz - make_interval(secs => case
+    when expires_at <= ${now}::timestamptz or ${wasSentWithin(sql, 30, now)} then 0
+    when ${wasSentLately(sql, now)} then ${firstPaceSeconds - vainPaceSeconds}::int
+    else ${longestPaceSeconds - vainPaceSeconds}::int end))`;
 
 /**
  * Of an open payment `p`: it should have ended 20 minutes ago, and its gateway was not asked since. One
@@ -72,7 +75,7 @@ export const createSweepQueries = (sql: Sql) => {
           select p.id from payments p
           where p.gateway = ${gateway} and p.checkout_at is not null
             and p.status in ('pending', 'processing') and p.expires_at > now()
-            and coalesce(p.asked_at, p.checkout_at) < now() - interval '2 minutes'
+            and coalesce(p.asked_at, p.checkout_at) < now() - make_interval(secs => ${firstPaceSeconds})
             and (${wasSentLately(sql, sql`now()`)}
               or coalesce(p.asked_at, p.checkout_at) < now() - make_interval(secs => ${longestPaceSeconds}))
           order by coalesce(p.asked_at, p.checkout_at)

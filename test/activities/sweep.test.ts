@@ -105,6 +105,32 @@ describe('askGateway', () => {
     expect(due.map((one) => one.id)).toEqual([id]);
   });
 
+  it.each([
+    { sent: 29 * 60, again: 120 },
+    { sent: 30 * 60 + 10, again: 28 },
+    // The pace changes before: half a minute less than 8 minutes after the answer before this one.
+    { sent: 32 * 60 + 50, again: 388 },
+    { sent: 34 * 60, again: 28 },
+  ])(
+    'a payer sent $sent s ago about whom no answer comes is asked about $again s later',
+    async ({ sent, again }) => {
+      const [id] = await onTheirWay(1);
+      const pass = (seconds: number) => records.sql`
+        update payments set checkout_at = checkout_at - make_interval(secs => ${seconds}),
+          asked_at = asked_at - make_interval(secs => ${seconds}),
+          expires_at = now() + interval '1 hour'`;
+      await pass(sent - 180);
+      const { askGateway } = createSweep({ inquire: silence });
+      await askGateway({ gateway: 'sandbox' });
+      const due = async () =>
+        (await createSweepQueries(records.sql).takeOnTheirWay('sandbox', 10)).map((one) => one.id);
+      await pass(again - 5);
+      expect(await due()).toEqual([]);
+      await pass(10);
+      expect(await due()).toEqual([id]);
+    },
+  );
+
   it('asks about all others where the one that a list names can never be told', async () => {
     const [untold, ...others] = await onTheirWay(25);
     await records.sql`update payments set unanswered = true`;
