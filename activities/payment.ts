@@ -5,6 +5,7 @@ import { isTerminal } from '../contract/status.ts';
 import type { GatewayAdapter } from '../gateways/gateway.ts';
 import { GatewaySilence } from '../gateways/gateway.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
+import { driverOf } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { Settlements } from '../postgres/settlements.ts';
 import { atGateway, orUnknown, toGateway, toOpened } from './at-gateway.ts';
@@ -62,11 +63,14 @@ export const createPaymentActivities = (deps: Deps) => {
 
   /** Records that there is no outcome yet. */
   const wait = async (
-    { id, exchanges }: Tried,
+    { id, driver, exchanges }: Tried,
     known: 'waiting' | 'settling' | 'unknown',
     processing: boolean,
   ): Promise<Standing> => {
-    const unanswered = known === 'unknown';
+    // What a two-step gateway is still verifying may go back unless it is asked to go on.
+    const isVerifying =
+      known === 'settling' && driverOf(driver)?.capabilities.twoStepVerify === true;
+    const unanswered = known === 'unknown' || isVerifying;
     const facts = { processing, unanswered, now: now(), exchanges };
     if (await settlements.wait(id, facts)) return { known };
     return asEnded(await find(id));

@@ -65,7 +65,7 @@ export const createSettlements = (sql: Sql) => ({
 
   /**
    * Notes that the gateway was asked in vain; `processing` also moves a pending payment there.
-   * `unanswered`: it gave no usable answer. False when the payment has ended meanwhile.
+   * `unanswered`: it gave no usable answer, or none yet. False when the payment has ended meanwhile.
    */
   async wait(
     id: string,

@@ -5,6 +5,7 @@ import type { Payment } from '../../contract/payment.ts';
 import { terminalStatuses } from '../../contract/status.ts';
 import type { Answer } from '../../gateways/gateway.ts';
 import { connect } from '../../postgres/connection.ts';
+import { createGateways } from '../../postgres/gateways.ts';
 import { createSettlements } from '../../postgres/settlements.ts';
 import type { Records } from '../support/records.ts';
 import { endOf, noWords, startRecords } from '../support/records.ts';
@@ -18,6 +19,10 @@ beforeAll(async () => {
 afterAll(() => records.drop());
 
 const statusOf = async ({ id }: Payment) => (await records.settlements.get(id))?.status;
+const isUnanswered = async ({ id }: Payment) => {
+  const [row] = await records.sql`select unanswered from payments where id = ${id}`;
+  return row?.['unanswered'];
+};
 const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> | undefined> => {
   const [event, ...more] = await records.eventsOf(id);
   expect(more).toEqual([]);
@@ -152,12 +157,26 @@ describe('settlePayment, when the gateway', () => {
       expect(settled.known).toEqual({ known });
       expect(await statusOf(settled.payment)).toBe(status);
       expect(await eventOfPayment(settled.payment)).toBeUndefined();
-      // After silence, what its gateway's list lacks does not count as unpaid for the sweep.
-      const [row] = await records.sql`
-        select unanswered from payments where id = ${settled.payment.id}`;
-      expect(row).toEqual({ unanswered: known === 'unknown' });
+      // Then what its gateway's list lacks does not count as unpaid for the sweep, which asks again soon.
+      expect(await isUnanswered(settled.payment)).toBe(known !== 'waiting');
     },
   );
+
+  it('is still verifying: it is asked again soon only where the money would go back', async () => {
+    for (const [driver, soon] of [
+      ['payping', true],
+      ['stripe', false],
+    ] as const) {
+      const account = { slug: driver, driver, kind: 'sandbox', credentials: null } as const;
+      await createGateways(records.sql).insert(account);
+      const payment = await records.sent({ gateway: driver });
+      const { settlePayment } = verifying({ state: 'settling' });
+      expect(await settlePayment({ id: payment.id, returned: true })).toEqual({
+        known: 'settling',
+      });
+      expect(await isUnanswered(payment)).toBe(soon);
+    }
+  });
 });
 
 describe('settlePayment', () => {
