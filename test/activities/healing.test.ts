@@ -20,7 +20,7 @@ const manyUnstarted = (count: number) => records.sql`
       callback_url, metadata, expires_at, created_at, updated_at)
     select 'PAY_U' || n, 'shop', true, 'o', 'pending', 1250, 'EUR', 'sandbox',
       'https://shop.example', '{}', now() + interval '1 hour', now(), now()
-    from generate_series(1, ${count}) n
+    from generate_series(${count}, 1, -1) n
     returning id
   )
   insert into unstarted (payment_id, created_at)
@@ -78,6 +78,19 @@ describe('startUnstarted', () => {
     answer();
     expect(await starting).toBe(501);
     expect(begun.at(-1)).toBe('PAY_U501');
+  });
+
+  it('leaves a batch of which none can be started to the next sweep', async () => {
+    await manyUnstarted(1_000);
+    let tries = 0;
+    const { startUnstarted } = createSweep({
+      async start() {
+        tries += 1;
+        if (tries > 500) throw new Error('the engine is away by now');
+      },
+    });
+    expect(await startUnstarted()).toBe(500);
+    expect(tries).toBe(1_000);
   });
 
   it('does not fail for one that is left where it has started others', async () => {

@@ -172,7 +172,7 @@ describe('askGateway', () => {
       ...list([]),
       async inquire() {
         // The first batch is 10, the rest is taken at once, and then the time is over.
-        if (asked.length === 15) vi.setSystemTime(Date.now() + 60_000);
+        if (asked.length === 15) vi.setSystemTime(Date.now() + 21_000);
         return { state: 'waiting' };
       },
     });

@@ -177,6 +177,14 @@ describe('settlements.wait', () => {
     });
   });
 
+  it('notes the very time after the deadline, also where no answer came: healing goes by it', async () => {
+    const now = new Date();
+    const ago = (minutes: number) => new Date(now.getTime() - minutes * minuteMs);
+    const payment = await records.sent({ createdAt: ago(40), expiresAt: ago(1) });
+    await records.asked(payment.id, { unanswered: true, now });
+    expect(await rowOf(payment)).toMatchObject({ asked_at: now });
+  });
+
   it('moves a pending payment to processing once, and never back', async () => {
     const payment = await records.sent();
     const [first, second, third] = [1, 2, 3].map(
