@@ -1,85 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished, describe, expect, it } from 'vitest';
-import Stripe from 'stripe';
+import { describe, expect, it } from 'vitest';
 import { DemoError } from '../../demo/connection.ts';
-import { createOrders } from '../../demo/orders.ts';
-import type { Payment, PaymentsClient } from '../../demo/payments-client.ts';
-import { createShop } from '../../demo/routes.ts';
-
-const webhookSecret = `whsec_${'s'.repeat(43)}`;
-
-const aPayment = (changes: Partial<Payment> = {}): Payment => ({
-  payment_id: 'PAY_1',
-  order_id: 'C-1',
-  status: 'pending',
-  amount: 1290,
-  currency: 'EUR',
-  checkout_url: 'http://127.0.0.1:9/checkout',
-  failure_reason: null,
-  metadata: { item: 'Morning beans' },
-  created_at: '2026-11-20T10:41:37.123+00:00',
-  ...changes,
-});
-
-const anEvent = (changes: object = {}) => ({
-  event: 'payment.paid',
-  event_id: 'e-1',
-  ...aPayment({ status: 'paid' }),
-  ...changes,
-});
-
-/** The shop behind real HTTP; only the payment service is played. */
-const aShop = async (payments: Partial<PaymentsClient> = {}) => {
-  const orders = createOrders();
-  const log: string[] = [];
-  const { app, close } = createShop({
-    payments: {
-      create: async (order) => aPayment({ ...order, metadata: order.metadata ?? {} }),
-      get: async () => undefined,
-      list: async () => [],
-      ...payments,
-    },
-    orders,
-    connection: { webhookSecret, workflowUrlOf: () => null },
-    log: (line) => log.push(line),
-  });
-  const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    close();
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
-  const url = `http://127.0.0.1:${port}`;
-  return {
-    url,
-    orders,
-    log,
-    page: async (path: string) => (await fetch(url + path)).text(),
-    buy: (product: string) =>
-      fetch(`${url}/buy`, {
-        method: 'POST',
-        body: new URLSearchParams({ product }),
-        redirect: 'manual',
-      }),
-    webhook: (event: object, { secret = webhookSecret, timestamp = Date.now() / 1000 } = {}) => {
-      const payload = JSON.stringify(event);
-      const header = new Stripe('sk_test_none').webhooks.generateTestHeaderString({
-        payload,
-        secret,
-        timestamp: Math.floor(timestamp),
-      });
-      return fetch(`${url}/webhook`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-service-signature': header },
-        body: payload,
-      });
-    },
-  };
-};
+import { aPayment, anEvent, aShop } from './shop.ts';
 
 describe('POST /buy', () => {
   it('303: creates one payment with a key of its own and sends the payer to its checkout', async () => {
@@ -294,25 +215,4 @@ it('tells open pages of every change, at once', async () => {
   expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
   shop.orders.add(aPayment());
   expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
-});
-
-it('puts what a restart forgot below what it has seen since', () => {
-  const orders = createOrders();
-  orders.add(aPayment({ payment_id: 'PAY_3', order_id: 'C-3' }));
-  orders.recall([
-    aPayment({ payment_id: 'PAY_3', order_id: 'C-3', status: 'paid' }),
-    aPayment({ payment_id: 'PAY_2', order_id: 'C-2', status: 'paid' }),
-    aPayment({ payment_id: 'PAY_1', order_id: 'C-1' }),
-  ]);
-  const seen = orders.list().map(({ orderId, status }) => `${orderId} ${status}`);
-  expect(seen).toEqual(['C-3 pending', 'C-2 paid', 'C-1 pending']);
-});
-
-it('keeps the last 200 orders and no more', () => {
-  const orders = createOrders();
-  for (let number = 1; number <= 250; number += 1)
-    orders.add(aPayment({ payment_id: `PAY_${number}`, order_id: `C-${number}` }));
-  expect(orders.list()).toHaveLength(200);
-  expect(orders.list()[0]?.orderId).toBe('C-250');
-  expect(orders.find('C-50')).toBeUndefined();
 });
