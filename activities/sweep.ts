@@ -153,8 +153,8 @@ export const createSweepActivities = (deps: Deps) => {
         const { paid = [], unpaid = [], nothing = [] } = Object.groupBy(due, saidOf);
         const told = await eachOf(paid, bounds, workflows.tell);
         const asked = await askAbout(nothing, until);
-        const answered = [...asked.unpaid, ...unpaid.map(({ id }) => id)];
-        if (answered.length > 0) await sweepQueries.countAsAsked(answered);
+        const unpaidIds = [...asked.unpaid, ...unpaid.map(({ id }) => id)];
+        if (unpaidIds.length > 0) await sweepQueries.countAsAsked(unpaidIds);
         failures.push(...told.failures, ...asked.failures);
         const left = [...told.left, ...asked.left];
         if (left.length > 0) await sweepQueries.giveBackOnTheirWay(left.map(({ id }) => id));

@@ -85,7 +85,7 @@ export const createSweepQueries = (sql: Sql) => {
           p.status = 'processing' or p.unanswered as uncertain`;
     },
 
-    /** Those about whom the gateway has said something. */
+    /** Those about whom the gateway has said that nobody has paid yet. */
     async countAsAsked(ids: readonly string[]): Promise<void> {
       await sql`update payments set asked_at = now() where id = any(${[...ids]}::text[])`;
     },

@@ -243,10 +243,11 @@ describe('docker-compose.yml', () => {
       else expect(logging?.options, name).toMatchObject({ 'max-size': '20m', 'max-file': '5' });
     }
     for (const [name, { read_only, cap_drop, security_opt }] of ours)
-      expect([read_only, cap_drop, security_opt], name).toEqual([
-        ...[true, ['ALL']],
-        ['no-new-privileges:true'],
-      ]);
+      expect({ read_only, cap_drop, security_opt }, name).toEqual({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
   });
 
   it('sets in Temporal and Postgres what the guides count on', () => {
