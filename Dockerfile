@@ -7,6 +7,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 COPY contract contract
+COPY temporal temporal
 COPY workflows workflows
 COPY worker worker
 RUN node worker/bundle.ts workflows.js
@@ -28,7 +29,9 @@ COPY --from=bundle /app/workflows.js workflows.js
 COPY package.json config.ts environment.ts process.ts ./
 COPY contract contract
 COPY postgres postgres
-COPY operations operations
+COPY telemetry telemetry
+COPY temporal temporal
+COPY webhooks webhooks
 COPY gateways gateways
 COPY activities activities
 COPY workflows workflows

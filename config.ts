@@ -185,7 +185,7 @@ export const readDatabaseConfig = (env: Environment = process.env) => {
 };
 
 /** Of what talks to Temporal alone; without an address, to the stack's. @throws SetupError */
-export const readEngineConfig = (env: Environment = process.env) => {
+export const readTemporalConfig = (env: Environment = process.env) => {
   const isElsewhere = env['TEMPORAL_ADDRESS'] || env['TEMPORAL_CONFIG_FILE'];
   const embedded = isElsewhere ? {} : embeddedSettings(env['DATA_DIR'] || '.data');
   const settings = { ...embedded, ...definedOnly(env) };

@@ -2,16 +2,27 @@ import { defineConfig } from 'vitest/config';
 import { closingLine } from './test/support/closing-line.ts';
 import { everyAnswer } from './test/support/every-answer.ts';
 
-export default defineConfig({
+const project = (name: string, options: { globalSetup?: string } = {}) => ({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: 'test/support/environment.ts',
-    // The last one prints the run's closing line, so it stays the last.
-    reporters: ['default', everyAnswer(), closingLine()],
-    // Whole journeys on a real engine, also on a slow machine.
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    // Whole journeys on a real Temporal server, also on a slow machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Most of a test's time is waiting. With four, a machine of two cores has no time to spare.
+    ...options,
+  },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit'),
+      project('integration', { globalSetup: 'test/support/environment.ts' }),
+      project('production', { globalSetup: 'test/support/environment.ts' }),
+    ],
+    // The last reporter prints the closing line of the run, so it stays the last.
+    reporters: ['default', everyAnswer(), closingLine()],
+    // Most of a test's time is waiting. With four workers a machine of two cores has no CPU to spare.
     maxWorkers: 3,
   },
 });

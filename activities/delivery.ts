@@ -6,24 +6,24 @@ import {
   webhookAttemptFailed,
   webhookExhausted,
   webhookPostponed,
-} from '../contract/failure-types.ts';
+} from '../temporal/failure-types.ts';
 import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { Log } from './log.ts';
-import type { Places } from './places.ts';
-import type { TargetRule } from './webhook-address.ts';
-import { webhookUrlProblem } from './webhook-address.ts';
-import type { WebhookDispatcher } from './webhook-connector.ts';
-import { post } from './webhook-request.ts';
-import type { Step } from './webhook-schedule.ts';
-import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from './webhook-schedule.ts';
-import { headersOf } from './webhook-signature.ts';
+import type { Bulkhead } from './bulkhead.ts';
+import type { TargetRule } from '../webhooks/address.ts';
+import { webhookUrlProblem } from '../webhooks/address.ts';
+import type { WebhookDispatcher } from '../webhooks/connector.ts';
+import { post } from '../webhooks/request.ts';
+import type { Step } from '../webhooks/schedule.ts';
+import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from '../webhooks/schedule.ts';
+import { headersOf } from '../webhooks/signature.ts';
 
 /**
  * When the engine handed out this try of an activity, by its own clock; the worker hands it in.
  * @throws Error where the engine has given the try up meanwhile
  */
-export type HandedOutAt = (
+export type ActivityStartedAt = (
   task: Pick<Info, 'workflowExecution' | 'activityId' | 'attempt'>,
 ) => Promise<Date>;
 
@@ -32,8 +32,8 @@ export interface Deps {
   secretBox: Pick<SecretBox, 'open'>;
   dispatcher: Pick<WebhookDispatcher, 'dispatch'>;
   targetRule: TargetRule;
-  deliveryPlaces: Places;
-  handedOutAt: HandedOutAt;
+  deliveryBulkhead: Bulkhead;
+  activityStartedAt: ActivityStartedAt;
   now: () => Date;
   logger: Pick<Log, 'info' | 'warn'>;
 }
@@ -48,7 +48,7 @@ const failure = (errorClass: string, error: string): AttemptResult => ({
 });
 
 export const createDeliveryActivities = (deps: Deps) => {
-  const { deliveries, secretBox, dispatcher, targetRule, deliveryPlaces, now, logger } = deps;
+  const { deliveries, secretBox, dispatcher, targetRule, deliveryBulkhead, now, logger } = deps;
 
   /**
    * When this try came, by the engine's clock. After a crash of the engine that may be long before it
@@ -58,8 +58,8 @@ export const createDeliveryActivities = (deps: Deps) => {
   const cameAt = async (scheduledAt: Date, { attempts }: Delivery): Promise<Date> => {
     const isDue = scheduledAt.getTime() <= now().getTime() + toleranceMs;
     if (isDue || attempts.length === 0) return scheduledAt;
-    const handedOutAt = await deps.handedOutAt(activityInfo());
-    return handedOutAt < scheduledAt ? handedOutAt : scheduledAt;
+    const activityStartedAt = await deps.activityStartedAt(activityInfo());
+    return activityStartedAt < scheduledAt ? activityStartedAt : scheduledAt;
   };
 
   const find = async (id: string): Promise<Delivery> => {
@@ -117,8 +117,8 @@ export const createDeliveryActivities = (deps: Deps) => {
         throw attemptFailed('Came back before the documented delay', step.ms);
 
       // Before anything is written: waiting for a place costs neither a row nor an attempt.
-      const place = deliveryPlaces.take(delivery.application, id);
-      if (!place.entered) throw postponed(delivery.application, place.comeBackInMs);
+      const place = deliveryBulkhead.take(delivery.application, id);
+      if (!place.entered) throw postponed(delivery.application, place.retryAfterMs);
       try {
         return await attempt(delivery, step, scheduledAt);
       } finally {
@@ -137,7 +137,7 @@ export const createDeliveryActivities = (deps: Deps) => {
     const begun = await deliveries.beginAttempt(id, {
       number,
       round,
-      engineScheduledAt: scheduledAt,
+      scheduledAt,
       startedAt: now(),
     });
     if (!begun) throw overtaken(number);

@@ -1,4 +1,4 @@
-import type { Alert } from '../contract/alert.ts';
+import type { Alert } from '../contract/alerts.ts';
 import type { Logger } from '../process.ts';
 
 /** The log of the activities. An error is what wants a person: it has the name of an alert. */

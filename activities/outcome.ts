@@ -1,8 +1,8 @@
-import type { FailureCode } from '../contract/failure.ts';
+import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { TerminalStatus } from '../contract/status.ts';
 import type { Answer } from '../gateways/gateway.ts';
-import type { GatewayWords } from '../postgres/settlements.ts';
+import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
 
 /** How a payment ends, as far as it was not known before. */
 export interface Outcome {
@@ -10,7 +10,7 @@ export interface Outcome {
   trackingCode: string | null;
   cardPanMasked: string | null;
   failureCode: FailureCode | null;
-  words: GatewayWords;
+  words: ProviderMessage;
 }
 
 const nothing = {
@@ -24,7 +24,7 @@ export const expired: Outcome = { ...nothing, status: 'expired' };
 
 export const failedWith = (
   failureCode: FailureCode,
-  words: GatewayWords = nothing.words,
+  words: ProviderMessage = nothing.words,
 ): Outcome => ({
   ...nothing,
   status: 'failed',
@@ -52,7 +52,7 @@ export const outcomeOf = (payment: Payment, answer: Reply): Outcome | undefined 
     case 'expired':
       return expired;
     case 'waiting':
-    case 'settling':
+    case 'processing':
     case 'unknown':
       return undefined;
   }

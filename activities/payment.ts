@@ -1,27 +1,27 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { gatewayUnavailable, paymentNotFound } from '../contract/failure-types.ts';
-import type { Status, Standing } from '../contract/status.ts';
+import { gatewayUnavailable, paymentNotFound } from '../temporal/failure-types.ts';
+import type { Status, VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayAdapter } from '../gateways/gateway.ts';
-import { GatewaySilence } from '../gateways/gateway.ts';
+import { GatewayUnavailable } from '../gateways/gateway.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import { driverOf } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import type { Settlements } from '../postgres/settlements.ts';
-import { atGateway, orUnknown, toGateway, toOpened } from './at-gateway.ts';
-import type { Tried } from './ending.ts';
-import { createEnding } from './ending.ts';
+import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
+import { withGatewaySlot, orUnknown, toGateway, toOpened } from './gateway-calls.ts';
+import type { Tried } from './finalize.ts';
+import { createFinalizer } from './finalize.ts';
 import type { Log } from './log.ts';
 import type { Reply } from './outcome.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
-import type { Places } from './places.ts';
+import type { Bulkhead } from './bulkhead.ts';
 
 export interface Deps {
-  settlements: Settlements;
+  paymentOutcomes: PaymentOutcomes;
   gatewayExchanges: Pick<GatewayExchanges, 'insert' | 'list'>;
   gatewayOf: AdapterOf;
-  gatewayPlaces: Places;
+  gatewayBulkhead: Bulkhead;
   workflows: Pick<PaymentWorkflows, 'startLate'>;
   publicBaseUrl: string;
   now: () => Date;
@@ -32,24 +32,24 @@ export interface Deps {
 export type Opened = 'open' | 'unopened' | 'delivered' | { ended: Status };
 
 export const createPaymentActivities = (deps: Deps) => {
-  const { settlements, gatewayExchanges, gatewayOf, gatewayPlaces } = deps;
+  const { paymentOutcomes, gatewayExchanges, gatewayOf, gatewayBulkhead } = deps;
   const { publicBaseUrl, now, logger } = deps;
 
   const find = async (id: string): Promise<Tried> => {
-    const payment = await settlements.get(id);
+    const payment = await paymentOutcomes.get(id);
     if (payment) return { ...payment, exchanges: [] };
     throw ApplicationFailure.nonRetryable(`There is no record of ${id}`, paymentNotFound);
   };
 
-  const { end, asEnded } = createEnding({ ...deps, find });
+  const { end, asEnded } = createFinalizer({ ...deps, find });
 
   const tryAtGateway = <T>(
     payment: Tried,
     work: (gateway: GatewayAdapter) => Promise<T>,
     how?: { withinMs: number },
   ) =>
-    atGateway(
-      gatewayPlaces,
+    withGatewaySlot(
+      gatewayBulkhead,
       payment,
       () => work(gatewayOf(payment, (said) => payment.exchanges.push(said))),
       how,
@@ -64,15 +64,15 @@ export const createPaymentActivities = (deps: Deps) => {
   /** Records that there is no outcome yet. */
   const wait = async (
     { id, driver, exchanges }: Tried,
-    known: 'waiting' | 'settling' | 'unknown',
+    kind: 'waiting' | 'processing' | 'unknown',
     processing: boolean,
-  ): Promise<Standing> => {
+  ): Promise<VerificationResult> => {
     // What a two-step gateway is still verifying may go back unless it is asked to go on.
     const isVerifying =
-      known === 'settling' && driverOf(driver)?.capabilities.twoStepVerify === true;
-    const unanswered = known === 'unknown' || isVerifying;
+      kind === 'processing' && driverOf(driver)?.capabilities.twoStepVerify === true;
+    const unanswered = kind === 'unknown' || isVerifying;
     const facts = { processing, unanswered, now: now(), exchanges };
-    if (await settlements.wait(id, facts)) return { known };
+    if (await paymentOutcomes.wait(id, facts)) return { kind };
     return asEnded(await find(id));
   };
 
@@ -104,9 +104,10 @@ export const createPaymentActivities = (deps: Deps) => {
         const outcome = failedWith('merchant_configuration', { code, message });
         // An earlier try may have opened it after all, and its payer may be at the gateway by now.
         const stands = await end(payment, outcome, { unsent: true });
-        return stands.known === 'ended' ? { ended: stands.status } : 'open';
+        return stands.kind === 'ended' ? { ended: stands.status } : 'open';
       }
-      if (await settlements.open(id, { ...opening, exchanges: payment.exchanges })) return 'open';
+      if (await paymentOutcomes.open(id, { ...opening, exchanges: payment.exchanges }))
+        return 'open';
       const stands = await find(id);
       return isTerminal(stands.status) ? openedAfterEnd(stands) : 'open';
     },
@@ -115,11 +116,15 @@ export const createPaymentActivities = (deps: Deps) => {
      * One try at the gateway. `returned`: the payer came back, so an open end is `processing`;
      * `cancelled`: by the gateway's cancel link, so it ends once nobody can pay there any more.
      */
-    async settlePayment({ id, returned, cancelled = false }: SettleRequest): Promise<Standing> {
+    async verifyPayment({
+      id,
+      returned,
+      cancelled = false,
+    }: VerifyRequest): Promise<VerificationResult> {
       const payment = await find(id);
       if (isTerminal(payment.status)) return asEnded(payment);
       const { reference } = payment;
-      if (reference === null) return { known: 'waiting' };
+      if (reference === null) return { kind: 'waiting' };
       const reply = await tryAtGateway(payment, async (gateway) => {
         const first = await verify(gateway, payment, reference);
         const isToClose = cancelled && first.state === 'waiting' && gateway.expire;
@@ -130,15 +135,15 @@ export const createPaymentActivities = (deps: Deps) => {
       const isCancelled = cancelled && reply.state === 'expired';
       const outcome = outcomeOf(payment, isCancelled ? { state: 'cancelled' } : reply);
       if (outcome) return end(payment, outcome);
-      const settling = reply.state === 'settling';
-      return wait(payment, settling ? 'settling' : 'waiting', settling || returned);
+      const settling = reply.state === 'processing';
+      return wait(payment, settling ? 'processing' : 'waiting', settling || returned);
     },
 
     /**
      * The deadline: a last inquiry, then `expired`. Without an answer there is no outcome, and money
      * on its way is waited for while there is `grace`. `unreachable`: it could never be opened.
      */
-    async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<Standing> {
+    async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<VerificationResult> {
       const payment = await find(id);
       if (isTerminal(payment.status)) return asEnded(payment);
       const { reference } = payment;
@@ -150,7 +155,7 @@ export const createPaymentActivities = (deps: Deps) => {
       }
       if (!payment.sent) {
         const stands = await end(payment, expired, { unsent: true });
-        if (stands.known === 'ended') return stands;
+        if (stands.kind === 'ended') return stands;
         // A payer was sent off in this very moment: the gateway is asked after all.
       }
       return tryAtGateway(payment, async (gateway) => {
@@ -158,7 +163,7 @@ export const createPaymentActivities = (deps: Deps) => {
         const outcome = outcomeOf(payment, first);
         if (outcome) return end(payment, outcome);
         if (first.state === 'unknown') return silent(payment, grace);
-        if (first.state === 'settling' && grace) return wait(payment, 'settling', true);
+        if (first.state === 'processing' && grace) return wait(payment, 'processing', true);
         const last = await close(gateway, payment, reference);
         const final = outcomeOf(payment, last);
         return final ? end(payment, final) : silent(payment, grace);
@@ -190,7 +195,7 @@ export const createPaymentActivities = (deps: Deps) => {
   }
 
   /** Nobody knows how it ended: that is no outcome, and past the grace somebody must hear of it. */
-  async function silent(payment: Tried, grace: boolean): Promise<Standing> {
+  async function silent(payment: Tried, grace: boolean): Promise<VerificationResult> {
     if (!grace)
       logger.error(
         { payment_id: payment.id, gateway: payment.gateway, alert: 'gateway_silent' },
@@ -200,7 +205,7 @@ export const createPaymentActivities = (deps: Deps) => {
   }
 };
 
-export interface SettleRequest {
+export interface VerifyRequest {
   id: string;
   returned: boolean;
   cancelled?: boolean;
@@ -217,7 +222,7 @@ const orFailure = async <T>(call: () => Promise<T>, keep: () => Promise<void>): 
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof GatewaySilence)) throw error;
+    if (!(error instanceof GatewayUnavailable)) throw error;
     await keep();
     throw ApplicationFailure.retryable(error.message, gatewayUnavailable);
   }

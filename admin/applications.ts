@@ -1,16 +1,16 @@
-import type { TargetRule } from '../activities/webhook-address.ts';
+import type { TargetRule } from '../webhooks/address.ts';
 import {
   hostOf,
   isAddress,
   isAllowedAddress,
   isLocalhost,
   webhookUrlProblem,
-} from '../activities/webhook-address.ts';
+} from '../webhooks/address.ts';
 import { slugPattern } from '../contract/ids.ts';
 import type { Application, ApplicationSettings } from '../postgres/applications.ts';
 import { createApplications } from '../postgres/applications.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
-import type { Queries, Sql } from '../postgres/connection.ts';
+import type { Queries, Sql } from '../postgres/driver/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';

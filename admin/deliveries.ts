@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Queries, Sql } from '../postgres/connection.ts';
+import type { Queries, Sql } from '../postgres/driver/connection.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
-import { createPaymentRecords, type PaymentLine } from '../postgres/payment-records.ts';
+import { createAdminPayments, type PaymentSummary } from '../postgres/admin-payments.ts';
 import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from '../temporal/admin-client.ts';
 import { type Reset, ResetFailed, type Resets } from './resets.ts';
 
 export interface Deps {
@@ -41,7 +41,7 @@ const batch = 100;
 const failedInARow = 10;
 
 export const createDeliveryOperations = ({ sql, change, resets, engine, now }: Deps) => {
-  const records = createPaymentRecords(sql);
+  const records = createAdminPayments(sql);
 
   /**
    * Six new attempts, numbers going on. Two at once cause one: the second waits for the first's row
@@ -113,7 +113,7 @@ export const createDeliveryOperations = ({ sql, change, resets, engine, now }: D
   }
 
   return {
-    async listExhausted(application: string | null, limit: number): Promise<PaymentLine[]> {
+    async listExhausted(application: string | null, limit: number): Promise<PaymentSummary[]> {
       if (application !== null) await findApplication(sql, application);
       const filter = { id: null, orderId: null, status: null, application };
       return records.find({ ...filter, delivery: 'exhausted' }, limit);
@@ -132,7 +132,7 @@ export const createDeliveryOperations = ({ sql, change, resets, engine, now }: D
 };
 
 const refusalFor = async (tx: Queries, id: string): Promise<Refusal> => {
-  const status = await createPaymentRecords(tx).deliveryStatus(id);
+  const status = await createAdminPayments(tx).deliveryStatus(id);
   if (status === undefined) return new Refusal(`There is no payment ${id}.`);
   switch (status) {
     case null:

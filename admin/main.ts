@@ -1,17 +1,17 @@
 import { userInfo } from 'node:os';
 import process from 'node:process';
 import { Client, Connection } from '@temporalio/client';
-import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
-import { attemptDeadlineMs } from '../activities/webhook-request.ts';
-import { createResolver } from '../activities/webhook-resolver.ts';
+import { createWebhookDispatcher } from '../webhooks/connector.ts';
+import { attemptDeadlineMs } from '../webhooks/request.ts';
+import { createResolver } from '../webhooks/resolver.ts';
 import { readAdminConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
-import { connect } from '../postgres/connection.ts';
+import { connect } from '../postgres/driver/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { leave, SetupError } from '../process.ts';
 import { createIo } from './cli/io.ts';
 import { runAdmin } from './cli/program.ts';
-import { createEngine } from './engine.ts';
+import { createTemporalAdmin } from '../temporal/admin-client.ts';
 import { createOperations } from './operations.ts';
 import { createResets } from './resets.ts';
 
@@ -55,7 +55,7 @@ const open = async (actor = userName()) => {
       throw new SetupError('SECRETS_KEY: is missing, and secrets are sealed with it');
     },
     resets: async () => createResets(await temporalClient()),
-    engine: async () => createEngine(await temporalClient()),
+    engine: async () => createTemporalAdmin(await temporalClient()),
     dispatcher() {
       const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
       closing.push(() => dispatcher.destroy());

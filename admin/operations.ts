@@ -1,14 +1,14 @@
-import type { TargetRule } from '../activities/webhook-address.ts';
-import type { WebhookDispatcher } from '../activities/webhook-connector.ts';
+import type { TargetRule } from '../webhooks/address.ts';
+import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import type { AuditFilter, AuditRecord } from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
-import type { Sql } from '../postgres/connection.ts';
+import type { Sql } from '../postgres/driver/connection.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createDeliveryOperations } from './deliveries.ts';
 import type { ProblemWithAccount } from './gateways.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from '../temporal/admin-client.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';

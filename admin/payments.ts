@@ -1,13 +1,13 @@
-import type { Exchange } from '../contract/exchange.ts';
-import type { Sql } from '../postgres/connection.ts';
-import type { LateResult } from '../postgres/late-money.ts';
+import type { GatewayExchange } from '../contract/gateway-exchange.ts';
+import type { Sql } from '../postgres/driver/connection.ts';
+import type { LatePaymentResult } from '../postgres/late-payments.ts';
 import type {
   AttemptRecord,
   PaymentFilter,
-  PaymentLine,
+  PaymentSummary,
   PaymentRecord,
-} from '../postgres/payment-records.ts';
-import { createPaymentRecords } from '../postgres/payment-records.ts';
+} from '../postgres/admin-payments.ts';
+import { createAdminPayments } from '../postgres/admin-payments.ts';
 import { findApplication } from './applications.ts';
 import { Refusal } from './change.ts';
 
@@ -18,34 +18,34 @@ export interface Deps {
 }
 
 /** One thing that happened, or is to happen. */
-export interface Moment {
+export interface TimelineEntry {
   at: Date;
   what: string;
   details: string | null;
 }
 
-export interface PaymentStory {
+export interface PaymentTimeline {
   payment: PaymentRecord;
   /** In order. */
-  timeline: Moment[];
+  timeline: TimelineEntry[];
   workflowUrl: string | null;
 }
 
 export const createPaymentOperations = ({ sql, workflowUrl }: Deps) => ({
-  async find(filter: PaymentFilter, limit: number): Promise<PaymentLine[]> {
+  async find(filter: PaymentFilter, limit: number): Promise<PaymentSummary[]> {
     if (filter.application !== null) await findApplication(sql, filter.application);
-    return createPaymentRecords(sql).find(filter, limit);
+    return createAdminPayments(sql).find(filter, limit);
   },
 
-  async get(id: string): Promise<PaymentStory> {
-    const payment = await createPaymentRecords(sql).get(id);
+  async get(id: string): Promise<PaymentTimeline> {
+    const payment = await createAdminPayments(sql).get(id);
     if (!payment) throw new Refusal(`There is no payment ${id}.`);
     return { payment, timeline: timelineOf(payment), workflowUrl: workflowUrl(id) };
   },
 });
 
-const timelineOf = (payment: PaymentRecord): Moment[] => {
-  const moments: (Moment | undefined)[] = [
+const timelineOf = (payment: PaymentRecord): TimelineEntry[] => {
+  const moments: (TimelineEntry | undefined)[] = [
     { at: payment.createdAt, what: 'created', details: `through ${payment.gateway}` },
     moment(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
     moment(payment.askedAt, 'gateway asked, no outcome', null),
@@ -62,7 +62,7 @@ const timelineOf = (payment: PaymentRecord): Moment[] => {
     moment(
       payment.lateMoneySettledAt,
       'late money',
-      payment.lateMoney && becameOf[payment.lateMoney],
+      payment.latePayments && becameOf[payment.latePayments],
     ),
     ...payment.attempts.map((attempt) =>
       moment(attempt.startedAt, `attempt ${attempt.number} (${attempt.trigger})`, wordsOf(attempt)),
@@ -71,18 +71,21 @@ const timelineOf = (payment: PaymentRecord): Moment[] => {
     payment.eventAt ? undefined : moment(payment.expiresAt, 'expires', null),
   ];
   return moments
-    .filter((one): one is Moment => one !== undefined)
+    .filter((one): one is TimelineEntry => one !== undefined)
     .toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };
 
-const becameOf: Record<LateResult, string> = {
+const becameOf: Record<LatePaymentResult, string> = {
   returns: 'never verified: it goes back by itself',
   reversed: 'it went back',
   by_hand: 'look after it at the gateway: it may have stayed there',
 };
 
-const moment = (at: Date | null, what: string, details: string | null): Moment | undefined =>
-  at ? { at, what, details } : undefined;
+const moment = (
+  at: Date | null,
+  what: string,
+  details: string | null,
+): TimelineEntry | undefined => (at ? { at, what, details } : undefined);
 
 const outcomeOf = (payment: PaymentRecord): string | null => {
   const { failureCode, gatewayCode, gatewayMessage, trackingCode } = payment;
@@ -90,7 +93,7 @@ const outcomeOf = (payment: PaymentRecord): string | null => {
   return words.length > 0 ? words.join(' · ') : null;
 };
 
-const saidIn = ({ result, code, message, durationMs }: Exchange): string =>
+const saidIn = ({ result, code, message, durationMs }: GatewayExchange): string =>
   `${[result, code, message].filter(Boolean).join(' · ')}, ${durationMs} ms`;
 
 const wordsOf = (attempt: AttemptRecord): string => {

@@ -1,9 +1,9 @@
-import type { Sql } from '../postgres/connection.ts';
+import type { Sql } from '../postgres/driver/connection.ts';
 import type { Page, PaymentInProgress } from '../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../postgres/reconciliation.ts';
-import { lateStartOf } from '../workflows/messages.ts';
+import { latePaymentStartOptions } from '../temporal/messages.ts';
 import type { MakeChange } from './change.ts';
-import type { Engine, WorkflowLine } from './engine.ts';
+import type { Engine, WorkflowSummary } from '../temporal/admin-client.ts';
 
 export interface Deps {
   sql: Sql;
@@ -15,7 +15,7 @@ export interface Deps {
 /**
  * `payment_without_workflow`: open, and nobody works on it.
  * `delivery_without_workflow`: ended, neither delivered nor exhausted, and nobody works on it.
- * `late_money_without_workflow`: money was found after the end, and nobody has it given back.
+ * `late_payment_without_workflow`: money was found after the end, and nobody has it given back.
  * `delivery_overdue`: more than 2 minutes late, though its workflow runs: its workers are behind.
  * `payment_overdue`: should have ended 20 minutes ago, its workflow runs and asks no gateway: after a
  * restore it may be past the end that Postgres has lost. A reset to its first task takes it up.
@@ -25,7 +25,7 @@ export interface Deps {
 export type DifferenceKind =
   | 'payment_without_workflow'
   | 'delivery_without_workflow'
-  | 'late_money_without_workflow'
+  | 'late_payment_without_workflow'
   | 'delivery_overdue'
   | 'payment_overdue'
   | 'end_without_delivery'
@@ -153,7 +153,7 @@ export const createReconciliation =
 
     const findUnrecorded = async (): Promise<boolean> => {
       const told = new Set<string>();
-      let batch: WorkflowLine[] = [];
+      let batch: WorkflowSummary[] = [];
       const lookUp = async () => {
         const existing = await queries.existing(batch.map(({ paymentId }) => paymentId));
         for (const { paymentId, running, startedAt: at, ...facts } of batch) {
@@ -197,11 +197,11 @@ export const createReconciliation =
       }),
       await compareAll({
         list: queries.listLate,
-        lost: 'late_money_without_workflow',
+        lost: 'late_payment_without_workflow',
         late: null,
         stillInProgress: queries.stillLate,
-        workflowId: (id) => lateStartOf(id).workflowId,
-        action: 'payment.heal_late_money',
+        workflowId: (id) => latePaymentStartOptions(id).workflowId,
+        action: 'payment.heal_late_payment',
         start: ({ id }) => temporal.startLate(id),
       }),
       await findUnfinished(),

@@ -1,6 +1,6 @@
-import type { Sql } from '../postgres/connection.ts';
-import type { TokenFacts } from '../postgres/token-records.ts';
-import { createTokenRecords } from '../postgres/token-records.ts';
+import type { Sql } from '../postgres/driver/connection.ts';
+import type { TokenSummary } from '../postgres/admin-tokens.ts';
+import { createAdminTokens } from '../postgres/admin-tokens.ts';
 import { createTokens, type NewToken } from '../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
@@ -28,19 +28,19 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
     });
   },
 
-  async list(application: string, limit: number): Promise<TokenFacts[]> {
+  async list(application: string, limit: number): Promise<TokenSummary[]> {
     await findApplication(sql, application);
-    return createTokenRecords(sql).list(application, limit);
+    return createAdminTokens(sql).list(application, limit);
   },
 
   /** Its very next request is refused. */
   async revoke(
     { application, id }: { application: string; id: string },
     reason: string | null,
-  ): Promise<TokenFacts> {
+  ): Promise<TokenSummary> {
     const subject = `application:${application}`;
     return change({ action: 'token.revoke', subject, reason }, async (tx) => {
-      const records = createTokenRecords(tx);
+      const records = createAdminTokens(tx);
       const token = await records.get(application, id);
       if (!token)
         throw new Refusal(

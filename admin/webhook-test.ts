@@ -1,11 +1,11 @@
-import type { TargetRule } from '../activities/webhook-address.ts';
-import { webhookUrlProblem } from '../activities/webhook-address.ts';
-import type { WebhookDispatcher } from '../activities/webhook-connector.ts';
-import { post } from '../activities/webhook-request.ts';
-import { headersOf } from '../activities/webhook-signature.ts';
+import type { TargetRule } from '../webhooks/address.ts';
+import { webhookUrlProblem } from '../webhooks/address.ts';
+import type { WebhookDispatcher } from '../webhooks/connector.ts';
+import { post } from '../webhooks/request.ts';
+import { headersOf } from '../webhooks/signature.ts';
 import { eventOf } from '../contract/event.ts';
 import { newPaymentId } from '../contract/ids.ts';
-import type { Sql } from '../postgres/connection.ts';
+import type { Sql } from '../postgres/driver/connection.ts';
 import type { AttemptResult } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';

@@ -1,13 +1,13 @@
 import { readApiConfig } from '../config.ts';
-import { engineDependency } from '../operations/engine.ts';
-import { createApiMetrics, createDatabaseMetrics, createRegistry } from '../operations/metrics.ts';
-import { openOperationsPort } from '../operations/port.ts';
-import { measuredSql } from '../operations/statements.ts';
-import { connect } from '../postgres/connection.ts';
-import { withDeadline } from '../postgres/deadline.ts';
+import { temporalDependency } from '../telemetry/temporal-dependency.ts';
+import { createApiMetrics, createDatabaseMetrics, createRegistry } from '../telemetry/metrics.ts';
+import { openMetricsPort } from '../telemetry/port.ts';
+import { instrumentSql } from '../telemetry/query-metrics.ts';
+import { connect } from '../postgres/driver/connection.ts';
+import { withQueryTimeout } from '../postgres/driver/query-timeout.ts';
 import { createLogger, listen, runProcess, SetupError } from '../process.ts';
-import { closeGently, createHttpServer } from './server.ts';
-import { connectClient } from './temporal.ts';
+import { shutdownGracefully, createHttpServer } from './http/server.ts';
+import { connectClient } from '../temporal/client.ts';
 import { createService } from './service.ts';
 
 /** To Postgres. */
@@ -26,17 +26,17 @@ await runProcess(async () => {
   const client = connectClient(config.temporal);
   const registry = createRegistry();
   const databaseMetrics = createDatabaseMetrics(registry, { connectionsMax });
-  const operations = await openOperationsPort({
+  const operations = await openMetricsPort({
     config,
     registry,
     dependencies: {
       postgres: { needed: true, ask: () => probe`select 1` },
       // Creates and reads do without.
-      temporal: engineDependency(client, { needed: false }),
+      temporal: temporalDependency(client, { needed: false }),
     },
   });
   const service = createService({
-    sql: withDeadline(measuredSql(sql, databaseMetrics), probe),
+    sql: withQueryTimeout(instrumentSql(sql, databaseMetrics), probe),
     metrics: createApiMetrics(registry),
     client,
     logger,
@@ -56,7 +56,7 @@ await runProcess(async () => {
 
   return async () => {
     operations.beginStop();
-    await closeGently(server, {
+    await shutdownGracefully(server, {
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
       beginStop: service.beginStop,
     });

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { limits } from '../contract/limits.ts';
-import type { ApiMetrics } from '../operations/metrics.ts';
-import type { Sql } from '../postgres/connection.ts';
+import type { ApiMetrics } from '../telemetry/metrics.ts';
+import type { Sql } from '../postgres/driver/connection.ts';
 import { createNotificationReader } from '../gateways/registry.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
@@ -10,24 +10,24 @@ import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
-import { createUnstarted } from '../postgres/unstarted.ts';
+import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
 import type { Logger } from '../process.ts';
-import { createAddressLimiter } from './address-limiter.ts';
-import { applicationHandlers } from './application.ts';
-import { createApp } from './app.ts';
-import { createAuthenticate } from './authentication.ts';
-import { createBacklog } from './backlog.ts';
-import { createDocumentHandlers } from './documents.ts';
-import type { Network } from './client-address.ts';
-import { createClientAddress } from './client-address.ts';
-import { createNotificationHandlers } from './notifications.ts';
-import { createLateStarter, spaceOut } from './late.ts';
-import { createPayerHandlers } from './payer.ts';
-import { createPaymentHandlers } from './payments.ts';
-import { createSandboxHandlers } from './sandbox.ts';
-import { shareAuthentication } from './shared-authentication.ts';
-import { createSettler } from './settler.ts';
-import { createStarter } from './starter.ts';
+import { createAddressLimiter } from './http/address-limiter.ts';
+import { applicationHandlers } from './auth/me.ts';
+import { createApp } from './http/app.ts';
+import { createAuthenticate } from './auth/authentication.ts';
+import { createBacklog } from './payments/backlog.ts';
+import { createDocumentHandlers } from './openapi/documents.ts';
+import type { Network } from './http/client-address.ts';
+import { createClientAddress } from './http/client-address.ts';
+import { createNotificationHandlers } from './gateways/notifications.ts';
+import { createLatePaymentStarter, throttleStarts } from './payer/late-payments.ts';
+import { createPayerHandlers } from './payer/handlers.ts';
+import { createPaymentHandlers } from './payments/handlers.ts';
+import { createSandboxHandlers } from './payer/sandbox.ts';
+import { shareAuthentication } from './auth/shared-authentication.ts';
+import { createVerifier } from './payments/verifier.ts';
+import { createStarter } from './payments/starter.ts';
 
 export interface Deps {
   sql: Sql;
@@ -55,11 +55,11 @@ export const createService = (deps: Deps) => {
   const gateways = createGateways(sql);
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
-  const unstarted = createUnstarted(sql);
-  const starter = createStarter({ client, unstarted, logger });
-  const settler = createSettler({ client });
-  const startLate = createLateStarter({ client });
-  const backlog = createBacklog({ unstarted, logger });
+  const outbox = createWorkflowOutbox(sql);
+  const starter = createStarter({ client, outbox, logger });
+  const verifier = createVerifier({ client });
+  const startLate = createLatePaymentStarter({ client });
+  const backlog = createBacklog({ outbox, logger });
   const failures = createAddressLimiter({ perMinute: limits.failuresPerMinute, now: Date.now });
   const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
   let stopping = false;
@@ -73,16 +73,16 @@ export const createService = (deps: Deps) => {
       gateways,
       starter,
       backlog,
-      settler,
+      verifier,
       metrics,
       publicBaseUrl,
       now,
     }),
     ...createPayerHandlers({
       payments,
-      settler,
+      verifier,
       starter,
-      startLate: spaceOut(startLate),
+      startLate: throttleStarts(startLate),
       now,
       logger,
     }),

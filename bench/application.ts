@@ -1,6 +1,6 @@
 import { credentialsOwner } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
-import { connect, type Sql } from '../postgres/connection.ts';
+import { connect, type Sql } from '../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';

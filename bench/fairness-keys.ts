@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectClient } from '../api/temporal.ts';
+import { connectClient } from '../temporal/client.ts';
 import { bareDelivery, bareQueue } from './bare/queues.ts';
 import type { BareDelivery } from './bare/workflow.ts';
 import { calm, dueAtOnce, firsts, hanging } from './fairness.ts';

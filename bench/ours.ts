@@ -6,7 +6,7 @@ import { startChild } from '../stack/child.ts';
 import { openLog } from '../stack/logs.ts';
 import { choosePorts } from '../stack/ports.ts';
 import { createTerminal } from '../stack/terminal.ts';
-import { programs, runProgram } from '../test/production/programs.ts';
+import { programs, runProgram } from '../tools/production/programs.ts';
 import { createSetup } from './application.ts';
 import type { Bench } from './group.ts';
 import { createPayments } from './payments.ts';

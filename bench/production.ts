@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findTemporalServer } from '../stack/temporal/program.ts';
 import { createTerminal } from '../stack/terminal.ts';
-import { startProduction } from '../test/production/stack.ts';
+import { startProduction } from '../tools/production/stack.ts';
 import { createSetup } from './application.ts';
 import { startBare } from './bare.ts';
 import { compared, type Round } from './figure.ts';

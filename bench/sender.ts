@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { webhookUrlProblem } from '../activities/webhook-address.ts';
-import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
-import { attemptDeadlineMs, post } from '../activities/webhook-request.ts';
-import { headersOf } from '../activities/webhook-signature.ts';
+import { webhookUrlProblem } from '../webhooks/address.ts';
+import { createWebhookDispatcher } from '../webhooks/connector.ts';
+import { attemptDeadlineMs, post } from '../webhooks/request.ts';
+import { headersOf } from '../webhooks/signature.ts';
 import { startChild } from '../stack/child.ts';
 import { openLog } from '../stack/logs.ts';
 import { freePort } from '../stack/ports.ts';

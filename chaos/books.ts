@@ -1,4 +1,4 @@
-import type { Entry } from '../test/gateways/stand-ins/server.ts';
+import type { Entry } from '../test/fakes/server.ts';
 import type { Decision, Gateway } from './gateways.ts';
 import type { Created } from './wishes.ts';
 

@@ -1,4 +1,4 @@
-import { delaysMs } from '../activities/webhook-schedule.ts';
+import { delaysMs } from '../webhooks/schedule.ts';
 import type { Post } from './receiver.ts';
 import type { LedgerRow } from './records.ts';
 import type { Absences } from './recovery.ts';

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Production } from '../test/production/stack.ts';
+import type { Production } from '../tools/production/stack.ts';
 import type { Violation } from './checks.ts';
 import type { Created } from './wishes.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { faults } from '../test/gateways/stand-ins/server.ts';
-import type { Member } from '../test/production/member.ts';
+import { faults } from '../test/fakes/server.ts';
+import type { Member } from '../tools/production/member.ts';
 import type { Gateway } from './gateways.ts';
 import type { Link } from './link.ts';
 import type { Random } from './random.ts';

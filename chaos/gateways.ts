@@ -1,10 +1,10 @@
-import type { FailureCode } from '../contract/failure.ts';
-import type { Entry, Provider } from '../test/gateways/stand-ins/server.ts';
-import { entryIn } from '../test/gateways/stand-ins/server.ts';
-import { startPayping } from '../test/gateways/stand-ins/payping.ts';
-import { startStripe } from '../test/gateways/stand-ins/stripe.ts';
-import { startZarinpal } from '../test/gateways/stand-ins/zarinpal.ts';
-import { startZibal } from '../test/gateways/stand-ins/zibal.ts';
+import type { FailureCode } from '../contract/failure-codes.ts';
+import type { Entry, Provider } from '../test/fakes/server.ts';
+import { entryIn } from '../test/fakes/server.ts';
+import { startPayping } from '../test/fakes/payping.ts';
+import { startStripe } from '../test/fakes/stripe.ts';
+import { startZarinpal } from '../test/fakes/zarinpal.ts';
+import { startZibal } from '../test/fakes/zibal.ts';
 import { webhookSecret } from '../test/support/stripe-account.ts';
 import type { Link } from './link.ts';
 import { startLink } from './link.ts';

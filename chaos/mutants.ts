@@ -9,28 +9,28 @@ interface Change {
   to: string;
 }
 
-const settlements = 'postgres/settlements.ts';
+const paymentOutcomes = 'postgres/paymentOutcomes.ts';
 
 /** Faults that a run must find: each takes away what keeps outcomes from being lost or doubled. */
 const mutants: Readonly<Record<string, readonly Change[]>> = {
   /** Whoever asks the gateway asks by himself, and the last answer stands. */
   'no-compare-and-set': [
-    { file: 'workflows/settling.ts', from: 'current = { answer,', to: 'void { answer,' },
+    { file: 'workflows/verification.ts', from: 'current = { answer,', to: 'void { answer,' },
     {
-      file: settlements,
+      file: paymentOutcomes,
       from: "where id = ${ended.id} and status in ('pending', 'processing')",
       to: 'where id = ${ended.id}',
     },
     // The primary keys are the other half of the compare-and-set.
     {
-      file: settlements,
+      file: paymentOutcomes,
       from: 'from ended\n        returning payment_id, created_at',
       to: `from ended
         on conflict (payment_id) do update set kind = excluded.kind, body = excluded.body
         returning payment_id, created_at`,
     },
     {
-      file: settlements,
+      file: paymentOutcomes,
       from: 'join applications a on a.slug = ended.application`',
       to: `join applications a on a.slug = ended.application
       on conflict (payment_id) do update set status = deliveries.status\``,
@@ -39,7 +39,7 @@ const mutants: Readonly<Record<string, readonly Change[]>> = {
   /** The outcome is committed, and 200 ms later its event. */
   'event-outside': [
     {
-      file: settlements,
+      file: paymentOutcomes,
       from: '), event as (\n        insert into events',
       to: `)
       select id from ended\`;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Sql } from '../postgres/connection.ts';
+import type { Sql } from '../postgres/driver/connection.ts';
 import { isOwed } from './books.ts';
 import type { Client } from './client.ts';
 import type { Created } from './wishes.ts';
@@ -77,8 +77,8 @@ export const readRecords = async (
     select order_id, count(*)::int as payments from payments group by order_id`;
   const late = await sql<{ payment_id: string; entries: string[] }[]>`
     select replace(subject, 'payment:', '') as payment_id,
-      array_agg(replace(action, 'payment.late_money_', '') order by id) as entries
-    from audit_log where starts_with(action, 'payment.late_money_') group by subject`;
+      array_agg(replace(action, 'payment.late_payment_', '') order by id) as entries
+    from audit_log where starts_with(action, 'payment.late_payment_') group by subject`;
   return {
     shown,
     events: Map.groupBy(events, ({ payment_id }) => payment_id),

@@ -1,4 +1,4 @@
-import type { Life, Member, Part } from '../test/production/member.ts';
+import type { Life, Member, Part } from '../tools/production/member.ts';
 import type { Kill } from './faults.ts';
 import type { Post } from './receiver.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../postgres/connection.ts';
+import { connect } from '../postgres/driver/connection.ts';
 import type { ServerPrograms } from '../stack/temporal/program.ts';
 import type { Violation } from './checks.ts';
 import { checkAll } from './checks.ts';
@@ -30,7 +30,7 @@ export interface Plan {
   quick: boolean;
 }
 
-export interface Surroundings {
+export interface CliContext {
   /** Its own, where logs and data go; others must be able to pass through it. */
   folder: string;
   programs: ServerPrograms;
@@ -56,7 +56,7 @@ export interface Report {
 }
 
 /** Payers, kills and troubled gateways on the production shape, then every check. @throws SetupError */
-export const runChaos = async (plan: Plan, surroundings: Surroundings): Promise<Report> => {
+export const runChaos = async (plan: Plan, surroundings: CliContext): Promise<Report> => {
   const { say, cleanup } = surroundings;
   const random = createRandom(plan.seed);
   const failing = plan.quick ? 0 : 0.25;

@@ -1,11 +1,11 @@
 import { credentialsOwner } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
-import { connect } from '../postgres/connection.ts';
+import { connect } from '../postgres/driver/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
-import type { Production } from '../test/production/stack.ts';
+import type { Production } from '../tools/production/stack.ts';
 import type { Gateway } from './gateways.ts';
 import type { Receiver } from './receiver.ts';
 

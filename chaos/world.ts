@@ -1,6 +1,6 @@
-import type { Member } from '../test/production/member.ts';
-import type { ProductionOptions } from '../test/production/stack.ts';
-import { startProduction } from '../test/production/stack.ts';
+import type { Member } from '../tools/production/member.ts';
+import type { ProductionOptions } from '../tools/production/stack.ts';
+import { startProduction } from '../tools/production/stack.ts';
 import { createApplication } from './application.ts';
 import { createClient } from './client.ts';
 import type { Wires } from './faults.ts';

@@ -1,4 +1,4 @@
-import { failureReasonOf } from './failure.ts';
+import { failureReasonOf } from './failure-codes.ts';
 import { eventIdOf } from './ids.ts';
 import { objectText } from './json.ts';
 import type { Payment } from './payment.ts';

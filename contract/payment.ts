@@ -1,5 +1,5 @@
-import type { FailureCode } from './failure.ts';
-import { failureReasonOf } from './failure.ts';
+import type { FailureCode } from './failure-codes.ts';
+import { failureReasonOf } from './failure-codes.ts';
 import { objectText } from './json.ts';
 import type { Status } from './status.ts';
 import { isTerminal } from './status.ts';
@@ -29,7 +29,7 @@ export interface Payment {
 }
 
 /** What starting a payment's workflow takes. */
-export type StartFacts = Pick<
+export type WorkflowStart = Pick<
   Payment,
   'id' | 'application' | 'orderId' | 'amount' | 'currency' | 'gateway' | 'expiresAt'
 >;

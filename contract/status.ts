@@ -13,5 +13,5 @@ export const isTerminal = (status: Status): status is TerminalStatus =>
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'none';
 
 /** What is known after asking a gateway. `unknown`: it gave no usable answer. */
-export type Standing =
-  { known: 'ended'; status: Status } | { known: 'waiting' | 'settling' | 'unknown' };
+export type VerificationResult =
+  { kind: 'ended'; status: Status } | { kind: 'waiting' | 'processing' | 'unknown' };

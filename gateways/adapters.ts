@@ -1,10 +1,10 @@
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Account, GatewayAdapter } from './gateway.ts';
-import { AccountProblem, GatewaySilence } from './gateway.ts';
+import { AccountProblem, GatewayUnavailable } from './gateway.ts';
 import type { HttpOptions } from './http.ts';
 import { beginTry, createGatewayDispatcher } from './http.ts';
-import type { Listener } from './observed.ts';
-import { observed } from './observed.ts';
+import type { Listener } from './observe.ts';
+import { observed } from './observe.ts';
 import type { SecretBox } from './registry.ts';
 import { credentialsOf, driverOf } from './registry.ts';
 import type { SandboxTools } from './sandbox.ts';
@@ -47,11 +47,12 @@ export const createAdapters = (deps: Deps): AdapterOf => {
     try {
       const driver = driverOf(account.driver);
       // Another worker may be of a newer version, and know it.
-      if (!driver) throw new GatewaySilence(`There is no gateway driver named ${account.driver}`);
+      if (!driver)
+        throw new GatewayUnavailable(`There is no gateway driver named ${account.driver}`);
       const credentials = credentialsOf(deps.secretBox, account);
       return driver.connect({ slug, kind, credentials }, { ...deps, callsTo: beginTry(deps) });
     } catch (error) {
-      if (error instanceof GatewaySilence) return unusable(error);
+      if (error instanceof GatewayUnavailable) return unusable(error);
       throw error;
     }
   };
@@ -60,7 +61,7 @@ export const createAdapters = (deps: Deps): AdapterOf => {
 };
 export type AdapterOf = (account: RecordedAccount, listener?: Listener) => GatewayAdapter;
 
-const unusable = (problem: GatewaySilence): GatewayAdapter => ({
+const unusable = (problem: GatewayUnavailable): GatewayAdapter => ({
   async open() {
     if (!(problem instanceof AccountProblem)) throw problem;
     return { result: 'refused', code: 'account_problem', message: problem.message };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { GatewaySilence } from './gateway.ts';
+import { GatewayUnavailable } from './gateway.ts';
 
 export interface Call {
   /** For messages, e.g. `verify`. */
@@ -20,7 +20,7 @@ export interface HttpAnswer {
   body: unknown;
 }
 
-/** @throws GatewaySilence without an answer, and for 3xx, 408, 429 and 5xx, which say nothing of a payment */
+/** @throws GatewayUnavailable without an answer, and for 3xx, 408, 429 and 5xx, which say nothing of a payment */
 export type CallGateway = (call: Call) => Promise<HttpAnswer>;
 
 /** A provider's address, and the one that tests and the embedded stack have instead. */
@@ -43,7 +43,7 @@ export const jsonIn = (text: string): unknown => {
   }
 };
 
-/** @throws GatewaySilence for a body of another form: what is not understood is not an outcome */
+/** @throws GatewayUnavailable for a body of another form: what is not understood is not an outcome */
 export const read = <Schema extends z.ZodType>(
   schema: Schema,
   { status, body }: HttpAnswer,
@@ -51,12 +51,14 @@ export const read = <Schema extends z.ZodType>(
 ): z.output<Schema> => {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  throw new GatewaySilence(`${what}: the answer, HTTP ${status}, is not of the documented form`);
+  throw new GatewayUnavailable(
+    `${what}: the answer, HTTP ${status}, is not of the documented form`,
+  );
 };
 
 /** Dots survive escaping, and would climb where somebody on the way undoes it. */
 const segmentOf = (value: string): string => {
   if (/^\.?$|\.\.|\p{Cc}/u.test(value))
-    throw new GatewaySilence('A reference cannot be part of a path');
+    throw new GatewayUnavailable('A reference cannot be part of a path');
   return encodeURIComponent(value.toWellFormed());
 };

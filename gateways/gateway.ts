@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { FailureCode } from '../contract/failure.ts';
+import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Redirect } from '../contract/payment.ts';
 import type { CurrencyTerms } from './amount.ts';
@@ -41,7 +41,7 @@ export type Answer =
       cardPanMasked: string | null;
     }
   | { state: 'failed'; failureCode: FailureCode; code: string | null; message: string | null }
-  | { state: 'cancelled' | 'expired' | 'waiting' | 'settling' };
+  | { state: 'cancelled' | 'expired' | 'waiting' | 'processing' };
 
 /** Of giving money back. It is repeated, up to three times, only after an inquiry that still shows it. */
 export type Reversal = { result: 'reversed' } | Refused;
@@ -60,7 +60,7 @@ export type Notification =
 
 /**
  * One account at a payment provider, for one try: all of its calls together have 20 s.
- * A call throws {@link GatewaySilence} when there was no usable answer: that is never an outcome.
+ * A call throws {@link GatewayUnavailable} when there was no usable answer: that is never an outcome.
  */
 export interface GatewayAdapter {
   /** May be repeated: the first one that is recorded stays, and payers are sent to that. */
@@ -160,7 +160,7 @@ const parsedBy = <Schema extends z.ZodType>(
 };
 
 /** Timeout, 5xx or nonsense, or it could not be asked: it did not say anything that can be relied on. */
-export class GatewaySilence extends Error {}
+export class GatewayUnavailable extends Error {}
 
 /** The account is not set up rightly, e.g. test credentials in a live account. Says no secret. */
-export class AccountProblem extends GatewaySilence {}
+export class AccountProblem extends GatewayUnavailable {}

@@ -2,9 +2,9 @@ import type { Dispatcher } from 'undici';
 import { Agent, errors, request } from 'undici';
 import type { CallGateway, Target } from './call.ts';
 import { jsonIn } from './call.ts';
-import { AccountProblem, GatewaySilence } from './gateway.ts';
-import type { ResolveName } from './names.ts';
-import { createNameResolver, lookupBy } from './names.ts';
+import { AccountProblem, GatewayUnavailable } from './gateway.ts';
+import type { ResolveName } from './dns.ts';
+import { createNameResolver, lookupBy } from './dns.ts';
 
 /** Of a connection, of a call, and of all calls of one try. */
 export const gatewayLimits = { connectMs: 3_000, callMs: 10_000, tryMs: 20_000 } as const;
@@ -53,7 +53,7 @@ export const beginTry = ({
     const { provider } = target;
     const origin = originOf(target, allowLoopback);
     return async ({ what, method, path, headers, json, form, meaningful = [] }) => {
-      const silence = (why: string) => new GatewaySilence(`${provider}, ${what}: ${why}`);
+      const silence = (why: string) => new GatewayUnavailable(`${provider}, ${what}: ${why}`);
       const signal = AbortSignal.any([whole, AbortSignal.timeout(callMs)]);
       try {
         const { statusCode: status, body } = await request(`${origin}${path}`, {
@@ -70,7 +70,7 @@ export const beginTry = ({
         if (empty && !meaningful.includes(status)) throw silence(`it answered ${status}`);
         return { status, body: jsonIn(text) };
       } catch (error) {
-        if (error instanceof GatewaySilence) throw error;
+        if (error instanceof GatewayUnavailable) throw error;
         if (signal.aborted) throw silence('it did not answer in time');
         if (error instanceof errors.HTTPParserError) throw silence('it did not answer in HTTP');
         // The code alone: a message may hold an address.

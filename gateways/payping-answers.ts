@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { FailureCode } from '../contract/failure.ts';
+import type { FailureCode } from '../contract/failure-codes.ts';
 import type { CurrencyTerms } from './amount.ts';
 import { fromWire } from './amount.ts';
 import type { Answer, OpenedPayment, Opening, Reversal } from './gateway.ts';
-import { GatewaySilence } from './gateway.ts';
+import { GatewayUnavailable } from './gateway.ts';
 import type { HttpAnswer } from './call.ts';
 import { read } from './call.ts';
-import { maskedPan, wordsOf } from './words.ts';
+import { maskedPan, wordsOf } from './redact.ts';
 
 /** Of the tomans, for which a verification has 32 bits. No other bounds are in its document. */
 const mostTomans = 2 ** 31 - 1;
@@ -85,7 +85,7 @@ const verifyRefusals: Record<number, FailureCode> = {
 const returning = new Set([155, 156]);
 const refundIsComplete = 2;
 
-/** @throws GatewaySilence for what does not say that PayPing will not take the payment */
+/** @throws GatewayUnavailable for what does not say that PayPing will not take the payment */
 export const refusalOf = (answer: HttpAnswer): Opening => {
   const { status, body } = answer;
   const { title, metaData } = Problem.safeParse(body).data ?? {};
@@ -98,18 +98,18 @@ export const refusalOf = (answer: HttpAnswer): Opening => {
 
 /**
  * What a verification said; `already`: it was done before, and only a report says what was paid.
- * @throws GatewaySilence
+ * @throws GatewayUnavailable
  */
 export const confirmationOf = (
   answer: HttpAnswer,
   payment: OpenedPayment,
 ): Answer | { state: 'already' } => {
   const { status } = answer;
-  if (status === 202 || status === 502) return { state: 'settling' };
+  if (status === 202 || status === 502) return { state: 'processing' };
   if (status === 200) return toPaid(mustBeAbout(payment, read(Facts, answer, 'payping, verify')));
   const { title, metaData } = read(Problem, answer, 'payping, verify');
   const code = metaData?.code ?? 0;
-  if (underWay.has(code)) return { state: 'settling' };
+  if (underWay.has(code)) return { state: 'processing' };
   if (alreadyVerified.has(code)) {
     const before = Facts.safeParse(metaData?.message).data;
     return before ? toPaid(mustBeAbout(payment, before)) : { state: 'already' };
@@ -119,7 +119,7 @@ export const confirmationOf = (
   throw refused('verify', answer);
 };
 
-/** @throws GatewaySilence */
+/** @throws GatewayUnavailable */
 export const reversalOf = (answer: HttpAnswer): Reversal => {
   const { status } = answer;
   if (status === 200) return { result: 'reversed' };
@@ -143,7 +143,7 @@ export const toAnswer = (report: Report): Answer => {
     case statuses.bankFailed:
       return { state: 'failed', failureCode: 'gateway_error', ...wordsOf(paymentStatus, null) };
     case statuses.awaiting:
-      return { state: 'settling' };
+      return { state: 'processing' };
     case statuses.verified:
       return paid({ amount, trackingCode: refId ? String(refId) : null, cardPanMasked: null });
     default:
@@ -151,13 +151,13 @@ export const toAnswer = (report: Report): Answer => {
   }
 };
 
-/** @throws GatewaySilence for what is said of another payment: it says nothing of this one */
+/** @throws GatewayUnavailable for what is said of another payment: it says nothing of this one */
 export const mustBeAbout = <F extends { clientRefId?: string | null | undefined }>(
   { id }: OpenedPayment,
   facts: F,
 ): F => {
   if (!facts.clientRefId || facts.clientRefId === id) return facts;
-  throw new GatewaySilence('payping: it answered about another payment');
+  throw new GatewayUnavailable('payping: it answered about another payment');
 };
 
 const toPaid = ({ amount, cardNumber, paymentRefId }: z.output<typeof Facts>): Answer =>
@@ -178,4 +178,4 @@ interface PaidFacts {
 }
 
 export const refused = (what: string, { status }: HttpAnswer) =>
-  new GatewaySilence(`payping, ${what}: it refused to answer, HTTP ${status}`);
+  new GatewayUnavailable(`payping, ${what}: it refused to answer, HTTP ${status}`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toWire } from './amount.ts';
 import type { Account, Capabilities, GatewayAdapter, OpenedPayment, Tools } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
 import type { Call, HttpAnswer } from './call.ts';
 import { pathOf, read } from './call.ts';
 import {
@@ -17,7 +17,7 @@ import {
   statuses,
   toAnswer,
 } from './payping-answers.ts';
-import { wordsOf } from './words.ts';
+import { wordsOf } from './redact.ts';
 
 /*
  * From PayPing's own document of its API (v1, v2 and v3), and where that is silent from independent
@@ -54,7 +54,7 @@ export const payping = defineDriver({
         const said = await confirm(payment, refId);
         return said.state === 'paid' ? said : undefined;
       } catch (error) {
-        if (error instanceof GatewaySilence) return undefined;
+        if (error instanceof GatewayUnavailable) return undefined;
         throw error;
       }
     };
@@ -98,7 +98,9 @@ export const payping = defineDriver({
           };
         if (!refId) {
           if (isVerified) return toAnswer(stands);
-          throw new GatewaySilence('payping, report: paid, but without the number to verify it by');
+          throw new GatewayUnavailable(
+            'payping, report: paid, but without the number to verify it by',
+          );
         }
         // A verified one is verified again for its card alone: whatever else is said, and where nothing
         // is, its report calls it final.

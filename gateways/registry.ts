@@ -4,7 +4,7 @@ import { credentialsOwner } from '../contract/ids.ts';
 import type { Money } from './amount.ts';
 import { problemsWith } from './amount.ts';
 import type { Driver, Message, Notification, ReturnHint } from './gateway.ts';
-import { GatewaySilence } from './gateway.ts';
+import { GatewayUnavailable } from './gateway.ts';
 import { payping } from './payping.ts';
 import type { SandboxTools } from './sandbox.ts';
 import { sandbox } from './sandbox.ts';
@@ -43,7 +43,7 @@ export interface SecretBox {
 }
 
 /**
- * @throws GatewaySilence where they cannot be opened here: that is no problem of the account, e.g. a
+ * @throws GatewayUnavailable where they cannot be opened here: that is no problem of the account, e.g. a
  * key may be missing in this process alone
  */
 export const credentialsOf = (
@@ -57,13 +57,13 @@ export const credentialsOf = (
     // What is wrong with JSON is told with a piece of it.
     const why =
       error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'no JSON';
-    throw new GatewaySilence(`The credentials of ${gateway} cannot be read: ${why}`);
+    throw new GatewayUnavailable(`The credentials of ${gateway} cannot be read: ${why}`);
   }
 };
 
 /**
  * Reads what claims to come from an account's gateway; undefined where that gateway tells no news.
- * @throws GatewaySilence where the account cannot be used
+ * @throws GatewayUnavailable where the account cannot be used
  */
 export const createNotificationReader =
   ({ secretBox, now }: { secretBox: SecretBox; now: () => Date }) =>

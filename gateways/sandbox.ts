@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountBounds, currencyExponents } from '../contract/money.ts';
 import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { Answer, GatewayAdapter, Tools } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'get' | 'expire'>;
@@ -42,7 +42,7 @@ const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): Gateway
   },
   async inquire({ reference }) {
     const payment = await sandboxPayments.get(reference);
-    return payment?.state === 'paid' ? { state: 'settling' } : toAnswer(payment);
+    return payment?.state === 'paid' ? { state: 'processing' } : toAnswer(payment);
   },
   expire({ reference }) {
     return sandboxPayments.expire(reference);
@@ -50,7 +50,7 @@ const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): Gateway
 });
 
 const toAnswer = (payment: SandboxPayment | undefined): Answer => {
-  if (!payment) throw new GatewaySilence('The sandbox gateway does not know the payment');
+  if (!payment) throw new GatewayUnavailable('The sandbox gateway does not know the payment');
   const { amount, currency, trackingCode, cardPanMasked } = payment;
   switch (payment.state) {
     case 'paid':

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { fromWire } from './amount.ts';
 import type { Answer } from './gateway.ts';
-import { GatewaySilence } from './gateway.ts';
+import { GatewayUnavailable } from './gateway.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
 import { stripeFailure } from './stripe-failures.ts';
-import { wordsOf } from './words.ts';
+import { wordsOf } from './redact.ts';
 
 const SessionId = z.string().regex(/^cs_(test|live)_[A-Za-z0-9]{1,200}$/);
 const Intent = z.object({
@@ -43,7 +43,7 @@ export const Event = z.object({
 });
 export const EventSession = z.object({ id: SessionId, client_reference_id: z.string().nullish() });
 
-/** What a session says of its payment. @throws GatewaySilence for what contradicts itself */
+/** What a session says of its payment. @throws GatewayUnavailable for what contradicts itself */
 export const toAnswer = (session: z.output<typeof Session>): Answer => {
   const { status, payment_status: paymentStatus, payment_intent: intent } = session;
   if (status === 'expired') return { state: 'expired' };
@@ -51,13 +51,13 @@ export const toAnswer = (session: z.output<typeof Session>): Answer => {
     if (status === 'open') return { state: 'waiting' };
     // Complete and unpaid is a slow method of payment, until its own failure is told.
     const over = intent?.status === 'requires_payment_method' || intent?.status === 'canceled';
-    if (!over) return { state: 'settling' };
+    if (!over) return { state: 'processing' };
     const error = intent.last_payment_error;
     const code = error?.decline_code ?? error?.code ?? null;
     return { state: 'failed', failureCode: stripeFailure(code), ...wordsOf(code, error?.message) };
   }
   if (status !== 'complete' || !intent)
-    throw new GatewaySilence(
+    throw new GatewayUnavailable(
       'stripe, retrieve: paid, but not complete or without a payment intent',
     );
   if (intent.latest_charge?.refunded)

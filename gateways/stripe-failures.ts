@@ -1,4 +1,4 @@
-import type { FailureCode } from '../contract/failure.ts';
+import type { FailureCode } from '../contract/failure-codes.ts';
 
 /** https://docs.stripe.com/declines/codes: `decline_code` where there is one, else `code`. */
 const codes: Partial<Record<FailureCode, string>> = {

@@ -10,7 +10,7 @@ import type {
   Opening,
   Tools,
 } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
 import type { Call, HttpAnswer } from './call.ts';
 import { jsonIn, pathOf, read } from './call.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from './stripe-answers.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
 import { isSignedByStripe } from './stripe-signature.ts';
-import { wordsOf } from './words.ts';
+import { wordsOf } from './redact.ts';
 
 const host = 'https://api.stripe.com';
 
@@ -169,7 +169,7 @@ const createClient = (
     const session = read(Session, answer, 'stripe, retrieve');
     if (!isOfKind(kind, session)) throw new AccountProblem(`A session is not of a ${kind} account`);
     if (session.id !== reference)
-      throw new GatewaySilence('stripe, retrieve: it answered another session');
+      throw new GatewayUnavailable('stripe, retrieve: it answered another session');
     return session;
   };
   return { ask, retrieve };
@@ -189,7 +189,7 @@ const formOf = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   expires_at: String(expiresAt),
 });
 
-/** @throws GatewaySilence where a twin with the same key runs, or it was used otherwise */
+/** @throws GatewayUnavailable where a twin with the same key runs, or it was used otherwise */
 const refusalOf = (answer: HttpAnswer): Opening => {
   const { error } = read(Refusal, answer, 'stripe, create');
   if (answer.status === 409 || error.type === 'idempotency_error') throw refused('create', answer);
@@ -217,4 +217,4 @@ const expiryOf = ({ expiresAt }: { expiresAt: Date }, now: Date): number => {
 };
 
 const refused = (what: string, { status }: HttpAnswer) =>
-  new GatewaySilence(`stripe, ${what}: it refused to answer, HTTP ${status}`);
+  new GatewayUnavailable(`stripe, ${what}: it refused to answer, HTTP ${status}`);

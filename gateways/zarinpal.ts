@@ -9,9 +9,9 @@ import type {
   OpenedPayment,
   Tools,
 } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
 import { pathOf, read } from './call.ts';
-import { maskedPan, wordsOf } from './words.ts';
+import { maskedPan, wordsOf } from './redact.ts';
 
 const hosts = { sandbox: 'https://sandbox.zarinpal.com', live: 'https://payment.zarinpal.com' };
 
@@ -198,7 +198,7 @@ const toAnswer = (status: Status, payment: OpenedPayment): Answer => {
       // after the deadline is not verified any more, and ZarinPal gives it back.
       return { state: 'waiting' };
     case 'PAID':
-      return { state: 'settling' };
+      return { state: 'processing' };
     case 'VERIFIED':
       return paid(payment);
     case 'FAILED':
@@ -213,4 +213,4 @@ const paid = ({ amount, currency }: OpenedPayment) =>
   ({ state: 'paid', amount, currency, trackingCode: null, cardPanMasked: null }) as const;
 
 const refused = (what: string, code: number) =>
-  new GatewaySilence(`zarinpal, ${what}: it refused to answer, code ${code}`);
+  new GatewayUnavailable(`zarinpal, ${what}: it refused to answer, code ${code}`);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FailureCode } from '../contract/failure.ts';
+import type { FailureCode } from '../contract/failure-codes.ts';
 import { amountBounds } from '../contract/money.ts';
 import { fromWire, toWire } from './amount.ts';
 import type {
@@ -10,9 +10,9 @@ import type {
   OpenedPayment,
   Tools,
 } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewaySilence } from './gateway.ts';
+import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
 import { pathOf, read } from './call.ts';
-import { maskedPan, wordsOf } from './words.ts';
+import { maskedPan, wordsOf } from './redact.ts';
 
 /*
  * Host, sandbox merchant, paths and codes are in the official sample; fields come from independent
@@ -170,10 +170,10 @@ const createClient = (
   return { ask, standing, trackIdOf, origin };
 };
 
-/** @throws GatewaySilence for what is said of another payment: it says nothing of this one */
+/** @throws GatewayUnavailable for what is said of another payment: it says nothing of this one */
 const mustBeAbout = <F extends z.output<typeof Facts>>({ id }: OpenedPayment, facts: F): F => {
   if (!facts.orderId || facts.orderId === id) return facts;
-  throw new GatewaySilence('zibal: it answered about another payment');
+  throw new GatewayUnavailable('zibal: it answered about another payment');
 };
 
 const isPaid = ({ status }: z.output<typeof Inquired>) =>
@@ -181,12 +181,12 @@ const isPaid = ({ status }: z.output<typeof Inquired>) =>
 
 const toAnswer = ({ status, ...facts }: z.output<typeof Inquired>): Answer => {
   if (status === -1) return { state: 'waiting' };
-  if (status === statuses.unverified) return { state: 'settling' };
+  if (status === statuses.unverified) return { state: 'processing' };
   if (status === statuses.verified) return paid(facts);
   if (status === 3) return { state: 'cancelled' };
   const failureCode = failureOf[status];
   // A status nobody told us of: it may mean that money moves.
-  if (!failureCode) throw new GatewaySilence(`zibal, inquiry: unknown status ${status}`);
+  if (!failureCode) throw new GatewayUnavailable(`zibal, inquiry: unknown status ${status}`);
   return { state: 'failed', failureCode, ...wordsOf(status, null) };
 };
 
@@ -200,4 +200,4 @@ const paid = ({ amount, refNumber, cardNumber }: z.output<typeof Facts>): Answer
 });
 
 const refused = (what: string, result: number) =>
-  new GatewaySilence(`zibal, ${what}: it refused to answer, result ${result}`);
+  new GatewayUnavailable(`zibal, ${what}: it refused to answer, result ${result}`);

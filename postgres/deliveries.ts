@@ -1,13 +1,13 @@
 import type { EventKind } from '../contract/event.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
-import type { Queries } from './connection.ts';
+import type { Queries } from './driver/connection.ts';
 import { inUse } from './webhook-secrets.ts';
 
 /** One POST as the ledger has it. The engine's clock is kept apart: a test can skip it. */
 export interface LedgerRow {
   number: number;
   /** When it was due. */
-  engineScheduledAt: Date;
+  scheduledAt: Date;
   startedAt: Date;
   completed: boolean;
   durationMs: number | null;
@@ -50,8 +50,8 @@ interface DeliveryRow extends Omit<Delivery, 'event' | 'attempts'> {
   eventId: string;
   kind: EventKind;
   body: Buffer;
-  attempts: (Omit<LedgerRow, 'engineScheduledAt' | 'startedAt'> &
-    Record<'engineScheduledAt' | 'startedAt', string>)[];
+  attempts: (Omit<LedgerRow, 'scheduledAt' | 'startedAt'> &
+    Record<'scheduledAt' | 'startedAt', string>)[];
 }
 
 const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Delivery => ({
@@ -59,7 +59,7 @@ const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Del
   event: { id: eventId, kind, body },
   attempts: attempts.map((attempt) => ({
     ...attempt,
-    engineScheduledAt: new Date(attempt.engineScheduledAt),
+    scheduledAt: new Date(attempt.scheduledAt),
     startedAt: new Date(attempt.startedAt),
   })),
 });
@@ -76,7 +76,7 @@ export const createDeliveries = (sql: Queries) => ({
         ) as secrets,
         coalesce((
           select json_agg(json_build_object('number', t.number,
-            'engineScheduledAt', t.engine_scheduled_at, 'startedAt', t.started_at,
+            'scheduledAt', t.scheduled_at, 'startedAt', t.started_at,
             'completed', t.completed_at is not null, 'durationMs', t.duration_ms) order by t.number)
           from attempts t where t.payment_id = d.payment_id and t.round = d.round
         ), '[]') as attempts,
@@ -106,16 +106,16 @@ export const createDeliveries = (sql: Queries) => ({
    */
   async beginAttempt(
     paymentId: string,
-    attempt: { number: number; round: number; engineScheduledAt: Date; startedAt: Date },
+    attempt: { number: number; round: number; scheduledAt: Date; startedAt: Date },
   ): Promise<{ dueAt: Date | null } | undefined> {
     const trigger = attempt.round === 1 ? 'schedule' : 'admin';
     const [row] = await sql<{ dueAt: Date | null }[]>`
       insert into attempts as t
-        (payment_id, number, round, trigger, engine_scheduled_at, started_at)
+        (payment_id, number, round, trigger, scheduled_at, started_at)
       values (${paymentId}, ${attempt.number}, ${attempt.round}, ${trigger},
-        ${attempt.engineScheduledAt}, ${attempt.startedAt})
+        ${attempt.scheduledAt}, ${attempt.startedAt})
       on conflict (payment_id, number) do update set
-        engine_scheduled_at = excluded.engine_scheduled_at, started_at = excluded.started_at
+        scheduled_at = excluded.scheduled_at, started_at = excluded.started_at
       where t.completed_at is null
       returning (
         select d.next_attempt_at from deliveries d where d.payment_id = t.payment_id

@@ -1,11 +1,11 @@
-import type { Exchange } from '../contract/exchange.ts';
-import type { Queries } from './connection.ts';
+import type { GatewayExchange } from '../contract/gateway-exchange.ts';
+import type { Queries } from './driver/connection.ts';
 
 /** Of one payment: the last ones stay. */
 const mostKept = 50;
 
 /** As JSON that Postgres reads again as rows. */
-const jsonOf = (sql: Queries, exchanges: readonly Exchange[]) =>
+const jsonOf = (sql: Queries, exchanges: readonly GatewayExchange[]) =>
   sql.json(
     exchanges.map((exchange) => ({
       ...exchange,
@@ -18,10 +18,10 @@ const jsonOf = (sql: Queries, exchanges: readonly Exchange[]) =>
  * Two common table expressions that keep exchanges: part of the statement that writes what they
  * mean, so that they cost no round trip.
  */
-export const exchangesKept = (
+export const exchangeInserts = (
   sql: Queries,
   paymentId: string,
-  exchanges: readonly Exchange[],
+  exchanges: readonly GatewayExchange[],
 ) => sql`
     dropped as (
       delete from gateway_exchanges where payment_id = ${paymentId} and id <= (
@@ -35,21 +35,21 @@ export const exchangesKept = (
     )`;
 
 /** An exchange about one of many payments. */
-export interface ExchangeOf extends Exchange {
+export interface PaymentExchange extends GatewayExchange {
   paymentId: string;
 }
 
 export const createGatewayExchanges = (sql: Queries) => ({
   /** Where nothing else is written. */
-  async insert(paymentId: string, exchanges: readonly Exchange[]): Promise<void> {
-    await sql`with ${exchangesKept(sql, paymentId, exchanges)} select`;
+  async insert(paymentId: string, exchanges: readonly GatewayExchange[]): Promise<void> {
+    await sql`with ${exchangeInserts(sql, paymentId, exchanges)} select`;
   },
 
   /**
    * Of what is asked again and again, e.g. by the sweep about many payments: of each payment, the last
    * one with each result stays, so that they do not push out what else was said.
    */
-  async insertRepeated(exchanges: readonly ExchangeOf[]): Promise<void> {
+  async insertRepeated(exchanges: readonly PaymentExchange[]): Promise<void> {
     await sql`
       with said as (
         select * from jsonb_to_recordset(${jsonOf(sql, exchanges)}) as e ("paymentId" text,
@@ -64,7 +64,7 @@ export const createGatewayExchanges = (sql: Queries) => ({
   },
 
   /** In order. */
-  list: (paymentId: string) => sql<Exchange[]>`
+  list: (paymentId: string) => sql<GatewayExchange[]>`
     select at, operation, result, code, message, duration_ms as "durationMs"
     from gateway_exchanges where payment_id = ${paymentId} order by id`,
 });

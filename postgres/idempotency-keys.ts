@@ -1,4 +1,4 @@
-import type { Sql } from './connection.ts';
+import type { Sql } from './driver/connection.ts';
 import type { IdempotencyRecord, Owner } from './payments.ts';
 
 /** What is answered again, where the body is the same. */
@@ -19,7 +19,7 @@ export const createIdempotencyKeys = (sql: Sql) => ({
   },
 
   /** @returns how many expired records were dropped, at most `limit`. */
-  async dropExpired(limit: number): Promise<number> {
+  async deleteExpired(limit: number): Promise<number> {
     const { count } = await sql`
       delete from idempotency_keys where ctid in (
         select ctid from idempotency_keys where expires_at <= now() limit ${limit})

@@ -1,6 +1,6 @@
 import { readDatabaseConfig } from '../config.ts';
 import { createLogger, runOnce, SetupError } from '../process.ts';
-import { connect } from './connection.ts';
+import { connect } from './driver/connection.ts';
 import { migrate } from './migrate.ts';
 
 /** Before each deploy, and whenever one likes: brings the database to this version's schema. */

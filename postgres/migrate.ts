@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAway, type Sql } from './connection.ts';
+import { isAway, type Sql } from './driver/connection.ts';
 
 interface Migration {
   name: string;

@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
 import type { ListPosition } from '../contract/list-payments.ts';
-import type { Payment, Redirect, StartFacts } from '../contract/payment.ts';
+import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
-import type { Sql } from './connection.ts';
+import type { Sql } from './driver/connection.ts';
 
 /** Kept with a create, so that the same key answers the same bytes. */
 export interface IdempotencyRecord {
@@ -16,18 +16,18 @@ export interface IdempotencyRecord {
   expiresAt: Date;
 }
 
-export interface SentPayment extends Payment {
+export interface StoredPayment extends Payment {
   /** Whether the payer was ever sent to the gateway. */
   sent: boolean;
 }
 
 /** A payment as far as its workflow takes it. */
-export type NamedPayment = StartFacts & Pick<Payment, 'status'>;
+export type PaymentRef = WorkflowStart & Pick<Payment, 'status'>;
 
 /** A payment as its payer meets it. */
-export interface PayerView extends SentPayment {
+export interface PayerPayment extends StoredPayment {
   driver: string;
-  unstarted: boolean;
+  inOutbox: boolean;
   /** That of the create, while it is unstarted and where its caller sent one. */
   traceId: string | null;
 }
@@ -40,8 +40,8 @@ export const paymentColumns = (sql: Sql) => sql`
   p.failure_code as "failureCode", p.expires_at as "expiresAt", p.created_at as "createdAt",
   p.updated_at as "updatedAt"`;
 
-/** Of `payments p`: what is {@link StartFacts}. */
-export const startFactsColumns = (sql: Sql) => sql`
+/** Of `payments p`: what is {@link WorkflowStart}. */
+export const workflowStartColumns = (sql: Sql) => sql`
   p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
   p.expires_at as "expiresAt"`;
 
@@ -76,7 +76,7 @@ const readsAtOnce = 50;
  */
 const createGet = (sql: Sql) => {
   const readAll = async (wanted: readonly (Owner & Pick<Payment, 'id'>)[]) => {
-    const rows = await sql<(SentPayment & { nth: number })[]>`
+    const rows = await sql<(StoredPayment & { nth: number })[]>`
       select ${paymentColumns(sql)}, p.checkout_at is not null as sent, w.nth
       from unnest(${wanted.map(({ id }) => id)}::text[],
           ${wanted.map(({ application }) => application)}::text[],
@@ -84,13 +84,13 @@ const createGet = (sql: Sql) => {
         with ordinality as w (id, application, test, nth)
       join payments p
         on p.id = w.id and p.application = w.application and p.test = w.test::boolean`;
-    const found: (SentPayment | undefined)[] = wanted.map(() => undefined);
+    const found: (StoredPayment | undefined)[] = wanted.map(() => undefined);
     for (const { nth, ...payment } of rows) found[nth - 1] = payment;
     return found;
   };
   // Its cache would only grow: nothing may be answered from it.
   const reads = new DataLoader(readAll, { cache: false, maxBatchSize: readsAtOnce });
-  return (id: string, owner: Owner): Promise<SentPayment | undefined> =>
+  return (id: string, owner: Owner): Promise<StoredPayment | undefined> =>
     reads.load({ id, ...owner });
 };
 
@@ -150,7 +150,7 @@ export const createPayments = (sql: Sql) => ({
         from key
         returning id, created_at
       )
-      insert into unstarted (payment_id, created_at, trace_id)
+      insert into workflow_outbox (payment_id, created_at, trace_id)
       select id, created_at, ${traceId}::text from payment
       returning payment_id`;
     return inserted.count === 1;
@@ -181,20 +181,20 @@ export const createPayments = (sql: Sql) => ({
   },
 
   /** For a payer's page: whoever knows the unguessable id may ask. */
-  async getForPayer(id: string): Promise<PayerView | undefined> {
-    const [row] = await sql<PayerView[]>`
+  async getForPayer(id: string): Promise<PayerPayment | undefined> {
+    const [row] = await sql<PayerPayment[]>`
       select ${paymentColumns(sql)}, g.driver, p.checkout_at is not null as sent,
-        u.payment_id is not null as unstarted, u.trace_id as "traceId"
+        u.payment_id is not null as "inOutbox", u.trace_id as "traceId"
       from payments p join gateways g on g.slug = p.gateway
-      left join unstarted u on u.payment_id = p.id
+      left join workflow_outbox u on u.payment_id = p.id
       where p.id = ${id}`;
     return row;
   },
 
   /** The payment that a gateway has under its own name for it. */
-  async getByReference(gateway: string, reference: string): Promise<NamedPayment | undefined> {
-    const [row] = await sql<NamedPayment[]>`
-      select ${startFactsColumns(sql)}, p.status from payments p
+  async getByReference(gateway: string, reference: string): Promise<PaymentRef | undefined> {
+    const [row] = await sql<PaymentRef[]>`
+      select ${workflowStartColumns(sql)}, p.status from payments p
       where p.gateway = ${gateway} and p.gateway_reference = ${reference}`;
     return row;
   },

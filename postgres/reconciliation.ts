@@ -1,11 +1,11 @@
-import type { StartFacts } from '../contract/payment.ts';
+import type { WorkflowStart } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
-import type { Sql } from './connection.ts';
-import { startFactsColumns } from './payments.ts';
-import { isLeftAlone } from './sweep.ts';
+import type { Sql } from './driver/connection.ts';
+import { workflowStartColumns } from './payments.ts';
+import { isStalled } from './sweeper.ts';
 
 /** A payment that a workflow has to be working on. */
-export interface PaymentInProgress extends StartFacts {
+export interface PaymentInProgress extends WorkflowStart {
   status: Status;
   /** Of an open payment when it expires, of a delivery its next attempt, of late money when it was found. */
   dueAt: Date;
@@ -35,7 +35,7 @@ export interface Unfinished {
  * lose a time's microseconds and with them its place.
  */
 export const createReconciliationQueries = (sql: Sql) => {
-  const facts = startFactsColumns(sql);
+  const facts = workflowStartColumns(sql);
   const from = (column: ReturnType<typeof sql>, { after }: Page) =>
     after
       ? sql`and (${column}, p.id) > (${after.position}::text::timestamptz, ${after.id})`
@@ -45,7 +45,7 @@ export const createReconciliationQueries = (sql: Sql) => {
     async listOpen(page: Page): Promise<PaymentInProgress[]> {
       return sql<PaymentInProgress[]>`
         select ${facts}, p.status, p.expires_at as "dueAt",
-          ${isLeftAlone(sql)} as overdue, p.expires_at::text as position
+          ${isStalled(sql)} as overdue, p.expires_at::text as position
         from payments p
         where p.status in ('pending', 'processing') and p.created_at < now() - interval '1 minute'
           ${from(sql`p.expires_at`, page)}
@@ -68,7 +68,7 @@ export const createReconciliationQueries = (sql: Sql) => {
       return sql<PaymentInProgress[]>`
         select ${facts}, p.status, l.found_at as "dueAt", false as overdue,
           l.found_at::text as position
-        from late_money l join payments p on p.id = l.payment_id
+        from late_payments l join payments p on p.id = l.payment_id
         where l.result is null ${from(sql`l.found_at`, page)}
         order by l.found_at, p.id limit ${page.limit}`;
     },
@@ -85,7 +85,7 @@ export const createReconciliationQueries = (sql: Sql) => {
     /** Of these, the payments of whose late money it is still not said what became. */
     async stillLate(ids: readonly string[]): Promise<Set<string>> {
       const rows = await sql<{ id: string }[]>`
-        select payment_id as id from late_money
+        select payment_id as id from late_payments
         where payment_id = any(${[...ids]}::text[]) and result is null`;
       return new Set(rows.map(({ id }) => id));
     },

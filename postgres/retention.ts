@@ -1,5 +1,5 @@
 import { firstPaymentIdOf } from '../contract/ids.ts';
-import type { Sql } from './connection.ts';
+import type { Sql } from './driver/connection.ts';
 
 /** Drops what is old, a bounded batch at a time. */
 export const createRetention = (sql: Sql) => ({
@@ -26,7 +26,7 @@ export const createRetention = (sql: Sql) => ({
         where p.id < ${firstPaymentIdOf(before)} and p.created_at < ${before}
           and p.status not in ('pending', 'processing') and d.status is distinct from 'pending'
           and not exists (
-            select from late_money l where l.payment_id = p.id and l.result is null)
+            select from late_payments l where l.payment_id = p.id and l.result is null)
         order by p.id limit ${limit}
       ), dropped_deliveries as (
         -- Waits for an admin who is re-triggering one, and then sees that it is pending.
@@ -39,10 +39,10 @@ export const createRetention = (sql: Sql) => ({
         delete from attempts where payment_id in (select id from gone)
       ), dropped_events as (
         delete from events where payment_id in (select id from gone)
-      ), dropped_late_money as (
-        delete from late_money where payment_id in (select id from gone)
-      ), dropped_unstarted as (
-        delete from unstarted where payment_id in (select id from gone)
+      ), dropped_late_payments as (
+        delete from late_payments where payment_id in (select id from gone)
+      ), dropped_outbox as (
+        delete from workflow_outbox where payment_id in (select id from gone)
       ), dropped_sandbox_payments as (
         delete from sandbox_payments where payment_id in (select id from gone)
       ), dropped as (

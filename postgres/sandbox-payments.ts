@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { FailureCode } from '../contract/failure.ts';
-import type { Sql } from './connection.ts';
+import type { FailureCode } from '../contract/failure-codes.ts';
+import type { Sql } from './driver/connection.ts';
 
 /** `open` → the payer's choice → `verified` when we confirm a paid one. */
 export type SandboxState = 'open' | 'paid' | 'verified' | 'refused' | 'cancelled' | 'expired';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../postgres/connection.ts';
+import { connect } from '../postgres/driver/connection.ts';
 import { SetupError } from '../process.ts';
 import { commandLineOf, identify, isAlive } from './identity.ts';
 import { type Launched, launch, onAbort, type Running } from './launch.ts';

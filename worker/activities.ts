@@ -1,31 +1,31 @@
 import type { Client } from '@temporalio/client';
 import { createActivities } from '../activities/index.ts';
-import { createPlaces } from '../activities/places.ts';
-import { createWebhookDispatcher } from '../activities/webhook-connector.ts';
-import { attemptDeadlineMs } from '../activities/webhook-request.ts';
+import { createBulkhead } from '../activities/bulkhead.ts';
+import { createWebhookDispatcher } from '../webhooks/connector.ts';
+import { attemptDeadlineMs } from '../webhooks/request.ts';
 import { createGatewayDispatcher } from '../gateways/http.ts';
 import { createAdapters } from '../gateways/adapters.ts';
-import type { WorkerMetrics } from '../operations/metrics.ts';
-import type { Sql } from '../postgres/connection.ts';
+import type { WorkerMetrics } from '../telemetry/metrics.ts';
+import type { Sql } from '../postgres/driver/connection.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
-import { createLateMoney } from '../postgres/late-money.ts';
+import { createLatePayments } from '../postgres/late-payments.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
-import { createSettlements } from '../postgres/settlements.ts';
-import { createSweepQueries } from '../postgres/sweep.ts';
-import { createUnstarted } from '../postgres/unstarted.ts';
+import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
+import { createSweeperQueries } from '../postgres/sweeper.ts';
+import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
 import type { Logger } from '../process.ts';
 import {
-  measuredDeliveries,
-  measuredGateways,
-  measuredLogger,
-  measuredSettlements,
-} from './measured.ts';
-import { createHandedOutAt } from './handed-out.ts';
-import { createPaymentWorkflows } from './payment-workflows.ts';
+  instrumentDeliveries,
+  instrumentGateways,
+  instrumentLogger,
+  instrumentPaymentOutcomes,
+} from './instrumented.ts';
+import { createActivityStartedAt } from '../temporal/activity-started-at.ts';
+import { createPaymentWorkflows } from '../temporal/payment-workflows.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
 
 export interface Deps {
@@ -54,23 +54,23 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   });
   const activities = createActivities({
     gatewayExchanges: createGatewayExchanges(sql),
-    settlements: measuredSettlements(createSettlements(sql), { metrics, logger }),
-    lateMoney: createLateMoney(sql),
-    deliveries: measuredDeliveries(createDeliveries(sql), metrics),
-    sweepQueries: createSweepQueries(sql),
-    unstarted: createUnstarted(sql),
+    paymentOutcomes: instrumentPaymentOutcomes(createPaymentOutcomes(sql), { metrics, logger }),
+    latePayments: createLatePayments(sql),
+    deliveries: instrumentDeliveries(createDeliveries(sql), metrics),
+    sweeperQueries: createSweeperQueries(sql),
+    outbox: createWorkflowOutbox(sql),
     idempotencyKeys: createIdempotencyKeys(sql),
-    gatewayOf: measuredGateways(gatewayOf, metrics),
+    gatewayOf: instrumentGateways(gatewayOf, metrics),
     secretBox,
     targetRule,
-    gatewayPlaces: createPlaces({ perOwner: paymentSlots / 4 }),
-    deliveryPlaces: createPlaces({ perOwner: deliverySlots / 4 }),
+    gatewayBulkhead: createBulkhead({ perOwner: paymentSlots / 4 }),
+    deliveryBulkhead: createBulkhead({ perOwner: deliverySlots / 4 }),
     workflows: createPaymentWorkflows(client),
-    handedOutAt: createHandedOutAt(client),
+    activityStartedAt: createActivityStartedAt(client),
     dispatcher,
     publicBaseUrl,
     now,
-    logger: measuredLogger(logger, metrics),
+    logger: instrumentLogger(logger, metrics),
   });
   return {
     activities,

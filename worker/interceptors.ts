@@ -2,13 +2,13 @@ import type { Context } from '@temporalio/activity';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import { traceHeader } from '../contract/trace.ts';
-import type { WorkerMetrics } from '../operations/metrics.ts';
+import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import { logContext } from '../process.ts';
-import { sweepWorkflow } from '../workflows/messages.ts';
+import { sweepWorkflow } from '../temporal/messages.ts';
 
 /** Around each activity: what its log lines carry, and what the sweep did. */
 export const createActivityInterceptors =
-  ({ swept, sweepLastSuccess }: Pick<WorkerMetrics, 'swept' | 'sweepLastSuccess'>) =>
+  ({ swept, sweeperLastSuccess }: Pick<WorkerMetrics, 'swept' | 'sweeperLastSuccess'>) =>
   ({ info }: Context): ActivityInterceptors => {
     const [paymentId] = /PAY_\w+$/.exec(info.workflowExecution?.workflowId ?? '') ?? [];
     const facts: Record<string, string> = paymentId === undefined ? {} : { payment_id: paymentId };
@@ -20,7 +20,7 @@ export const createActivityInterceptors =
           const result = await logContext.run(facts, () => next(input));
           if (info.workflowType === sweepWorkflow) {
             const task = { task: info.activityType };
-            sweepLastSuccess.setToCurrentTime(task);
+            sweeperLastSuccess.setToCurrentTime(task);
             if (typeof result === 'number') swept.inc(task, result);
           }
           return result;

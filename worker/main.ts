@@ -1,24 +1,24 @@
 import { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { readWorkerConfig } from '../config.ts';
-import { engineDependency } from '../operations/engine.ts';
+import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import {
   createDatabaseMetrics,
   createRegistry,
   createWorkerMetrics,
-  registerWorkLeft,
-} from '../operations/metrics.ts';
-import { openOperationsPort } from '../operations/port.ts';
-import { measuredSql } from '../operations/statements.ts';
-import { connect } from '../postgres/connection.ts';
-import { createWorkLeft } from '../postgres/work-left.ts';
+  registerBacklogMetrics,
+} from '../telemetry/metrics.ts';
+import { openMetricsPort } from '../telemetry/port.ts';
+import { instrumentSql } from '../telemetry/query-metrics.ts';
+import { connect } from '../postgres/driver/connection.ts';
+import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { createLogger, currentTrace, runProcess, SetupError } from '../process.ts';
-import { tracedStarts } from '../workflows/messages.ts';
+import { tracedStarts } from '../temporal/messages.ts';
 import { composeActivities } from './activities.ts';
-import { connectEngine } from './connection.ts';
-import { createEngineMetrics } from './engine-metrics.ts';
+import { connectNative } from '../temporal/native-connection.ts';
+import { createSdkMetrics } from '../telemetry/sdk-metrics.ts';
 import { createActivityInterceptors } from './interceptors.ts';
-import { prepareNamespace } from './namespace.ts';
+import { setupNamespace } from '../temporal/namespace.ts';
 import { createWorkers } from './workers.ts';
 
 /** To Postgres. */
@@ -27,7 +27,7 @@ const connectionsMax = 20;
 await runProcess(async () => {
   const config = readWorkerConfig();
   const logger = createLogger('worker', config.LOG_LEVEL);
-  const engineMetrics = await createEngineMetrics();
+  const engineMetrics = await createSdkMetrics();
   // The process owns its signals: the runtime would stop workers behind its back.
   Runtime.install({
     shutdownSignals: [],
@@ -45,33 +45,33 @@ await runProcess(async () => {
     }),
   });
   const { connectionOptions, namespace } = config.temporal;
-  const connection = await connectEngine(connectionOptions).catch((error: unknown) => {
+  const connection = await connectNative(connectionOptions).catch((error: unknown) => {
     throw new SetupError(
       `Temporal cannot be reached (${String(error)}): start it, or set TEMPORAL_ADDRESS.`,
     );
   });
   const interceptors = { workflow: [tracedStarts(currentTrace)] };
   const client = new Client({ connection, namespace, interceptors });
-  await prepareNamespace(client).catch((error: unknown) => {
+  await setupNamespace(client).catch((error: unknown) => {
     throw new SetupError(
-      `The namespace ${namespace} cannot be prepared (${String(error)}): correct TEMPORAL_NAMESPACE, or make it (worker/prepare.ts); where the worker may not add the search attributes Application and OrderId (both Keyword), add them.`,
+      `The namespace ${namespace} cannot be prepared (${String(error)}): correct TEMPORAL_NAMESPACE, or make it (worker/setup-namespace.ts); where the worker may not add the search attributes Application and OrderId (both Keyword), add them.`,
     );
   });
 
   const registry = createRegistry();
   const metrics = createWorkerMetrics(registry);
   const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
-  const sql = measuredSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
+  const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
-  registerWorkLeft(registry, createWorkLeft(probe).look);
+  registerBacklogMetrics(registry, createBacklogMetrics(probe).look);
   // Before the port: the first scrape shows what counts from 0 on.
   const work = composeActivities({ config, client, sql, metrics, logger });
-  const operations = await openOperationsPort({
+  const operations = await openMetricsPort({
     config,
     registry,
     dependencies: {
       postgres: { needed: true, ask: () => probe`select 1` },
-      temporal: engineDependency(client, { needed: true }),
+      temporal: temporalDependency(client, { needed: true }),
     },
     furtherMetrics: engineMetrics.read,
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { readEngineConfig } from '../config.ts';
+import { readTemporalConfig } from '../config.ts';
 import { runOnce, SetupError } from '../process.ts';
 import { buildBundle } from './workflow-bundle.ts';
 
@@ -75,7 +75,7 @@ const verdictOf = (seen: { tried: number; different: number; cut: boolean }) => 
  */
 await runOnce(async () => {
   const { limit, query } = readArguments();
-  const { temporal, WORKFLOW_BUNDLE: path } = readEngineConfig();
+  const { temporal, WORKFLOW_BUNDLE: path } = readTemporalConfig();
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
     telemetryOptions: { logging: { filter: 'OFF' } },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ActivityInterceptorsFactory, NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
-import { paymentsQueue, webhooksQueue } from '../workflows/messages.ts';
+import { paymentsQueue, webhooksQueue } from '../temporal/messages.ts';
 import { buildBundle } from './workflow-bundle.ts';
 
 export interface WorkersOptions {

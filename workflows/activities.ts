@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { webhooksQueue } from './messages.ts';
+import { webhooksQueue } from '../temporal/messages.ts';
 
 /** Opening at the gateway: repeated until the payment expires, unless the gateway refuses. */
 export const opening = (untilExpiryMs: number) =>

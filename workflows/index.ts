@@ -1,4 +1,4 @@
 /** The entry of the workflow bundle. */
-export { late } from './late.ts';
+export { latePayment } from './late-payment.ts';
 export { payment } from './payment.ts';
-export { sweep } from './sweep.ts';
+export { sweep } from './sweeper.ts';

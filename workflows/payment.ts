@@ -17,13 +17,13 @@ import {
   gatewayUnavailable,
   paymentNotFound,
   webhookExhausted,
-} from '../contract/failure-types.ts';
+} from '../temporal/failure-types.ts';
 import { limits } from '../contract/limits.ts';
-import type { Standing } from '../contract/status.ts';
+import type { VerificationResult } from '../contract/status.ts';
 import { delivery, opening } from './activities.ts';
-import type { PaymentInput, SettleRequest } from './messages.ts';
-import { newsSignal, settleUpdate } from './messages.ts';
-import { createSettling } from './settling.ts';
+import type { PaymentInput, VerifyRequest } from '../temporal/messages.ts';
+import { recheckSignal, verifyUpdate } from '../temporal/messages.ts';
+import { createVerification } from './verification.ts';
 
 const minuteMs = 60_000;
 const graceMs = limits.graceMinutes * minuteMs;
@@ -39,12 +39,12 @@ export async function payment(input: PaymentInput): Promise<void> {
 }
 
 const live = async (input: PaymentInput): Promise<void> => {
-  const settling = createSettling(input.id);
+  const settling = createVerification(input.id);
   let news = false;
-  setHandler(defineUpdate<Standing, [SettleRequest]>(settleUpdate), (request) =>
+  setHandler(defineUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate), (request) =>
     settling.ask(request),
   );
-  setHandler(defineSignal(newsSignal), () => {
+  setHandler(defineSignal(recheckSignal), () => {
     news = true;
   });
 
@@ -67,13 +67,13 @@ const live = async (input: PaymentInput): Promise<void> => {
     if (isLong()) await startAfresh(input);
     news = false;
     const grace = Date.now() < until + graceMs;
-    const { known } = await settling.expire({ grace, unreachable: opened === 'unreachable' });
-    silentTries = known === 'unknown' ? silentTries + 1 : 0;
+    const { kind } = await settling.expire({ grace, unreachable: opened === 'unreachable' });
+    silentTries = kind === 'unknown' ? silentTries + 1 : 0;
     const pauseMs = Math.min(minuteMs * 2 ** Math.max(silentTries - 1, 0), longestPauseMs);
     const isPatched = patched('a-pause-ends-when-long-or-answered');
     const isStirred = () => isLong() || (silentTries > 0 && settling.isWaiting());
     const goesOn = () => news || settling.ended() !== undefined || (isPatched && isStirred());
-    await before(Date.now() + pauseMs, goesOn, `The gateway said ${known}, it is asked again`);
+    await before(Date.now() + pauseMs, goesOn, `The gateway said ${kind}, it is asked again`);
   }
 
   await deliver(input);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { tokenModes } from '../../contract/token.ts';
 import { Refusal } from '../change.ts';
-import type { Surroundings } from './commands.ts';
+import type { CliContext } from './commands.ts';
 import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
 import { clean, facts, table } from './output.ts';
 
@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 const days = count(3_650);
 const once = 'It is shown now and never again.';
 
-export const tokenCommands = (around: Surroundings): Command => {
+export const tokenCommands = (around: CliContext): Command => {
   const issue = command(
     around,
     {
@@ -103,7 +103,7 @@ const secretId = (text: string): number => {
   throw new Refusal('The id must be the number that secrets list shows.');
 };
 
-export const secretCommands = (around: Surroundings): Command => {
+export const secretCommands = (around: CliContext): Command => {
   const rotate = command(
     around,
     {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Application } from '../../postgres/applications.ts';
 import { Refusal } from '../change.ts';
 import { hideQuery } from '../webhook-url.ts';
-import type { Surroundings } from './commands.ts';
+import type { CliContext } from './commands.ts';
 import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
 import type { Io } from './io.ts';
 import { facts, table, type Output } from './output.ts';
@@ -45,7 +45,7 @@ const readWebhookUrl = async (given: unknown, io: Io): Promise<string | null> =>
 const urlsOf = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.map(String) : undefined;
 
-const createCommand = (around: Surroundings): Command =>
+const createCommand = (around: CliContext): Command =>
   command(
     around,
     {
@@ -78,7 +78,7 @@ const createCommand = (around: Surroundings): Command =>
     },
   );
 
-const updateCommand = (around: Surroundings): Command =>
+const updateCommand = (around: CliContext): Command =>
   command(
     around,
     {
@@ -117,7 +117,7 @@ const updateCommand = (around: Surroundings): Command =>
     },
   );
 
-export const applicationCommands = (around: Surroundings): Command => {
+export const applicationCommands = (around: CliContext): Command => {
   const setStatus = (name: string, status: Application['status'], summary: string) =>
     command(
       around,

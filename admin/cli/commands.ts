@@ -6,14 +6,14 @@ import type { Output } from './output.ts';
 import { clean, jsonText } from './output.ts';
 
 /** What every command is given. */
-export interface Surroundings {
+export interface CliContext {
   io: Io;
   /** Connects at the first use: help needs neither a database nor settings. */
   open: (actor: string | undefined) => Promise<Operations>;
 }
 
 /** The answer was shown already, and was a failure. */
-export class ShownFailure extends Error {}
+export class ReportedError extends Error {}
 
 interface CommonOptions {
   json?: boolean;
@@ -87,7 +87,7 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 
 /** One command: parses, asks where it must, runs, and shows what came of it. */
 export const command = (
-  { io, open }: Surroundings,
+  { io, open }: CliContext,
   { usage, summary, examples, options = [], misused, irreversible }: Spec,
   run: (call: Call) => Promise<Output>,
 ): Command => {
@@ -115,7 +115,7 @@ export const command = (
     const operations = await open(parsed.as);
     const { text, json, failed } = await run({ args: texts, options: parsed, operations, io });
     io.out(parsed.json ? jsonText(json) : text);
-    if (failed) throw new ShownFailure();
+    if (failed) throw new ReportedError();
   });
 };
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { gatewayKinds } from '../../contract/gateway-account.ts';
-import type { Surroundings } from './commands.ts';
+import type { CliContext } from './commands.ts';
 import { command, group, option, reason, textOf } from './commands.ts';
 import type { Io } from './io.ts';
 import { table } from './output.ts';
@@ -21,7 +21,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-const addCommand = (around: Surroundings): Command =>
+const addCommand = (around: CliContext): Command =>
   command(
     around,
     {
@@ -56,7 +56,7 @@ const addCommand = (around: Surroundings): Command =>
     },
   );
 
-const updateCommand = (around: Surroundings): Command =>
+const updateCommand = (around: CliContext): Command =>
   command(
     around,
     {
@@ -77,7 +77,7 @@ const updateCommand = (around: Surroundings): Command =>
     },
   );
 
-export const gatewayCommands = (around: Surroundings): Command => {
+export const gatewayCommands = (around: CliContext): Command => {
   const list = command(
     around,
     { usage: 'list', summary: 'all gateways', examples: ['gateways list'] },

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { AuditFacts } from '../../postgres/audit-log.ts';
 import { hideQuery } from '../webhook-url.ts';
-import type { Surroundings } from './commands.ts';
+import type { CliContext } from './commands.ts';
 import { command, count, group, limit, listUpTo, option, reason, textOf } from './commands.ts';
 import { facts, table } from './output.ts';
 
-export const webhookCommands = (around: Surroundings): Command => {
+export const webhookCommands = (around: CliContext): Command => {
   const test = command(
     around,
     {
@@ -41,7 +41,7 @@ export const webhookCommands = (around: Surroundings): Command => {
   );
 };
 
-export const purgeCommand = (around: Surroundings): Command =>
+export const purgeCommand = (around: CliContext): Command =>
   command(
     around,
     {
@@ -74,7 +74,7 @@ export const purgeCommand = (around: Surroundings): Command =>
 
 const words = (given: AuditFacts | null): string => (given ? JSON.stringify(given) : '');
 
-export const auditCommand = (around: Surroundings): Command =>
+export const auditCommand = (around: CliContext): Command =>
   command(
     around,
     {

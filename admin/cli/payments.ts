@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { formatMoney } from '../../contract/money.ts';
 import { isTerminal, statuses } from '../../contract/status.ts';
-import type { PaymentLine } from '../../postgres/payment-records.ts';
+import type { PaymentSummary } from '../../postgres/admin-payments.ts';
 import type { Many, Retriggered } from '../deliveries.ts';
-import type { PaymentStory } from '../payments.ts';
+import type { PaymentTimeline } from '../payments.ts';
 import { Refusal } from '../change.ts';
-import type { Call, Surroundings } from './commands.ts';
+import type { Call, CliContext } from './commands.ts';
 import { command, count, group, limit, listUpTo, option, reason, textOf } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 
-const listed = (lines: readonly PaymentLine[], none: string): Output => {
+const listed = (lines: readonly PaymentSummary[], none: string): Output => {
   const rows = lines.map((one) => [
     ...[one.id, one.application, one.orderId, one.status, formatMoney(one), one.delivery],
     ...[one.test, one.createdAt, one.duplicateOf],
@@ -18,7 +18,7 @@ const listed = (lines: readonly PaymentLine[], none: string): Output => {
   return { text: table([...headings, 'created', 'duplicate of'], rows, none), json: lines };
 };
 
-const told = ({ payment, timeline, workflowUrl }: PaymentStory): Output => {
+const told = ({ payment, timeline, workflowUrl }: PaymentTimeline): Output => {
   const summary = facts({
     payment: payment.id,
     application: payment.application,
@@ -43,7 +43,7 @@ const told = ({ payment, timeline, workflowUrl }: PaymentStory): Output => {
   };
 };
 
-export const paymentCommands = (around: Surroundings): Command => {
+export const paymentCommands = (around: CliContext): Command => {
   const find = command(
     around,
     {
@@ -150,7 +150,7 @@ const retrigger = async ({ args, options, operations, io }: Call): Promise<Outpu
   return { ...output, failed: results.some(({ done }) => done === 'refused') };
 };
 
-export const deliveryCommands = (around: Surroundings): Command => {
+export const deliveryCommands = (around: CliContext): Command => {
   const list = command(
     around,
     {

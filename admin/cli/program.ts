@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
-import { isAway, isTooSlow } from '../../postgres/connection.ts';
+import { isAway, isTooSlow } from '../../postgres/driver/connection.ts';
 import { SetupError } from '../../process.ts';
 import { Refusal } from '../change.ts';
 import { secretCommands, tokenCommands } from './access.ts';
 import { applicationCommands } from './applications.ts';
-import type { Surroundings } from './commands.ts';
-import { ShownFailure } from './commands.ts';
+import type { CliContext } from './commands.ts';
+import { ReportedError } from './commands.ts';
 import { gatewayCommands } from './gateways.ts';
 import { auditCommand, purgeCommand, webhookCommands } from './others.ts';
 import { clean } from './output.ts';
@@ -16,19 +16,19 @@ import { reconcileCommand } from './reconcile.ts';
 const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
 
 /** Runs one line of the admin. Never throws. @returns the exit code */
-export const runAdmin = async (around: Surroundings, argv: readonly string[]): Promise<number> => {
+export const runAdmin = async (around: CliContext, argv: readonly string[]): Promise<number> => {
   try {
     await createProgram(around).parseAsync([...argv], { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-    if (!(error instanceof ShownFailure)) around.io.note(sentenceOf(error));
+    if (!(error instanceof ReportedError)) around.io.note(sentenceOf(error));
     return exitCodes.failed;
   }
 };
 
-const createProgram = (around: Surroundings): Command => {
+const createProgram = (around: CliContext): Command => {
   const program = new Command('npm run admin --')
     .description('Administers the payment service. Every change is written into an audit log.')
     .addHelpText('after', ['', 'Examples:', ...examples].join('\n'));
@@ -60,7 +60,7 @@ const examples = [
 ];
 
 /** Commander ends the process and writes by itself otherwise. */
-const settle = (made: Command, around: Surroundings) => {
+const settle = (made: Command, around: CliContext) => {
   made.exitOverride().configureOutput({
     writeOut: (text) => around.io.out(text.trimEnd()),
     // What was typed wrongly may hold anything.

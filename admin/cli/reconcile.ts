@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { DifferenceKind } from '../reconciliation.ts';
-import type { Surroundings } from './commands.ts';
+import type { CliContext } from './commands.ts';
 import { command, count, option, reason, textOf } from './commands.ts';
 import { table } from './output.ts';
 
@@ -10,7 +10,7 @@ import { table } from './output.ts';
 export const words: Record<DifferenceKind, string> = {
   payment_without_workflow: 'open, and no workflow runs',
   delivery_without_workflow: 'ended, not delivered, and no workflow runs',
-  late_money_without_workflow: 'late money, and no workflow runs',
+  late_payment_without_workflow: 'late money, and no workflow runs',
   delivery_overdue: 'delivery overdue, though its workflow runs',
   payment_overdue: 'overdue, and its workflow asks no gateway',
   end_without_delivery: 'ended without an event or a delivery',
@@ -24,7 +24,7 @@ const time = (text: string): string => {
   throw new InvalidArgumentError('It must be a time like 2026-11-20T10:41:37Z.');
 };
 
-export const reconcileCommand = (around: Surroundings): Command =>
+export const reconcileCommand = (around: CliContext): Command =>
   command(
     around,
     {

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import rawBody from 'raw-body';
 import { z } from 'zod';
-import { connectClient } from '../../api/temporal.ts';
-import { connect } from '../../postgres/connection.ts';
+import { connectClient } from '../../temporal/client.ts';
+import { connect } from '../../postgres/driver/connection.ts';
 import { runProcess } from '../../process.ts';
-import { settleUpdate, startOf } from '../../workflows/messages.ts';
+import { verifyUpdate, paymentStartOptions } from '../../temporal/messages.ts';
 import { closedLoop } from '../load.ts';
 import { bareQueue, bareWorkflow, idleQueue, shapedWorkflow } from './queues.ts';
 import { readSetup } from './setup.ts';
@@ -51,12 +51,12 @@ await runProcess(async () => {
     const facts = { id: workflowId, application: 'bench', orderId: workflowId, gateway: 'none' };
     const terms = { amount: 1000, currency: 'IRR', expiresAt: new Date(Date.now() + 1_800_000) };
     const handle = await client.workflow.start<typeof shaped>(shapedWorkflow, {
-      ...startOf({ ...facts, ...terms }),
+      ...paymentStartOptions({ ...facts, ...terms }),
       taskQueue: bareQueue,
       args: [],
     });
     await sleep(payerMs);
-    await handle.executeUpdate(settleUpdate);
+    await handle.executeUpdate(verifyUpdate);
     await handle.result();
   };
 

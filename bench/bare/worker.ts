@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Runtime, Worker } from '@temporalio/worker';
 import { runProcess } from '../../process.ts';
-import { connectEngine } from '../../worker/connection.ts';
+import { connectNative } from '../../temporal/native-connection.ts';
 import { deliveryWorkerOptions, paymentWorkerOptions } from '../../worker/workers.ts';
 import { activities } from './activities.ts';
 import { bareDeliveryQueue, bareQueue } from './queues.ts';
@@ -11,7 +11,7 @@ import { readSetup } from './setup.ts';
 await runProcess(async () => {
   const { temporal, bundlePath } = readSetup();
   Runtime.install({ shutdownSignals: [] });
-  const connection = await connectEngine({ address: temporal.address });
+  const connection = await connectNative({ address: temporal.address });
   const shared = { connection, namespace: temporal.namespace };
   const { deliver, post, ...others } = activities;
   const workers = await Promise.all([

@@ -1,5 +1,5 @@
 import { condition, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
-import { settleUpdate } from '../../workflows/messages.ts';
+import { verifyUpdate } from '../../temporal/messages.ts';
 import type { BareActivities, PostInput } from './activities.ts';
 import { bareDeliveryQueue } from './queues.ts';
 
@@ -24,7 +24,7 @@ export async function bare(): Promise<void> {
 /** The same three, with a payer who is waited for under a timer and comes back by an update. */
 export async function shaped(): Promise<void> {
   let isSettled = false;
-  setHandler(defineUpdate(settleUpdate), async () => {
+  setHandler(defineUpdate(verifyUpdate), async () => {
     await settle();
     isSettled = true;
   });

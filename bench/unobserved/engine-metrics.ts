@@ -1,5 +1,5 @@
-import type * as engine from '../../worker/engine-metrics.ts';
+import type * as engine from '../../telemetry/sdk-metrics.ts';
 
-export const { createEngineMetrics }: typeof engine = {
-  createEngineMetrics: async () => ({ telemetry: {}, read: async () => '' }),
+export const { createSdkMetrics }: typeof engine = {
+  createSdkMetrics: async () => ({ telemetry: {}, read: async () => '' }),
 };

@@ -1,13 +1,13 @@
-import type * as measured from '../../worker/measured.ts';
+import type * as measured from '../../worker/instrumented.ts';
 
 export const {
-  measuredSettlements,
-  measuredDeliveries,
-  measuredGateways,
-  measuredLogger,
+  instrumentPaymentOutcomes,
+  instrumentDeliveries,
+  instrumentGateways,
+  instrumentLogger,
 }: typeof measured = {
-  measuredSettlements: (settlements) => settlements,
-  measuredDeliveries: (deliveries) => deliveries,
-  measuredGateways: (gatewayOf) => gatewayOf,
-  measuredLogger: (logger) => logger,
+  instrumentPaymentOutcomes: (paymentOutcomes) => paymentOutcomes,
+  instrumentDeliveries: (deliveries) => deliveries,
+  instrumentGateways: (gatewayOf) => gatewayOf,
+  instrumentLogger: (logger) => logger,
 };

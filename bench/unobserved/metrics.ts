@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type * as metrics from '../../operations/metrics.ts';
+import type * as metrics from '../../telemetry/metrics.ts';
 
 /** The calls that the service makes on its metrics, and nothing behind them. */
 const nothing = {
@@ -17,10 +17,10 @@ export const {
   createDatabaseMetrics,
   createApiMetrics,
   createWorkerMetrics,
-  registerWorkLeft,
+  registerBacklogMetrics,
   registerDependencies,
 }: typeof metrics = {
   createRegistry: () => new Registry(),
   ...{ createDatabaseMetrics: all, createApiMetrics: all, createWorkerMetrics: all },
-  ...{ registerWorkLeft() {}, registerDependencies() {} },
+  ...{ registerBacklogMetrics() {}, registerDependencies() {} },
 };

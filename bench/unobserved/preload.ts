@@ -6,10 +6,10 @@ import { registerHooks } from 'node:module';
  */
 const root = new URL('../..', import.meta.url).href;
 const standIns: Readonly<Record<string, string>> = {
-  'operations/metrics.ts': 'metrics.ts',
-  'operations/statements.ts': 'statements.ts',
-  'worker/engine-metrics.ts': 'engine-metrics.ts',
-  'worker/measured.ts': 'measured.ts',
+  'telemetry/metrics.ts': 'metrics.ts',
+  'telemetry/query-metrics.ts': 'statements.ts',
+  'telemetry/sdk-metrics.ts': 'engine-metrics.ts',
+  'worker/instrumented.ts': 'measured.ts',
 };
 
 registerHooks({

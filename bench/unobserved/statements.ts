@@ -1,3 +1,3 @@
-import type * as statements from '../../operations/statements.ts';
+import type * as statements from '../../telemetry/query-metrics.ts';
 
-export const { measuredSql }: typeof statements = { measuredSql: (sql) => sql };
+export const { instrumentSql }: typeof statements = { instrumentSql: (sql) => sql };

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SetupError } from '../../process.ts';
-import { historyRetention, searchAttributes } from '../../workflows/messages.ts';
+import { historyRetention, searchAttributes } from '../../temporal/messages.ts';
 import { type Launched, launch, type Running } from '../launch.ts';
 
 export interface TemporalOptions {
@@ -51,7 +51,7 @@ const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 200,
   // Else a task that is handed to a worker just as it stops is missed until its timeout.
   'frontend.enableCancelWorkerPollsOnShutdown': true,
-  // Applications take turns where tasks wait, see startOf.
+  // Applications take turns where tasks wait, see paymentStartOptions.
   'matching.enableFairness': true,
   // The dev server reads them from its database for every task, lest somebody who adds one has to wait
   // two seconds for it. Ours stand from its first moment.

@@ -10,12 +10,12 @@ import { choosePorts } from '../../stack/ports.ts';
 import { findTemporalServer } from '../../stack/temporal/program.ts';
 import { connectTo } from '../../stack/temporal/server.ts';
 import { createTerminal } from '../../stack/terminal.ts';
-import { aFolder } from '../stack/support.ts';
+import { aFolder } from '../support/stack/support.ts';
 import { readCompose } from '../support/compose.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
 import { until } from '../support/until.ts';
-import { runProgram } from './programs.ts';
-import { anyServerPorts } from './temporal.ts';
+import { runProgram } from '../../tools/production/programs.ts';
+import { anyServerPorts } from '../../tools/production/temporal.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { services, configs } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });

@@ -11,10 +11,10 @@ import type { Created } from '../../chaos/wishes.ts';
 import { drawWishes } from '../../chaos/wishes.ts';
 import { startWorld } from '../../chaos/world.ts';
 import { readStackConfig } from '../../config.ts';
-import { connect } from '../../postgres/connection.ts';
+import { connect } from '../../postgres/driver/connection.ts';
 import { findTemporalServer } from '../../stack/temporal/program.ts';
 import { createTerminal } from '../../stack/terminal.ts';
-import { aFolder } from '../stack/support.ts';
+import { aFolder } from '../support/stack/support.ts';
 import { until } from '../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Resolve, Schema } from '../../docs/breaking-schema.ts';
+import type { Resolve, Schema } from '../../tools/breaking-schema.ts';
 
 /** Values for the fields whose rules only a description can tell, by name. */
 export type Known = Readonly<Record<string, fc.Arbitrary<unknown>>>;

@@ -1,5 +1,5 @@
-import type { WebhookRequest } from '../../activities/webhook-request.ts';
-import { post } from '../../activities/webhook-request.ts';
+import type { WebhookRequest } from '../../webhooks/request.ts';
+import { post } from '../../webhooks/request.ts';
 
 /** One attempt to deliver a small body, whatever else is wanted of it. */
 export const attempt = (

@@ -1,10 +1,10 @@
-import type { Sql } from '../../postgres/connection.ts';
-import { aroundStatements } from '../../postgres/statements.ts';
+import type { Sql } from '../../postgres/driver/connection.ts';
+import { interceptQueries } from '../../postgres/driver/intercept-queries.ts';
 
 /** The same pool, and how many statements it was asked. */
 export const countedSql = (pool: Sql) => {
   let statements = 0;
-  const sql = aroundStatements(pool, (statement) => {
+  const sql = interceptQueries(pool, (statement) => {
     statements += 1;
     return statement;
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import type { Sql } from '../../postgres/connection.ts';
-import { connect } from '../../postgres/connection.ts';
+import type { Sql } from '../../postgres/driver/connection.ts';
+import { connect } from '../../postgres/driver/connection.ts';
 
 export interface Database {
   sql: Sql;

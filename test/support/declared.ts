@@ -1,18 +1,18 @@
 import { appendFileSync } from 'node:fs';
 import { inject } from 'vitest';
 import { z } from 'zod';
-import type { Answer as Declared } from '../../api/answers.ts';
-import { answersOf } from '../../api/answers.ts';
-import type { HeaderName } from '../../api/headers.ts';
-import { headers } from '../../api/headers.ts';
-import type { Route } from '../../api/route.ts';
-import { routes } from '../../api/routes/table.ts';
-import { errorAnswers } from '../../contract/answers.ts';
+import type { Answer as Declared } from '../../api/http/responses.ts';
+import { responsesOf } from '../../api/http/responses.ts';
+import type { HeaderName } from '../../api/http/headers.ts';
+import { headers } from '../../api/http/headers.ts';
+import type { Route } from '../../api/http/route.ts';
+import { routes } from '../../api/routes.ts';
+import { errorResponses } from '../../contract/responses.ts';
 import type { ErrorDetails } from '../../contract/errors.ts';
 import { errors, fieldRules } from '../../contract/errors.ts';
 
 /** An exchange with the API, as a client saw it. */
-export interface Exchange {
+export interface GatewayExchange {
   method: string;
   url: string;
   status: number;
@@ -27,7 +27,7 @@ interface Candidate {
 }
 
 /** Where an answer is not what the table of routes declares, a line each; none for other servers. */
-export const undeclared = (exchange: Exchange): string[] => {
+export const undeclared = (exchange: GatewayExchange): string[] => {
   // Not by URL, which would tidy up what a hostile client sends.
   const pathname = exchange.url.replace(/^https?:\/\/[^/]+/, '').split(/[?#]/, 1)[0] ?? '';
   if (!pathname.startsWith('/api/')) return [];
@@ -61,7 +61,7 @@ const nameOf = (operation: string, { status, code }: Declared) =>
 /** Every answer that the table of routes declares, by name. */
 export const declaredAnswers = (): string[] =>
   Object.entries<Route>(routes).flatMap(([operation, route]) =>
-    answersOf(route).map((declared) => nameOf(operation, declared)),
+    responsesOf(route).map((declared) => nameOf(operation, declared)),
   );
 
 const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
@@ -72,13 +72,13 @@ const patterns = Object.entries<Route>(routes).map(([operation, route]) => ({
 }));
 
 /** The declared answers that may be meant: those of the route, the status and the code. */
-const candidatesOf = ({ method, status, text }: Exchange, pathname: string): Candidate[] => {
+const candidatesOf = ({ method, status, text }: GatewayExchange, pathname: string): Candidate[] => {
   const rows = patterns.filter(({ pattern }) => pattern.test(pathname));
   const code = /^\{"error":\{"code":"(\w+)"/.exec(text)?.[1];
   const row = rows.find(({ route }) => route.method === (method === 'HEAD' ? 'GET' : method));
   const asked = row ? [row] : rows;
   const candidates = asked.flatMap(({ operation, route }) =>
-    (row ? answersOf(route) : unmatchedOf(route)).map((declared) => ({ operation, declared })),
+    (row ? responsesOf(route) : unmatchedOf(route)).map((declared) => ({ operation, declared })),
   );
   return (rows.length > 0 ? candidates : [nothing]).filter(
     ({ declared }) => declared.status === status && (code === undefined || code === declared.code),
@@ -87,7 +87,7 @@ const candidatesOf = ({ method, status, text }: Exchange, pathname: string): Can
 
 /** What a path can answer to a method it does not have. */
 const unmatchedOf = (route: Route) =>
-  answersOf(route).filter(({ code }) =>
+  responsesOf(route).filter(({ code }) =>
     ['METHOD_NOT_ALLOWED', 'INTERNAL', 'SERVICE_UNAVAILABLE'].includes(code ?? ''),
   );
 
@@ -100,13 +100,13 @@ const nothing: Candidate = {
     description: '',
     requiredHeaders: ['x-request-id'],
     optionalHeaders: [],
-    content: errorAnswers.NOT_FOUND,
+    content: errorResponses.NOT_FOUND,
     examples: {},
     links: [],
   },
 };
 
-const headerProblems = (exchange: Exchange, declared: Declared): string[] =>
+const headerProblems = (exchange: GatewayExchange, declared: Declared): string[] =>
   (Object.keys(headers) as HeaderName[]).flatMap((name) => {
     const value = exchange.headers.get(name);
     const isRequired = declared.requiredHeaders.includes(name);
@@ -124,7 +124,7 @@ const unknownRules = (text: string): string[] => {
     .map(({ rule }) => `has the rule ${rule}, which is not declared`);
 };
 
-const contentProblems = (exchange: Exchange, { content }: Declared): string[] => {
+const contentProblems = (exchange: GatewayExchange, { content }: Declared): string[] => {
   const { method, text } = exchange;
   const type = exchange.headers.get('content-type') ?? '';
   if (content === undefined) return text === '' ? [] : ['has a body'];

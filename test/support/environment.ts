@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readStackConfig } from '../../config.ts';
-import { connect } from '../../postgres/connection.ts';
+import { connect } from '../../postgres/driver/connection.ts';
 import { migrate } from '../../postgres/migrate.ts';
 import { launch } from '../../stack/launch.ts';
 import { freePort } from '../../stack/ports.ts';

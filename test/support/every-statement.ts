@@ -1,22 +1,22 @@
 import { eventOf } from '../../contract/event.ts';
-import type { Exchange } from '../../contract/exchange.ts';
+import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
-import type { Sql } from '../../postgres/connection.ts';
+import type { Sql } from '../../postgres/driver/connection.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
-import { createLateMoney } from '../../postgres/late-money.ts';
-import { createPaymentRecords } from '../../postgres/payment-records.ts';
+import { createLatePayments } from '../../postgres/late-payments.ts';
+import { createAdminPayments } from '../../postgres/admin-payments.ts';
 import { createPayments } from '../../postgres/payments.ts';
 import { createReconciliationQueries } from '../../postgres/reconciliation.ts';
 import { createRetention } from '../../postgres/retention.ts';
 import { createSandboxPayments } from '../../postgres/sandbox-payments.ts';
-import { createSettlements } from '../../postgres/settlements.ts';
-import { createSweepQueries } from '../../postgres/sweep.ts';
-import { createTokenRecords } from '../../postgres/token-records.ts';
+import { createPaymentOutcomes } from '../../postgres/payment-outcomes.ts';
+import { createSweeperQueries } from '../../postgres/sweeper.ts';
+import { createAdminTokens } from '../../postgres/admin-tokens.ts';
 import { createTokens } from '../../postgres/tokens.ts';
-import { createUnstarted } from '../../postgres/unstarted.ts';
-import { createWorkLeft } from '../../postgres/work-left.ts';
+import { createWorkflowOutbox } from '../../postgres/workflow-outbox.ts';
+import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { aPayment, noWords } from './records.ts';
 
 /** Files of `postgres/` whose tables only people add to: one row an application, an account, a secret. */
@@ -29,9 +29,9 @@ export const exceptions: Readonly<Record<string, string>> = {
   'token-records.ts, list: Seq Scan on tokens': fewTokens,
   'token-records.ts, get: Seq Scan on tokens': fewTokens,
   'token-records.ts, revoke: Seq Scan on tokens': fewTokens,
-  'retention.ts, dropPayments: Seq Scan on late_money':
+  'retention.ts, dropPayments: Seq Scan on late_payments':
     'late money is rare, and a purge looks once for all of it that is open',
-  'reconciliation.ts, listLate: Seq Scan on late_money': 'late money is rare',
+  'reconciliation.ts, listLate: Seq Scan on late_payments': 'late money is rare',
 };
 
 interface Statements {
@@ -66,12 +66,12 @@ export const everyStatement = (
   };
   const one = (id: string) => aPayment({ id, application });
   const ended = { ...one(idOf(2)), status: 'expired' as const };
-  const attempt = { number: 1, round: 1, engineScheduledAt: now, startedAt: now };
+  const attempt = { number: 1, round: 1, scheduledAt: now, startedAt: now };
   const result = {
     ...{ durationMs: 1, responseStatus: 200, errorClass: null, error: null, responseBody: null },
     responseTruncated: false,
   };
-  const exchange: Exchange = {
+  const exchange: GatewayExchange = {
     ...{ at: now, operation: 'inquire', result: 'waiting', code: null, message: null },
     durationMs: 5,
   };
@@ -81,18 +81,18 @@ export const everyStatement = (
   const deliveries = createDeliveries(db);
   const exchanges = createGatewayExchanges(db);
   const idempotencyKeys = createIdempotencyKeys(db);
-  const lateMoney = createLateMoney(db);
-  const records = createPaymentRecords(db);
+  const latePayments = createLatePayments(db);
+  const records = createAdminPayments(db);
   const payments = createPayments(db);
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
   const sandboxPayments = createSandboxPayments(db);
-  const settlements = createSettlements(db);
-  const sweep = createSweepQueries(db);
-  const tokenRecords = createTokenRecords(db);
+  const paymentOutcomes = createPaymentOutcomes(db);
+  const sweep = createSweeperQueries(db);
+  const tokenRecords = createAdminTokens(db);
   const tokens = createTokens(db);
-  const unstarted = createUnstarted(db);
-  const workLeft = createWorkLeft(db);
+  const outbox = createWorkflowOutbox(db);
+  const workLeft = createBacklogMetrics(db);
   return {
     'payments.ts': {
       methods: payments,
@@ -125,20 +125,21 @@ export const everyStatement = (
         revoke: () => tokenRecords.revoke(application, '0123456789abcdef'),
       },
     },
-    'settlements.ts': {
-      methods: settlements,
+    'paymentOutcomes.ts': {
+      methods: paymentOutcomes,
       calls: {
-        get: () => settlements.get(idOf(7)),
+        get: () => paymentOutcomes.get(idOf(7)),
         open: () =>
-          settlements.open(idOf(7), {
+          paymentOutcomes.open(idOf(7), {
             ...{ reference: 'x', redirect: { method: 'GET', url: '' }, exchanges: [exchange] },
           }),
         wait: () =>
-          settlements.wait(idOf(7), {
+          paymentOutcomes.wait(idOf(7), {
             ...{ processing: true, unanswered: false, now, exchanges: [exchange] },
           }),
-        flagDoubts: () => settlements.flagDoubts({ ...one(idOf(7)), trackingCode: 'T-7' }),
-        end: () => settlements.end(ended, eventOf(ended, now), noWords),
+        flagDuplicates: () =>
+          paymentOutcomes.flagDuplicates({ ...one(idOf(7)), trackingCode: 'T-7' }),
+        end: () => paymentOutcomes.end(ended, eventOf(ended, now), noWords),
       },
     },
     'deliveries.ts': {
@@ -165,18 +166,19 @@ export const everyStatement = (
       },
     },
     'late-money.ts': {
-      methods: lateMoney,
+      methods: latePayments,
       calls: {
-        get: () => lateMoney.get(idOf(count)),
-        record: () => lateMoney.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
-        beginReversal: () => lateMoney.beginReversal(idOf(count), { most: 3, notAfter: now, now }),
+        get: () => latePayments.get(idOf(count)),
+        record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
+        beginReversal: () =>
+          latePayments.beginReversal(idOf(count), { most: 3, notAfter: now, now }),
       },
     },
     'idempotency-keys.ts': {
       methods: idempotencyKeys,
       calls: {
         get: () => idempotencyKeys.get(owner, route, 'key-7'),
-        dropExpired: () => idempotencyKeys.dropExpired(10),
+        deleteExpired: () => idempotencyKeys.deleteExpired(10),
       },
     },
     'sandbox-payments.ts': {
@@ -195,21 +197,21 @@ export const everyStatement = (
       methods: sweep,
       calls: {
         gatewaysInUse: () => sweep.gatewaysInUse(),
-        takeOnTheirWay: () => sweep.takeOnTheirWay('sandbox', 10),
-        countAsAsked: () => sweep.countAsAsked([idOf(7)]),
-        giveBackOnTheirWay: () => sweep.giveBackOnTheirWay(['PAY_1', 'PAY_2']),
+        claimForInquiry: () => sweep.claimForInquiry('sandbox', 10),
+        markInquired: () => sweep.markInquired([idOf(7)]),
+        releaseClaims: () => sweep.releaseClaims(['PAY_1', 'PAY_2']),
         listEndedUnpaid: () => sweep.listEndedUnpaid('sandbox', ['R1', 'R2']),
-        takeNotEnded: () => sweep.takeNotEnded(10),
+        claimStalledPayments: () => sweep.claimStalledPayments(10),
         countOverdueDeliveries: () => sweep.countOverdueDeliveries(100),
-        takeOverdueDeliveries: () => sweep.takeOverdueDeliveries(10),
+        claimOverdueDeliveries: () => sweep.claimOverdueDeliveries(10),
       },
     },
-    'unstarted.ts': {
-      methods: unstarted,
+    'workflow-outbox.ts': {
+      methods: outbox,
       calls: {
-        delete: () => unstarted.delete([idOf(1), idOf(2)]),
-        count: () => unstarted.count(10_001),
-        list: () => unstarted.list({ limit: 100, age: '5 seconds' }),
+        delete: () => outbox.delete([idOf(1), idOf(2)]),
+        count: () => outbox.count(10_001),
+        list: () => outbox.list({ limit: 100, age: '5 seconds' }),
       },
     },
     'work-left.ts': { methods: workLeft, calls: { look: () => workLeft.look() } },

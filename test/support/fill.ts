@@ -1,4 +1,4 @@
-import type { Sql } from '../../postgres/connection.ts';
+import type { Sql } from '../../postgres/driver/connection.ts';
 
 /**
  * Payments of one application in all states, with everything that belongs to them: one a second back
@@ -31,10 +31,10 @@ export const fill = async (
     select payment_id, case when n % 100 = 0 then 'pending' else 'delivered' end,
       case when n % 100 = 0 then created_at end
     from (select payment_id, created_at, row_number() over () as n from events) as all_of_them`,
-    `insert into attempts (payment_id, number, round, trigger, engine_scheduled_at, started_at,
+    `insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
       completed_at, duration_ms)
     select payment_id, 1, 1, 'schedule', now(), now(), now(), 5 from deliveries`,
-    `insert into unstarted (payment_id, created_at) select id, created_at from payments`,
+    `insert into workflow_outbox (payment_id, created_at) select id, created_at from payments`,
     `insert into idempotency_keys (application, test, route, key, fingerprint, status, location,
       body, expires_at)
     select '${application}', true, 'POST /api/v1/payments', 'key-' || n, '\\x00', 201, '', '{}',
@@ -57,11 +57,11 @@ export const fillForAdmins = async (sql: Sql) => {
     'set statement_timeout = 0',
     `insert into gateway_exchanges (payment_id, at, operation, result, duration_ms)
     select id, created_at, 'open', 'opened', 5 from payments`,
-    `insert into late_money (payment_id, found_at, result, settled_at)
+    `insert into late_payments (payment_id, found_at, result, resolved_at)
     select id, created_at, 'returns', created_at from payments
     where status in ('failed', 'cancelled', 'expired')`,
     `insert into audit_log (actor, action, subject)
-    select 'service', 'payment.late_money_returns', 'payment:' || payment_id from late_money`,
+    select 'service', 'payment.late_payment_returns', 'payment:' || payment_id from late_payments`,
     `update deliveries set status = 'exhausted', next_attempt_at = null
     where payment_id like '%000'`,
     `update attempts set response_body = 'Thank you'`,

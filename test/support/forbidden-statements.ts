@@ -44,7 +44,7 @@ const ofRole: Record<DatabaseRole, readonly string[]> = {
     ...everything('events'),
     ...everything('deliveries'),
     ...everything('attempts'),
-    ...everything('late_money'),
+    ...everything('late_payments'),
     'insert into audit_log (actor, action, subject) values (current_user, $$a$$, $$b$$)',
     'select from webhook_secrets',
     'select from events',
@@ -61,7 +61,7 @@ const ofRole: Record<DatabaseRole, readonly string[]> = {
     'insert into payments default values',
     'delete from payments',
     ...updates('events', ['id', 'kind', 'body', 'created_at']),
-    ...['events', 'deliveries', 'attempts', 'late_money'].map((table) => `delete from ${table}`),
+    ...['events', 'deliveries', 'attempts', 'late_payments'].map((table) => `delete from ${table}`),
     'select from tokens',
     'select from audit_log',
     'insert into audit_log (actor, action, subject) values ($$ada$$, $$a$$, $$b$$)',
@@ -73,15 +73,21 @@ const ofRole: Record<DatabaseRole, readonly string[]> = {
   admin: [
     ...updates('payments', [...outcome, ...agreed, 'checkout_at', 'healed_at']),
     'insert into payments default values',
-    ...['payments', 'events', 'deliveries', 'attempts', 'late_money', 'tokens', 'applications'].map(
-      (table) => `delete from ${table}`,
-    ),
+    ...[
+      'payments',
+      'events',
+      'deliveries',
+      'attempts',
+      'late_payments',
+      'tokens',
+      'applications',
+    ].map((table) => `delete from ${table}`),
     'insert into events default values',
     'insert into deliveries default values',
     ...updates('events', ['body']),
     ...updates('attempts', ['number', 'response_status']),
     ...updates('tokens', ['hash', 'mode']),
-    ...updates('late_money', ['result']),
+    ...updates('late_payments', ['result']),
   ],
   retention: [
     ...updates('payments', [...outcome, ...agreed]),
@@ -108,21 +114,21 @@ export const forbiddenTo = (role: DatabaseRole): readonly string[] => [
 /** The tables of each role: all that it writes, and all that it cannot read. A grant more is seen here. */
 export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> = {
   api: {
-    insert: ['idempotency_keys', 'payments', 'request_counts', 'unstarted'],
+    insert: ['idempotency_keys', 'payments', 'request_counts', 'workflow_outbox'],
     update: ['idempotency_keys', 'payments', 'request_counts', 'sandbox_payments', 'tokens'],
-    delete: ['unstarted'],
+    delete: ['workflow_outbox'],
     unread: [
-      ...['attempts', 'audit_log', 'deliveries', 'events', 'gateway_exchanges', 'late_money'],
+      ...['attempts', 'audit_log', 'deliveries', 'events', 'gateway_exchanges', 'late_payments'],
       ...['migrations', 'webhook_secrets'],
     ],
   },
   worker: {
     insert: [
-      ...['attempts', 'audit_log', 'deliveries', 'events', 'gateway_exchanges', 'late_money'],
+      ...['attempts', 'audit_log', 'deliveries', 'events', 'gateway_exchanges', 'late_payments'],
       'sandbox_payments',
     ],
-    update: ['attempts', 'deliveries', 'late_money', 'payments', 'sandbox_payments'],
-    delete: ['gateway_exchanges', 'idempotency_keys', 'unstarted'],
+    update: ['attempts', 'deliveries', 'late_payments', 'payments', 'sandbox_payments'],
+    delete: ['gateway_exchanges', 'idempotency_keys', 'workflow_outbox'],
     unread: ['audit_log', 'migrations', 'request_counts', 'tokens'],
   },
   admin: {
@@ -134,8 +140,8 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
     insert: ['audit_log'],
     update: ['attempts'],
     delete: [
-      ...['attempts', 'deliveries', 'events', 'late_money', 'payments', 'sandbox_payments'],
-      'unstarted',
+      ...['attempts', 'deliveries', 'events', 'late_payments', 'payments', 'sandbox_payments'],
+      'workflow_outbox',
     ],
     unread: [
       ...['applications', 'audit_log', 'gateway_exchanges', 'gateways', 'idempotency_keys'],

@@ -1,4 +1,4 @@
-import type { Sql } from '../../postgres/connection.ts';
+import type { Sql } from '../../postgres/driver/connection.ts';
 import { until } from './until.ts';
 
 /** Holds a lock until released, so that whoever needs it stands still in the middle of a statement. */

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createApp } from '../../api/app.ts';
-import type { Authenticate } from '../../api/authentication.ts';
-import type { AnyRequest, Reply } from '../../api/route.ts';
-import type { Handlers } from '../../api/routes/table.ts';
-import { createHttpServer } from '../../api/server.ts';
-import { createApiMetrics, createRegistry } from '../../operations/metrics.ts';
+import { createApp } from '../../api/http/app.ts';
+import type { Authenticate } from '../../api/auth/authentication.ts';
+import type { AnyRequest, Reply } from '../../api/http/route.ts';
+import type { Handlers } from '../../api/routes.ts';
+import { createHttpServer } from '../../api/http/server.ts';
+import { createApiMetrics, createRegistry } from '../../telemetry/metrics.ts';
 import { aCaller } from './caller.ts';
 import { until } from './until.ts';
 

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { createLateActivities } from '../../activities/late.ts';
-import { createPlaces } from '../../activities/places.ts';
+import { createLateActivities } from '../../activities/late-payments.ts';
+import { createBulkhead } from '../../activities/bulkhead.ts';
 import type { Answer, Reversal } from '../../gateways/gateway.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createGateways } from '../../postgres/gateways.ts';
-import { createLateMoney } from '../../postgres/late-money.ts';
+import { createLatePayments } from '../../postgres/late-payments.ts';
 import type { Records } from './records.ts';
 import { startRecords } from './records.ts';
 import type { silence } from './scripted-gateway.ts';
@@ -33,7 +33,7 @@ export interface Scene {
   /** What is recorded is kept, and the answer of Postgres is lost. */
   answerIsLost?: boolean;
   /** What the last verification before the end was answered. */
-  verified?: 'settling';
+  verified?: 'processing';
   inquire: (Answer | typeof silence)[];
   /** Without it, the gateway takes nothing back. */
   reverse?: (Reversal | typeof silence)[] | (() => Promise<Reversal>);
@@ -57,19 +57,19 @@ export const lateCase = async (records: Records, scene: Scene) => {
     ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
   });
   const { logger, alerts } = readableLogger();
-  const lateMoney = createLateMoney(records.sql);
-  const recordInVain = async (...row: Parameters<typeof lateMoney.record>): Promise<never> => {
-    await lateMoney.record(...row);
+  const latePayments = createLatePayments(records.sql);
+  const recordInVain = async (...row: Parameters<typeof latePayments.record>): Promise<never> => {
+    await latePayments.record(...row);
     throw new Error('The connection is lost');
   };
   let nowMs = Date.now();
-  const gatewayPlaces = createPlaces({ perOwner: 1 });
-  const { settleLateMoney } = createLateActivities({
-    settlements: records.settlements,
-    lateMoney: answerIsLost ? { ...lateMoney, record: recordInVain } : lateMoney,
+  const gatewayBulkhead = createBulkhead({ perOwner: 1 });
+  const { resolveLatePayment } = createLateActivities({
+    paymentOutcomes: records.paymentOutcomes,
+    latePayments: answerIsLost ? { ...latePayments, record: recordInVain } : latePayments,
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
-    gatewayPlaces,
+    gatewayBulkhead,
     publicBaseUrl,
     now: () => new Date(nowMs),
     logger,
@@ -83,13 +83,13 @@ export const lateCase = async (records: Records, scene: Scene) => {
     payment,
     calls,
     alerts,
-    takePlace: () => gatewayPlaces.take(payment.gateway, 'PAY_other'),
-    look: ({ last = false } = {}) => settleLateMoney({ id: payment.id, last }),
+    takePlace: () => gatewayBulkhead.take(payment.gateway, 'PAY_other'),
+    look: ({ last = false } = {}) => resolveLatePayment({ id: payment.id, last }),
     minutesLater(count: number) {
       nowMs += count * 60_000;
     },
     async audited() {
-      return (await entries()).map(({ action }) => action.replace('payment.late_money_', ''));
+      return (await entries()).map(({ action }) => action.replace('payment.late_payment_', ''));
     },
     /** What else stands there each time. */
     written: async () => (await entries()).map(({ after }) => after),

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createWebhookDispatcher } from '../../activities/webhook-connector.ts';
+import { createWebhookDispatcher } from '../../webhooks/connector.ts';
 import type { Deps, Operations } from '../../admin/operations.ts';
 import { createOperations } from '../../admin/operations.ts';
 import { problemWithAccount } from '../../gateways/adapters.ts';
-import type { Sql } from '../../postgres/connection.ts';
+import type { Sql } from '../../postgres/driver/connection.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 
@@ -12,14 +12,14 @@ export const aKeyRing = (...ids: string[]): KeyRing => ({
   keys: new Map((ids.length > 0 ? ids : ['k1']).map((id) => [id, randomBytes(32)])),
 });
 
-export interface OperationsOptions extends Partial<Deps> {
+export interface MetricsPortOptions extends Partial<Deps> {
   keyRing?: KeyRing;
 }
 
 /** What the admin's command line asks, without Temporal unless a test hands it in. */
 export const operationsOn = (
   sql: Sql,
-  { keyRing = aKeyRing(), ...deps }: OperationsOptions = {},
+  { keyRing = aKeyRing(), ...deps }: MetricsPortOptions = {},
 ): Operations =>
   createOperations({
     sql,

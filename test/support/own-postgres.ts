@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { connect } from '../../postgres/connection.ts';
+import { connect } from '../../postgres/driver/connection.ts';
 import { migrate } from '../../postgres/migrate.ts';
 import { freePort } from '../../stack/ports.ts';
 import type { RunningPostgres } from '../../stack/postgres.ts';

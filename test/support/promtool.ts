@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readStackConfig } from '../../config.ts';
 
-const module = join(import.meta.dirname, '../../docs/operating/promtool');
+const module = join(import.meta.dirname, '../../tools/promtool');
 const packagePath = 'github.com/prometheus/prometheus/cmd/promtool';
 
 /** It needs none of the ways in which Prometheus finds its targets, and their clients are most of it. */

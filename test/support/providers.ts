@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
-import { startPayping } from '../gateways/stand-ins/payping.ts';
-import type { Entry, Provider } from '../gateways/stand-ins/server.ts';
-import { startStripe } from '../gateways/stand-ins/stripe.ts';
-import { startZarinpal } from '../gateways/stand-ins/zarinpal.ts';
-import { startZibal } from '../gateways/stand-ins/zibal.ts';
+import { startPayping } from '../fakes/payping.ts';
+import type { Entry, Provider } from '../fakes/server.ts';
+import { startStripe } from '../fakes/stripe.ts';
+import { startZarinpal } from '../fakes/zarinpal.ts';
+import { startZibal } from '../fakes/zibal.ts';
 import type { Journey } from './journey.ts';
 import type { Service } from './service.ts';
 

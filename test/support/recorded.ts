@@ -1,4 +1,4 @@
-import type { Sql } from '../../postgres/connection.ts';
+import type { Sql } from '../../postgres/driver/connection.ts';
 import { until } from './until.ts';
 
 /** Waits for the end of a payment's first attempt to deliver, as the ledger tells it. */

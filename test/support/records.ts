@@ -6,7 +6,7 @@ import type { TerminalStatus } from '../../contract/status.ts';
 import { createApplications } from '../../postgres/applications.ts';
 import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import { createPayments } from '../../postgres/payments.ts';
-import { createSettlements } from '../../postgres/settlements.ts';
+import { createPaymentOutcomes } from '../../postgres/payment-outcomes.ts';
 import { aDatabase } from './database.ts';
 
 export const minuteMs = 60_000;
@@ -60,7 +60,7 @@ export const startRecords = async () => {
   const database = await aDatabase();
   const { sql } = database;
   const payments = createPayments(sql);
-  const settlements = createSettlements(sql);
+  const paymentOutcomes = createPaymentOutcomes(sql);
   await createGateways(sql).insert(sandboxAccount);
   for (const [application, webhookUrl] of [
     ['shop', 'https://shop.example/webhooks'],
@@ -76,7 +76,7 @@ export const startRecords = async () => {
   const records = {
     ...database,
     payments,
-    settlements,
+    paymentOutcomes,
     async created(fields: Partial<Payment> = {}): Promise<Payment> {
       const payment = aPayment(fields);
       await payments.insert(payment, null);
@@ -87,7 +87,7 @@ export const startRecords = async () => {
       const payment = await records.created(fields);
       const redirect = { method: 'GET', url: `https://gateway.example/${payment.id}` } as const;
       const reference = `REF_${payment.id}`;
-      await settlements.open(payment.id, { reference, redirect, exchanges: [] });
+      await paymentOutcomes.open(payment.id, { reference, redirect, exchanges: [] });
       return payment;
     },
     /** Its payer stands before the gateway's page. */
@@ -97,13 +97,13 @@ export const startRecords = async () => {
       return payment;
     },
     /** Its gateway was asked and said, unless told otherwise, that the payer has not decided. */
-    asked: (id: string, how: Partial<Parameters<typeof settlements.wait>[1]> = {}) => {
+    asked: (id: string, how: Partial<Parameters<typeof paymentOutcomes.wait>[1]> = {}) => {
       const waiting = { processing: false, unanswered: false, now: new Date(), exchanges: [] };
-      return settlements.wait(id, { ...waiting, ...how });
+      return paymentOutcomes.wait(id, { ...waiting, ...how });
     },
     async ended(status: TerminalStatus, fields: Partial<Payment> = {}): Promise<Payment> {
       const { ended, event } = endOf(await records.sent(fields), status);
-      await settlements.end(ended, event, noWords);
+      await paymentOutcomes.end(ended, event, noWords);
       return ended;
     },
     /** A payment that ended; the next attempt of its delivery should have begun so long ago. */

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import type { Deps } from '../../activities/payment.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
-import { createPlaces } from '../../activities/places.ts';
+import { createBulkhead } from '../../activities/bulkhead.ts';
 import type { Answer, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
-import { GatewaySilence } from '../../gateways/gateway.ts';
-import { observed } from '../../gateways/observed.ts';
+import { GatewayUnavailable } from '../../gateways/gateway.ts';
+import { observed } from '../../gateways/observe.ts';
 import type { AdapterOf } from '../../gateways/adapters.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { Records } from './records.ts';
@@ -20,7 +20,7 @@ export const confirmed = (fields: Partial<Extract<Answer, { state: 'paid' }>> = 
 
 /** The gateway times out, answers 5xx or nonsense. */
 export const silence = async (): Promise<never> => {
-  throw new GatewaySilence('timeout');
+  throw new GatewayUnavailable('timeout');
 };
 
 /** Gives the answers in turn; a call beyond the last one is an error. */
@@ -79,7 +79,7 @@ export const readableLogger = () => {
 
 /** The activities of payments, on real records and against a gateway that answers by the script. */
 export const withGateway = (
-  records: Pick<Records, 'settlements' | 'sql'>,
+  records: Pick<Records, 'paymentOutcomes' | 'sql'>,
   script: Partial<GatewayAdapter>,
   deps: Partial<Deps> = {},
 ) => {
@@ -88,10 +88,10 @@ export const withGateway = (
   const now = new Date();
   const late: string[] = [];
   const activities = createPaymentActivities({
-    settlements: records.settlements,
+    paymentOutcomes: records.paymentOutcomes,
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
-    gatewayPlaces: createPlaces({ perOwner: 250 }),
+    gatewayBulkhead: createBulkhead({ perOwner: 250 }),
     workflows: { startLate: async (id) => void late.push(id) },
     publicBaseUrl,
     now: () => now,

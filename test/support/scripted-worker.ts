@@ -4,16 +4,16 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
-import type { StartFacts } from '../../contract/payment.ts';
+import type { WorkflowStart } from '../../contract/payment.ts';
 import { freePort } from '../../stack/ports.ts';
 import { startTemporal } from '../../stack/temporal/server.ts';
 import type { payment } from '../../workflows/payment.ts';
 import {
   paymentsQueue,
   paymentWorkflow,
-  startOf,
+  paymentStartOptions,
   webhooksQueue,
-} from '../../workflows/messages.ts';
+} from '../../temporal/messages.ts';
 import { timeSkipping } from './skip-time.ts';
 
 export type Script = Partial<Activities>;
@@ -40,15 +40,15 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
   const calls = new Map<string, { name: string; request: unknown }[]>();
 
   const scripted =
-    (name: 'openPayment' | 'settlePayment' | 'expirePayment' | 'deliverWebhook') =>
+    (name: 'openPayment' | 'verifyPayment' | 'expirePayment' | 'deliverWebhook') =>
     async (request: { id: string }): Promise<unknown> => {
       calls.get(request.id)?.push({ name, request });
       const activity = scripts.get(request.id)?.[name];
       if (!activity) throw new Error(`${name} is not in the script`);
       return (activity as (given: { id: string }) => Promise<unknown>)(request);
     };
-  const [openPayment, settlePayment, expirePayment, deliverWebhook] = (
-    ['openPayment', 'settlePayment', 'expirePayment', 'deliverWebhook'] as const
+  const [openPayment, verifyPayment, expirePayment, deliverWebhook] = (
+    ['openPayment', 'verifyPayment', 'expirePayment', 'deliverWebhook'] as const
   ).map(scripted);
   const workflowBundle = { code: readFileSync(inject('workflowBundle'), 'utf8') };
   const workers = await Promise.all([
@@ -56,7 +56,7 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
       connection,
       workflowBundle,
       taskQueue: paymentsQueue,
-      activities: { ...others, openPayment, settlePayment, expirePayment },
+      activities: { ...others, openPayment, verifyPayment, expirePayment },
       shutdownForceTime: '5s',
     }),
     Worker.create({ connection, taskQueue: webhooksQueue, activities: { deliverWebhook } }),
@@ -68,7 +68,7 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
     const id = `PAY_${randomUUID()}`;
     scripts.set(id, script);
     calls.set(id, []);
-    const facts: StartFacts = {
+    const facts: WorkflowStart = {
       ...{ id, application: 'a', orderId: 'o', amount: 1, currency: 'EUR', gateway: 'g' },
       expiresAt: new Date(Date.now() + expiresInMs),
     };
@@ -83,7 +83,7 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
     /** Starts such a payment. */
     async play(...given: Parameters<typeof enter>) {
       const { facts, ...entered } = enter(...given);
-      const start = startOf(facts);
+      const start = paymentStartOptions(facts);
       const handle = await client.workflow.start<typeof payment>(paymentWorkflow, start);
       return { ...entered, handle };
     },

@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { createGateways } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
-import { startStripe } from '../gateways/stand-ins/stripe.ts';
+import { startStripe } from '../fakes/stripe.ts';
 import type { Service } from './service.ts';
 
 const { webhooks } = new Stripe('sk_test_0123456789abcdef');

@@ -1,10 +1,10 @@
 import type { PaymentWorkflows } from '../../activities/payment-workflows.ts';
-import { createSweepActivities } from '../../activities/sweep.ts';
+import { createSweeperActivities } from '../../activities/sweeper.ts';
 import type { GatewayAdapter } from '../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
-import { createSweepQueries } from '../../postgres/sweep.ts';
-import { createUnstarted } from '../../postgres/unstarted.ts';
+import { createSweeperQueries } from '../../postgres/sweeper.ts';
+import { createWorkflowOutbox } from '../../postgres/workflow-outbox.ts';
 import type { Records } from './records.ts';
 import { aGateway, publicBaseUrl, readableLogger } from './scripted-gateway.ts';
 
@@ -19,11 +19,11 @@ export const sweepOn = (
   const late: string[] = [];
   const started: { id: string; again: boolean }[] = [];
   const { logger, alerts, warnings } = readableLogger();
-  const activities = createSweepActivities({
-    sweepQueries: createSweepQueries(records.sql),
-    unstarted: createUnstarted(records.sql),
+  const activities = createSweeperActivities({
+    sweeperQueries: createSweeperQueries(records.sql),
+    outbox: createWorkflowOutbox(records.sql),
     idempotencyKeys: createIdempotencyKeys(records.sql),
-    settlements: records.settlements,
+    paymentOutcomes: records.paymentOutcomes,
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
     workflows: {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import type { Operation } from '../../docs/breaking-changes.ts';
-import type { Resolve, Schema } from '../../docs/breaking-schema.ts';
+import type { Operation } from '../../tools/breaking-changes.ts';
+import type { Resolve, Schema } from '../../tools/breaking-schema.ts';
 import type { Known } from './arbitraries.ts';
 import { acceptedBy, refusedBy } from './arbitraries.ts';
 

@@ -1,0 +1,3 @@
+import { runAllAs } from './run-all.ts';
+
+await runAllAs('test/fakes/stack/deaf.ts');

@@ -1,0 +1,268 @@
+import { randomBytes } from 'node:crypto';
+import { defaultActivityInfo, MockActivityEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDeliveryActivities } from '../../../activities/delivery.ts';
+import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
+import { AttemptError } from '../../../webhooks/failure.ts';
+import type { Bulkhead } from '../../../activities/bulkhead.ts';
+import { createBulkhead } from '../../../activities/bulkhead.ts';
+import type { Deliveries } from '../../../postgres/deliveries.ts';
+import { createDeliveries } from '../../../postgres/deliveries.ts';
+import type { KeyRing } from '../../../postgres/secret-box.ts';
+import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
+import { startRawServer } from '../../support/raw-server.ts';
+import type { Records } from '../../support/records.ts';
+import { startRecords } from '../../support/records.ts';
+
+const keyRing: KeyRing = { currentId: 'k1', keys: new Map([['k1', randomBytes(32)]]) };
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+  await createWebhookSecrets(records.sql).issue('shop', createSecretBox(keyRing));
+});
+afterAll(() => records.drop());
+
+interface Options {
+  webhookUrl?: string | null;
+  resolve?: () => Promise<string[]>;
+  ring?: KeyRing;
+  places?: Bulkhead;
+  deliveries?: Deliveries;
+  /** How long the try has waited in the queue; below 0 where it is due later only. */
+  queuedMs?: number;
+  /** By how much the engine's clock was ahead when it handed the try out. */
+  handedOutInMs?: number;
+  /** How much later than now it is, by all clocks. */
+  laterMs?: number;
+}
+
+/** One try of a delivery, as the engine would ask for it. */
+const deliver = async (options: Options, payment?: { id: string }, isReset = false) => {
+  const { webhookUrl = 'https://shop.example/hook', resolve, ring = keyRing } = options;
+  const { queuedMs = 0, laterMs = 0 } = options;
+  const setUrl = (url: string | null) => records.sql`
+    update applications set webhook_url = ${url} where slug = 'shop'`;
+  await setUrl('https://shop.example/hook');
+  const { id } = payment ?? (await records.ended('paid'));
+  await setUrl(webhookUrl);
+  const dispatcher = createWebhookDispatcher({
+    allowLoopback: true,
+    timeoutMs: 1_000,
+    ...(resolve && { resolve }),
+  });
+  const activities = createDeliveryActivities({
+    deliveries: options.deliveries ?? createDeliveries(records.sql),
+    secretBox: createSecretBox(ring),
+    dispatcher,
+    targetRule: { allowLoopback: true },
+    deliveryBulkhead: options.places ?? createBulkhead({ perOwner: 25 }),
+    activityStartedAt: async () => new Date(Date.now() + (options.handedOutInMs ?? 0)),
+    now: () => new Date(Date.now() + laterMs),
+    logger: { info() {}, warn() {} },
+  });
+  try {
+    const result: unknown = await new MockActivityEnvironment({
+      currentAttemptScheduledTimestampMs: Date.now() + laterMs - queuedMs,
+    })
+      .run(activities.deliverWebhook, { id, isReset })
+      .catch((error: unknown) => error);
+    return { id, result };
+  } finally {
+    await dispatcher.destroy();
+  }
+};
+
+const ledgerOf = (id: string) => records.sql`
+  select number, completed_at is not null as completed, error_class, response_status,
+    response_body from attempts where payment_id = ${id} order by number`;
+
+describe('one try of a delivery', () => {
+  const dead = () =>
+    Promise.reject(new AttemptError({ errorClass: 'dns', error: 'The host name has no address' }));
+  it.each<[string, Options]>([
+    ['dns', { resolve: dead }],
+    ['blocked', { resolve: async () => ['10.0.0.1'] }],
+    ['blocked', { webhookUrl: 'http://shop.example/hook' }],
+    ['blocked', { webhookUrl: 'https://169.254.169.254/' }],
+    ['connect', { webhookUrl: 'http://127.0.0.1:9/' }],
+    ['no_url', { webhookUrl: null }],
+  ])('FS-36: %s is a failed attempt that follows the schedule: %j', async (errorClass, options) => {
+    const { id, result } = await deliver(options);
+    expect(result).toMatchObject({ type: 'WebhookAttemptFailed', nextRetryDelay: 60_000 });
+    expect(await ledgerOf(id)).toMatchObject([
+      { number: 1, completed: true, error_class: errorClass, response_status: null },
+    ]);
+    const [next] = await records.sql<{ dueInSeconds: number }[]>`
+      select extract(epoch from next_attempt_at - now())::float as "dueInSeconds"
+      from deliveries where payment_id = ${id}`;
+    expect(next?.dueInSeconds).toBeGreaterThan(30);
+    expect(next?.dueInSeconds).toBeLessThanOrEqual(60);
+  });
+
+  it('gives its place back, however it ended', async () => {
+    const places = createBulkhead({ perOwner: 1 });
+    const strange: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
+    const { result } = await deliver({ places, ring: strange });
+    expect(result).toMatchObject({ message: 'SECRETS_KEY holds no key named k1' });
+    for (let turn = 0; turn < 2; turn += 1)
+      expect((await deliver({ places, resolve: dead })).result).toMatchObject({
+        type: 'WebhookAttemptFailed',
+      });
+  });
+
+  it('a key that is missing is our own failure: no POST, and the number is repeated', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    });
+    const other: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
+    const { id, result } = await deliver({ webhookUrl: server.url, ring: other });
+    expect(result).toMatchObject({ message: 'SECRETS_KEY holds no key named k1' });
+    expect(result).not.toHaveProperty('nextRetryDelay');
+    expect(server.requests).toEqual([]);
+    // The key is back: with the former key as the second of the ring, too.
+    const ring = { currentId: 'k2', keys: new Map([...other.keys, ...keyRing.keys]) };
+    const again = await deliver({ webhookUrl: server.url, ring }, { id });
+    expect(again.result).toBe('delivered');
+    expect(await ledgerOf(id)).toMatchObject([{ number: 1, completed: true, error_class: null }]);
+  });
+
+  it('FS-24: an answer of any bytes is kept as far as it can be, and changes nothing', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 500 Oh\r\nconnection: close\r\n\r\n');
+      socket.end(Buffer.concat([Buffer.from([0, 255, 254, 0xed, 0xa0, 0x80]), randomBytes(9_000)]));
+    });
+    const { id, result } = await deliver({ webhookUrl: server.url });
+    expect(result).toMatchObject({ nextRetryDelay: 60_000 });
+    expect(await ledgerOf(id)).toMatchObject([{ completed: true, response_status: 500 }]);
+  });
+
+  it('FS-30: each attempt carries the time at which it is sent, and a signature of its own', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n');
+    });
+    const { id } = await deliver({ webhookUrl: server.url });
+    await deliver({ webhookUrl: server.url, laterMs: 600_000 }, { id });
+    const [first = '', second = ''] = server.requests;
+    const valueOf = (request: string, name: string) =>
+      new RegExp(`\r\n${name}: ([^\r]+)`, 'i').exec(request)?.[1] ?? '';
+    const [t, later] = [first, second].map((one) => Number(valueOf(one, 'x-service-timestamp')));
+    expect(Math.abs(Date.now() / 1000 - t!)).toBeLessThan(120);
+    expect(later! - t!).toBeGreaterThanOrEqual(600);
+    const signatures = [first, second].map((one) => valueOf(one, 'x-service-signature').split(','));
+    expect(signatures.map(([time]) => time)).toEqual([`t=${t}`, `t=${later}`]);
+    expect(signatures[0]?.[1]).not.toBe(signatures[1]?.[1]);
+    const [eventId, again] = [first, second].map((one) => valueOf(one, 'x-service-event-id'));
+    expect(again).toBe(eventId);
+    expect(second.split('\r\n\r\n')[1]).toBe(first.split('\r\n\r\n')[1]);
+  });
+
+  it('the delay begins at the end of the attempt, however long that had waited in the queue', async () => {
+    const options = { webhookUrl: 'http://127.0.0.1:9/' };
+    const { id } = await deliver({ ...options, queuedMs: 59_000 });
+    const early = await deliver(options, { id });
+    expect(early.result).toMatchObject({
+      message: expect.stringContaining('before the documented'),
+    });
+    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
+    expect(await ledgerOf(id)).toHaveLength(1);
+  });
+
+  it('is not sent before its time, though the engine hands it out; a clock that skipped is believed', async () => {
+    const due = { webhookUrl: 'http://127.0.0.1:9/', queuedMs: -61_000 };
+    const { id } = await deliver({ webhookUrl: due.webhookUrl });
+    const early = await deliver(due, { id });
+    expect(early.result).toMatchObject({
+      message: expect.stringContaining('before the documented'),
+    });
+    expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
+    expect(await ledgerOf(id)).toHaveLength(1);
+    await deliver({ ...due, handedOutInMs: 61_000 }, { id });
+    expect(await ledgerOf(id)).toHaveLength(2);
+  });
+
+  it('FS-48: without a place it goes back before anything is written', async () => {
+    const { id, result } = await deliver({ places: createBulkhead({ perOwner: 0 }) });
+    expect(result).toMatchObject({
+      type: 'WebhookPostponed',
+      nextRetryDelay: expect.any(Number),
+      nonRetryable: false,
+    });
+    expect(await ledgerOf(id)).toEqual([]);
+  });
+
+  it('FS-25: six attempts are six: only a reset begins a round, not a run that heals too late', async () => {
+    const { id } = await records.ended('paid');
+    await records.sql`
+      update deliveries set status = 'exhausted', next_attempt_at = null, exhausted_by_run = 'before'
+      where payment_id = ${id}`;
+    const options = { webhookUrl: 'http://127.0.0.1:9/' };
+    const healed = await deliver(options, { id });
+    expect(healed.result).toMatchObject({ type: 'WebhookExhausted', nonRetryable: true });
+    expect(await ledgerOf(id)).toEqual([]);
+    const reset = await deliver(options, { id }, true);
+    expect(reset.result).toMatchObject({ type: 'WebhookAttemptFailed' });
+    expect(await ledgerOf(id)).toMatchObject([{ completed: true, error_class: 'connect' }]);
+  });
+
+  it('FS-25: a reset’s own run that has used up its round does not begin another', async () => {
+    const { id } = await records.ended('paid');
+    await records.sql`
+      update deliveries set status = 'exhausted', next_attempt_at = null,
+        exhausted_by_run = ${defaultActivityInfo.workflowExecution?.runId ?? null}
+      where payment_id = ${id}`;
+    const repeated = await deliver({ webhookUrl: 'http://127.0.0.1:9/' }, { id }, true);
+    expect(repeated.result).toMatchObject({ type: 'WebhookExhausted', nonRetryable: true });
+    expect(await ledgerOf(id)).toEqual([]);
+  });
+
+  it('an attempt that an earlier try completes just now is not sent again', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    });
+    const { id } = await records.ended('paid');
+    const all = createDeliveries(records.sql);
+    const at = new Date();
+    const earlier = { number: 1, round: 1, scheduledAt: at, startedAt: at };
+    const deliveries = {
+      ...all,
+      // Between the look and the row of this try, the earlier one is recorded.
+      async beginAttempt(...args: Parameters<typeof all.beginAttempt>) {
+        await all.beginAttempt(id, earlier);
+        const result = {
+          ...{ durationMs: 1, responseStatus: 204, responseBody: null, responseTruncated: false },
+          ...{ errorClass: null, error: null },
+        };
+        const consequence = { status: 'delivered' } as const;
+        await all.completeAttempt(id, 1, { result, consequence, completedAt: at });
+        return all.beginAttempt(...args);
+      },
+    };
+    const again = await deliver({ webhookUrl: server.url, deliveries }, { id });
+    expect(again.result).toMatchObject({ type: 'WebhookAttemptFailed', nextRetryDelay: 1_000 });
+    expect(server.requests).toEqual([]);
+    const last = await deliver({ webhookUrl: server.url }, { id });
+    expect([last.result, server.requests]).toEqual(['delivered', []]);
+  });
+
+  it('an attempt that an earlier try completes while it is sent says what the record says', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    });
+    const { id } = await records.ended('paid');
+    const all = createDeliveries(records.sql);
+    const deliveries = {
+      ...all,
+      async completeAttempt(...[paymentId, number, own]: Parameters<typeof all.completeAttempt>) {
+        const result = { ...own.result, responseStatus: null, errorClass: 'timeout' };
+        const nextAttemptAt = new Date(Date.now() + 60_000);
+        const consequence = { status: 'pending', nextAttemptAt } as const;
+        await all.completeAttempt(paymentId, number, { ...own, result, consequence });
+        return all.completeAttempt(paymentId, number, own);
+      },
+    };
+    const overtaken = await deliver({ webhookUrl: server.url, deliveries }, { id });
+    expect(overtaken.result).toMatchObject({ type: 'WebhookAttemptFailed', nextRetryDelay: 1_000 });
+    expect(await ledgerOf(id)).toMatchObject([{ completed: true, error_class: 'timeout' }]);
+  });
+});

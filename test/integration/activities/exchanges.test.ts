@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSweeperActivities } from '../../../activities/sweeper.ts';
+import type { Answer, GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
+import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
+import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createSweeperQueries } from '../../../postgres/sweeper.ts';
+import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
+import { countedSql } from '../../support/counted-sql.ts';
+import { operationsOn } from '../../support/operations.ts';
+import type { Records } from '../../support/records.ts';
+import { startRecords } from '../../support/records.ts';
+import {
+  aGateway,
+  confirmed,
+  inTurn,
+  publicBaseUrl,
+  readableLogger,
+  silence,
+  withGateway,
+} from '../../support/scripted-gateway.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+/** The activities, and how many statements they send. */
+const counted = (script: Partial<GatewayAdapter>) => {
+  const { sql, statements } = countedSql(records.sql);
+  const gateway = withGateway({ sql, paymentOutcomes: createPaymentOutcomes(sql) }, script);
+  return { ...gateway, statements };
+};
+
+const exchangesOf = (id: string) => createGatewayExchanges(records.sql).list(id);
+
+const opened = (id: string): Opening => ({
+  result: 'opened',
+  reference: `REF_${id}`,
+  redirect: { method: 'GET', url: 'https://gateway.example/pay' },
+});
+
+it('what was said to the gateway is kept in the statement that writes what it means', async () => {
+  const { id } = await records.created();
+  const { openPayment, statements } = counted({ open: inTurn(opened(id)) });
+  await openPayment({ id, late: false });
+  // What stands, and the opening.
+  expect(statements()).toBe(2);
+  expect(await exchangesOf(id)).toMatchObject([
+    { operation: 'open', result: 'opened', code: null, message: null },
+  ]);
+
+  const asked = counted({ verify: inTurn<Answer>({ state: 'waiting' }, silence, confirmed()) });
+  await asked.verifyPayment({ id, returned: false });
+  await asked.verifyPayment({ id, returned: false });
+  expect(asked.statements()).toBe(4);
+  await asked.verifyPayment({ id, returned: false });
+  // Besides these two one looks for doubts.
+  expect(asked.statements()).toBe(7);
+  expect((await exchangesOf(id)).slice(1)).toMatchObject([
+    { operation: 'verify', result: 'waiting' },
+    { operation: 'verify', result: 'no_answer', message: 'timeout' },
+    { operation: 'verify', result: 'paid' },
+  ]);
+  const [same] = await records.sql<{ same: boolean }[]>`
+    select p.xmin::text = x.xmin::text as same
+    from payments p join gateway_exchanges x on x.payment_id = p.id
+    where p.id = ${id} order by x.id desc limit 1`;
+  expect(same).toEqual({ same: true });
+});
+
+it('a deadline keeps all that was asked in it', async () => {
+  const { id } = await records.sent();
+  const { expirePayment, statements } = counted({
+    verify: inTurn<Answer>({ state: 'waiting' }, { state: 'expired' }),
+    expire: async () => false,
+  });
+  await expirePayment({ id, grace: true, unreachable: false });
+  // Besides these two one asks what was heard before, as of whatever is not paid.
+  expect(statements()).toBe(3);
+  expect((await exchangesOf(id)).map(({ operation, result }) => `${operation}: ${result}`)).toEqual(
+    [...['verify: waiting', 'expire: refused', 'verify: expired']],
+  );
+});
+
+it('a gateway that is silent while a payment is opened is noted each time', async () => {
+  const { id } = await records.created();
+  const { openPayment } = counted({ open: silence });
+  await expect(openPayment({ id, late: false })).rejects.toThrow('timeout');
+  expect(await exchangesOf(id)).toMatchObject([
+    { operation: 'open', result: 'no_answer', message: 'timeout' },
+  ]);
+});
+
+it('a try that broke off by a fault of ours is not noted, the next one is', async () => {
+  const { id } = await records.sent();
+  const secret = 'sk_live_secret';
+  const broken = counted({ verify: () => Promise.reject(new Error(secret)) });
+  await expect(broken.verifyPayment({ id, returned: false })).rejects.toThrow(secret);
+  expect(await exchangesOf(id)).toEqual([]);
+  const { verifyPayment } = counted({ verify: inTurn<Answer>({ state: 'waiting' }) });
+  await verifyPayment({ id, returned: false });
+  expect(await exchangesOf(id)).toMatchObject([{ operation: 'verify', result: 'waiting' }]);
+});
+
+it('the last 50 stay', async () => {
+  const [other, { id }] = [await records.sent(), await records.sent()];
+  const waiting = { verify: async (): Promise<Answer> => ({ state: 'waiting' }) };
+  const { verifyPayment } = counted(waiting);
+  await verifyPayment({ id: other.id, returned: false });
+  await verifyPayment({ id, returned: false });
+  const [first] = await exchangesOf(id);
+  for (let times = 0; times < 50; times += 1) await verifyPayment({ id, returned: false });
+  const kept = await exchangesOf(id);
+  expect(kept).toHaveLength(50);
+  expect(kept).not.toContainEqual(first);
+  // Each payment has its own 50.
+  expect(await exchangesOf(other.id)).toHaveLength(1);
+  await verifyPayment({ id: other.id, returned: false });
+  expect(await exchangesOf(id)).toEqual(kept);
+});
+
+it('admins see them in the timeline, without card numbers', async () => {
+  const { id } = await records.sent();
+  const { verifyPayment } = counted({
+    verify: inTurn<Answer>(
+      { state: 'waiting' },
+      {
+        state: 'failed',
+        failureCode: 'card_declined',
+        code: '-51',
+        message: 'Card 4242 4242 4242 4242 was declined',
+      },
+    ),
+  });
+  await verifyPayment({ id, returned: false });
+  await verifyPayment({ id, returned: false });
+  const { timeline } = await operationsOn(records.sql).payments.get(id);
+  const told = timeline.flatMap(({ what, details }) =>
+    what === 'gateway: verify' ? [details?.replace(/, \d+ ms$/, '')] : [],
+  );
+  expect(told).toEqual(['waiting', 'failed · -51 · Card 424242******4242 was declined']);
+});
+
+describe("the sweep's inquiries", () => {
+  const sweepWith = (inquire: GatewayAdapter['inquire']) => {
+    const { gatewayOf } = aGateway({ inquire });
+    const { sql, statements } = countedSql(records.sql);
+    const { inquireAtGateway } = createSweeperActivities({
+      sweeperQueries: createSweeperQueries(records.sql),
+      outbox: createWorkflowOutbox(records.sql),
+      idempotencyKeys: createIdempotencyKeys(records.sql),
+      paymentOutcomes: records.paymentOutcomes,
+      gatewayExchanges: createGatewayExchanges(sql),
+      gatewayOf,
+      workflows: { start: async () => {}, tell: async () => {}, startLate: async () => {} },
+      publicBaseUrl,
+      logger: readableLogger().logger,
+    });
+    const sweep = async (ids: readonly string[]) => {
+      await records.sql`update payments set inquired_at = now()`;
+      await records.sql`
+        update payments set inquired_at = now() - interval '3 minutes',
+          checkout_at = now() - interval '4 minutes' where id = any(${[...ids]})`;
+      await inquireAtGateway({ gateway: 'sandbox' });
+    };
+    return { sweep, statements };
+  };
+
+  it('are kept for all that it asks at once by one statement, also those in vain', async () => {
+    const ids: string[] = [];
+    for (let made = 0; made < 10; made += 1) ids.push((await records.sent()).id);
+    const { sweep, statements } = sweepWith(async ({ id }) => {
+      if (id === ids[0]) return silence();
+      if (id === ids[1]) throw new Error('sk_live_secret');
+      return { state: 'processing' };
+    });
+    await sweep(ids);
+    expect(statements()).toBe(1);
+    const told: unknown[] = [];
+    for (const id of ids) told.push(...(await exchangesOf(id)));
+    expect(told).toHaveLength(10);
+    expect(told.slice(0, 3)).toMatchObject([
+      { operation: 'inquire', result: 'no_answer', message: 'timeout' },
+      { operation: 'inquire', result: 'error', message: null },
+      { operation: 'inquire', result: 'processing' },
+    ]);
+    const { timeline } = await operationsOn(records.sql).payments.get(ids[2]!); // There are ten.
+    expect(timeline).toContainEqual(
+      expect.objectContaining({
+        what: 'gateway: inquire',
+        details: expect.stringMatching(/^settling/),
+      }),
+    );
+  });
+
+  it('do not push out what else was said: the last one with each result stays', async () => {
+    const [{ id }, other] = [await records.created(), await records.sent()];
+    await counted({ open: inTurn(opened(id)) }).openPayment({ id, late: false });
+    // It may have taken the money: that is not to be forgotten.
+    await counted({ verify: silence }).verifyPayment({ id, returned: false });
+    let asked = 0;
+    const { sweep } = sweepWith(async () => {
+      asked += 1;
+      return asked % 30 === 7 ? silence() : { state: 'waiting' };
+    });
+    await sweep([other.id]);
+    for (let times = 0; times < 60; times += 1) await sweep([id]);
+    expect(asked).toBe(61);
+    expect(await exchangesOf(other.id)).toMatchObject([{ result: 'waiting' }]);
+    const kept = await exchangesOf(id);
+    expect(kept).toMatchObject([
+      { operation: 'open' },
+      { operation: 'verify', result: 'no_answer' },
+      { operation: 'inquire', result: 'no_answer' },
+      { operation: 'inquire', result: 'waiting' },
+    ]);
+    const [first, second] = kept.slice(2);
+    await sweep([id]);
+    expect((await exchangesOf(id)).slice(2)).toMatchObject([first, { result: 'waiting' }]);
+    expect((await exchangesOf(id)).at(-1)?.at.getTime()).toBeGreaterThan(second!.at.getTime());
+  });
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBulkhead } from '../../../activities/bulkhead.ts';
+import { terminalStatuses } from '../../../contract/status.ts';
+import type { GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
+import type { Records } from '../../support/records.ts';
+import { endOf, noWords, startRecords } from '../../support/records.ts';
+import { inTurn, publicBaseUrl, silence, withGateway } from '../../support/scripted-gateway.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+const redirect = {
+  method: 'POST',
+  url: 'https://gateway.example',
+  fields: { token: 'x' },
+} as const;
+const opened = (reference: string): Opening => ({ result: 'opened', reference, redirect });
+const refused: Opening = { result: 'refused', code: '-9', message: 'no such merchant' };
+const opening = (open?: GatewayAdapter['open']) => withGateway(records, open ? { open } : {});
+
+describe('openPayment', () => {
+  it('tells the gateway what is to be paid, and keeps its reference and where the payer goes', async () => {
+    const payment = await records.created({ description: 'Tea' });
+    const { openPayment, asked } = opening(async () => opened('A-1'));
+    expect(await openPayment({ id: payment.id, late: false })).toBe('open');
+    const { id, amount, currency, description, expiresAt } = payment;
+    const returnUrl = `${publicBaseUrl}/api/v1/payments/${id}/return`;
+    expect(asked.map((each) => each.payment)).toEqual([
+      { id, amount, currency, description, expiresAt, returnUrl },
+    ]);
+    expect(await records.paymentOutcomes.get(id)).toMatchObject({
+      status: 'pending',
+      reference: 'A-1',
+    });
+    expect(await records.payments.sendToGateway(id, new Date())).toEqual(redirect);
+  });
+
+  it.each([true, false])('does not open again what is open (late: %s)', async (late) => {
+    const { id } = await records.opened();
+    const { openPayment, calls } = opening();
+    expect(await openPayment({ id, late })).toBe('open');
+    expect(calls()).toEqual([]);
+  });
+
+  it('opens nothing past the deadline', async () => {
+    const { id } = await records.created();
+    const { openPayment, calls } = opening();
+    expect(await openPayment({ id, late: true })).toBe('unopened');
+    expect(calls()).toEqual([]);
+  });
+
+  it('ends a payment that the gateway refuses to open: merchant_configuration, with an alert', async () => {
+    const { id } = await records.created();
+    const { openPayment, alerts } = opening(async () => refused);
+    expect(await openPayment({ id, late: false })).toEqual({ ended: 'failed' });
+    expect(await records.everythingOf(id)).toMatchObject({
+      payment: {
+        status: 'failed',
+        failure_code: 'merchant_configuration',
+        gateway_code: '-9',
+        gateway_message: 'no such merchant',
+      },
+      event: { kind: 'payment.failed' },
+      delivery: { status: 'pending' },
+    });
+    expect(alerts()).toEqual(['merchant_configuration']);
+  });
+
+  it('FS-07: is repeated by the engine while the gateway is silent; that is no outcome', async () => {
+    const { id } = await records.created();
+    const before = await records.everythingOf(id);
+    const { openPayment } = opening(inTurn<Opening>(silence, opened('A-2')));
+    await expect(openPayment({ id, late: false })).rejects.toMatchObject({
+      type: 'GATEWAY_UNAVAILABLE',
+      nonRetryable: false,
+    });
+    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await openPayment({ id, late: false })).toBe('open');
+  });
+
+  it('FS-16: makes no money doubtful where the gateway was silent only while it was opened', async () => {
+    const { id } = await records.created();
+    const { openPayment, verifyPayment, late } = withGateway(records, {
+      open: inTurn<Opening>(silence, opened('A-7')),
+      verify: async () => ({ state: 'cancelled' }),
+    });
+    await expect(openPayment({ id, late: false })).rejects.toThrow('timeout');
+    await openPayment({ id, late: false });
+    await records.payments.sendToGateway(id, new Date());
+    const ended = { kind: 'ended', status: 'cancelled' };
+    expect(await verifyPayment({ id, returned: true })).toEqual(ended);
+    expect(late).toEqual([]);
+  });
+
+  it('does not blame the gateway for a fault of ours', async () => {
+    const { id } = await records.created();
+    const { openPayment } = opening(() => Promise.reject(new TypeError('x is undefined')));
+    await expect(openPayment({ id, late: false })).rejects.toThrow(TypeError);
+  });
+
+  it('past the deadline opens nothing any more, and says whether the gateway was asked in vain', async () => {
+    const { id } = await records.created();
+    const { openPayment, calls } = opening(silence);
+    const expire = () => records.sql`update payments set expires_at = now() where id = ${id}`;
+    await expect(openPayment({ id, late: false })).rejects.toMatchObject({ nonRetryable: false });
+    await expire();
+    const inVain = { type: 'GATEWAY_UNAVAILABLE', nonRetryable: true };
+    await expect(opening().openPayment({ id, late: false })).rejects.toMatchObject(inVain);
+    const { id: never } = await records.created({ expiresAt: new Date() });
+    expect(await opening().openPayment({ id: never, late: false })).toBe('unopened');
+    expect(calls()).toHaveLength(1);
+  });
+
+  it('without a place at its gateway comes back within half of the time that is left', async () => {
+    const { id, expiresAt } = await records.created();
+    const { openPayment, calls } = withGateway(
+      records,
+      {},
+      {
+        gatewayBulkhead: createBulkhead({ perOwner: 0 }),
+        now: () => new Date(expiresAt.getTime() - 4_000),
+      },
+    );
+    await expect(openPayment({ id, late: false })).rejects.toMatchObject({
+      type: 'GATEWAY_BUSY',
+      nextRetryDelay: 2_000,
+    });
+    expect(calls()).toEqual([]);
+  });
+
+  it('says what stands when a run begins after the end', async () => {
+    const { openPayment, calls } = opening();
+    for (const status of terminalStatuses) {
+      const { id } = await records.ended(status);
+      for (const late of [true, false])
+        expect(await openPayment({ id, late })).toEqual({ ended: status });
+      await records.sql`
+        update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
+      expect(await openPayment({ id, late: true })).toEqual({ ended: status });
+      await records.sql`update deliveries set status = 'delivered' where payment_id = ${id}`;
+      expect(await openPayment({ id, late: true })).toBe('delivered');
+    }
+    const { id } = await records.ended('paid', { application: 'quiet' });
+    expect(await openPayment({ id, late: true })).toBe('delivered');
+    expect(calls()).toEqual([]);
+  });
+
+  it('FS-12: changes nothing when the payment ended while the gateway was opening it', async () => {
+    const payment = await records.created();
+    const { openPayment } = opening(async () => {
+      const { ended, event } = endOf(payment, 'expired');
+      await records.paymentOutcomes.end(ended, event, noWords);
+      return opened('A-3');
+    });
+    // The workflow goes on to the delivery: it would wait for a payer otherwise.
+    expect(await openPayment({ id: payment.id, late: false })).toEqual({ ended: 'expired' });
+    expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({
+      status: 'expired',
+      reference: null,
+    });
+  });
+
+  it('leaves a payment as an earlier try opened it, which comes through after all', async () => {
+    const payment = await records.created();
+    const { openPayment } = opening(async () => {
+      const earlier = { reference: 'A-5', redirect, exchanges: [] };
+      await records.paymentOutcomes.open(payment.id, earlier);
+      return opened('A-6');
+    });
+    expect(await openPayment({ id: payment.id, late: false })).toBe('open');
+    expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ reference: 'A-5' });
+  });
+
+  it('lets a payer who is at the gateway pay, though a second opening was refused', async () => {
+    const payment = await records.created();
+    const { openPayment } = opening(async () => {
+      // An earlier try, given up by the engine, comes through after all.
+      const earlier = { reference: 'A-4', redirect, exchanges: [] };
+      await records.paymentOutcomes.open(payment.id, earlier);
+      await records.payments.sendToGateway(payment.id, new Date());
+      return refused;
+    });
+    expect(await openPayment({ id: payment.id, late: false })).toBe('open');
+    expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ status: 'pending' });
+    expect(await records.eventsOf(payment.id)).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGateways } from '../../../../postgres/gateways.ts';
+import { createJourney } from '../../../support/journey.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+describe('GET /me', () => {
+  it('200: the listed facts in order, and nothing else', async () => {
+    const { application, token, secret } = await service.anApplication();
+    const answer = await createJourney(service, token).request('GET', '/api/v1/me');
+    expect(answer.status).toBe(200);
+    expect(Object.entries(answer.json)).toEqual([
+      ['application', application],
+      ['status', 'active'],
+      ['default_gateway', { slug: 'sandbox', kind: 'sandbox' }],
+      ['callback_urls', ['http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1']],
+      ['webhook_url', service.receiver.url],
+      ['token_mode', 'test'],
+    ]);
+    for (const hidden of [token, secret]) expect(answer.text).not.toContain(hidden);
+  });
+
+  it('200: says what holds now, for a live token and without a webhook URL too', async () => {
+    const { application, token } = await service.anApplication({ mode: 'live', webhookUrl: null });
+    const live = { slug: 'account', driver: 'zarinpal', kind: 'live', credentials: null } as const;
+    await createGateways(service.sql).insert(live);
+    await service.sql`
+      update applications set default_gateway = 'account' where slug = ${application}`;
+    const { json } = await createJourney(service, token).request('GET', '/api/v1/me');
+    expect(json).toMatchObject({
+      default_gateway: { slug: 'account', kind: 'live' },
+      webhook_url: null,
+      token_mode: 'live',
+    });
+  });
+
+  it('401, 403: not for anybody else', async () => {
+    const { application, token } = await service.anApplication();
+    const nobody = createJourney(service, `svc_test_${'0'.repeat(43)}`);
+    expect(await nobody.request('GET', '/api/v1/me')).toMatchObject({ status: 401 });
+    await service.sql`update applications set status = 'disabled' where slug = ${application}`;
+    const disabled = await createJourney(service, token).request('GET', '/api/v1/me');
+    expect(disabled).toMatchObject({
+      status: 403,
+      json: { error: { code: 'APPLICATION_DISABLED' } },
+    });
+  });
+});

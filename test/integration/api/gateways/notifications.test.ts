@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Answer, Journey } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import { createWatch } from '../../../support/metrics.ts';
+import { rawConnection, rawRequest } from '../../../support/raw-http.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+import type { StripeAccount } from '../../../support/stripe-account.ts';
+import { addStripe, noticeOf, signed } from '../../../support/stripe-account.ts';
+import { until } from '../../../support/until.ts';
+
+let service: Service;
+let stripe: StripeAccount;
+let journey: Journey;
+/** A payment whose payer stands before Stripe's page and has paid. */
+let reference: string;
+beforeAll(async () => {
+  service = await startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1' } });
+  stripe = await addStripe(service);
+  journey = createJourney(service, (await service.anApplication()).token);
+  reference = stripe.referenceOf(await journey.atGateway({ gateway: 'stripe' }));
+});
+afterAll(async () => {
+  await service?.stop();
+  await stripe?.stop();
+});
+
+let sent = 0;
+/** Each test comes from another address, so that no limit of an address hides the rest. */
+let address = '';
+const newAddress = () => {
+  sent += 1;
+  address = `10.9.${(sent >> 8) & 255}.${sent & 255}`;
+};
+beforeEach(newAddress);
+
+/** All that were given. */
+const allAnswers: Answer[] = [];
+const post = async (
+  body: string | readonly string[],
+  headers: Record<string, string>,
+  { gateway = 'stripe', url = service.url } = {},
+): Promise<Answer> => {
+  const answer = await rawRequest(`${url}/api/v1/gateways/${gateway}/notifications`, {
+    body,
+    headers: { 'x-forwarded-for': address, ...headers },
+  });
+  allAnswers.push(answer);
+  return answer;
+};
+const codeOf = ({ status, json }: Answer) => [
+  status,
+  (json['error'] as { code: string } | undefined)?.code,
+];
+const unsigned = [422, 'VALIDATION_FAILED'];
+
+describe('POST /gateways/{gateway}/notifications', () => {
+  it('200: what Stripe signed, without a body', async () => {
+    const { body, headers } = noticeOf(reference);
+    expect(await post(body, headers)).toMatchObject({ status: 200, text: '' });
+  });
+
+  it('200: signed news of a payment that is not known here, which is counted and logged', async () => {
+    const { body, headers } = noticeOf('cs_test_ofanotherservice');
+    const name = 'payments_notifications_total';
+    const counted = {
+      name,
+      part: 'api',
+      labels: { gateway: 'stripe', payment: 'unknown' },
+    } as const;
+    await createWatch(service.operations).grow([counted], async () => {
+      expect(await post(body, headers)).toMatchObject({ status: 200 });
+    });
+    const line = await until('it is logged', () =>
+      service.api.lines.find((text) => text.includes('A gateway told news of an unknown payment')),
+    );
+    expect(JSON.parse(line)).toMatchObject({ gateway: 'stripe', level: 30 });
+  });
+
+  it.each(['{}', 'not JSON', ''])('200: signed, and no news: %j', async (text) => {
+    expect(await post(text, signed(text))).toMatchObject({ status: 200 });
+  });
+
+  const now = Math.floor(Date.now() / 1000);
+  it.each([
+    ['nobody', { body: noticeOf('cs_test_x').body, headers: {} }],
+    ['somebody else', noticeOf('cs_test_x', { secret: 'whsec_of_another_one' })],
+    ['other bytes', { ...noticeOf('cs_test_x'), headers: noticeOf('cs_test_y').headers }],
+    ['long ago, as in a replay', noticeOf('cs_test_x', { timestamp: now - 400 })],
+  ])('422: signed by %s, and nobody is asked about it', async (_, { body, headers }) => {
+    const calls = stripe.calls.length;
+    const answer = await post(body.replace('cs_test_x', reference), headers);
+    expect(codeOf(answer)).toEqual(unsigned);
+    expect(answer.json).toMatchObject({
+      error: { details: { fields: [{ path: 'signature', rule: 'signature' }] } },
+    });
+    expect(stripe.calls.length).toBe(calls);
+  });
+
+  it('404: a gateway that is not there, and one that tells no news', async () => {
+    const { body, headers } = noticeOf(reference);
+    for (const gateway of ['nobody', 'sandbox', '%00', '%ff'])
+      expect(codeOf(await post(body, headers, { gateway }))).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('413 and 415: more than 64 KB, also chunked, and what is compressed', async () => {
+    const large = 'x'.repeat(64 * 1024 + 1);
+    for (const body of [large, [large, large]])
+      expect(codeOf(await post(body, signed(large)))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    const { body, headers } = noticeOf(reference);
+    const answer = await post(body, { ...headers, 'content-encoding': 'gzip' });
+    expect(codeOf(answer)).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+  });
+
+  it('429: after 20 of one address in a minute; what is signed passes all the same', async () => {
+    const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
+    const answers: unknown[] = [];
+    for (let count = 0; count < 22; count += 1)
+      answers.push(codeOf(await post(forged.body, forged.headers)));
+    expect(answers.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => unsigned));
+    const { body, headers } = noticeOf(reference);
+    expect(answers.slice(20)).toEqual([
+      [429, 'RATE_LIMITED'],
+      [429, 'RATE_LIMITED'],
+    ]);
+    const elsewhere = await post(body, headers, { gateway: 'nobody' });
+    expect(codeOf(elsewhere)).toEqual([429, 'RATE_LIMITED']);
+    expect(elsewhere.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(await post(body, headers)).toMatchObject({ status: 200 });
+  });
+
+  it('200: past that, four bodies at once are waited for, and who is signed comes in his turn', async () => {
+    const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
+    for (let count = 0; count < 20; count += 1) await post(forged.body, forged.headers);
+    const slow = await Promise.all([1, 2, 3, 4].map(() => rawConnection(service.url)));
+    for (const { socket } of slow)
+      socket.write(
+        'POST /api/v1/gateways/stripe/notifications HTTP/1.1\r\nhost: x\r\nconnection: close\r\n' +
+          `x-forwarded-for: ${address}\r\ncontent-length: 1000\r\n\r\n`,
+      );
+    const { body, headers } = noticeOf(reference);
+    const isMadeToWait = async () => {
+      const before = allAnswers.length;
+      const answer = post(body, headers);
+      await Promise.race([answer, sleep(1_000)]);
+      // On a slow machine anybody waits that long, but nobody while others come and go.
+      const elsewhere = { ...headers, 'x-forwarded-for': '10.8.0.1' };
+      for (let count = 1; count <= 3; count += 1)
+        expect(await post(body, elsewhere)).toMatchObject({ status: 200 });
+      return allAnswers.length === before + 3 && { answer };
+    };
+    const { answer } = await until('all have come to their bodies', isMadeToWait);
+    slow[0]?.socket.destroy();
+    expect((await answer).status).toBe(200);
+    for (const { socket } of slow) socket.destroy();
+  });
+
+  it('503: where this process cannot check it, so that the gateway repeats it', async () => {
+    const { url } = await service.anotherApi({ SECRETS_KEY: '' });
+    const { body, headers } = noticeOf(reference);
+    const answer = await post(body, headers, { url });
+    expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  });
+
+  it('believes nothing of which a single byte is another', async () => {
+    const right = noticeOf(reference);
+    const parts = [right.body, right.headers['stripe-signature'] ?? ''] as const;
+    const changed = fc
+      .record({ part: fc.nat(1), at: fc.nat(), to: fc.integer({ min: 0x20, max: 0x7e }) })
+      .map(({ part, at, to }) => {
+        const given = [...parts];
+        const text = given[part] ?? '';
+        const index = at % text.length;
+        given[part] = text.slice(0, index) + String.fromCharCode(to) + text.slice(index + 1);
+        return given;
+      })
+      // Its scheme `v1` may be written out as often as one likes, but not in other words.
+      .filter((given) => given.join() !== parts.join());
+    const calls = stripe.calls.length;
+    await fc.assert(
+      fc.asyncProperty(changed, async ([body = '', signature = '']) => {
+        newAddress();
+        const answer = await post(body, { 'stripe-signature': signature });
+        expect(codeOf(answer)).toEqual(unsigned);
+      }),
+      { numRuns: 500 },
+    );
+    expect(stripe.calls.length).toBe(calls);
+  });
+
+  it('keeps the secret that it checks with out of every answer and log', async () => {
+    const { body, headers } = noticeOf(reference, { secret: 'whsec_of_another_one' });
+    const { headers: last } = await post(body, headers);
+    const id = last.get('x-request-id') ?? 'none';
+    await until('all is logged', () => service.api.lines.some((line) => line.includes(id)));
+    expect(service.api.lines.join('\n')).not.toContain('whsec_');
+    for (const { text, headers: given } of allAnswers)
+      expect(JSON.stringify([text, ...given])).not.toContain('whsec_');
+  });
+});

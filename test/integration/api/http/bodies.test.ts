@@ -1,0 +1,143 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RawRequest } from '../../../support/raw-http.ts';
+import { rawRequest } from '../../../support/raw-http.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+
+let service: Service;
+let authorization: string;
+beforeAll(async () => {
+  service = await startService();
+  authorization = `Bearer ${(await service.anApplication()).token}`;
+});
+afterAll(() => service?.stop());
+
+const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
+const text = JSON.stringify(order);
+const json = { 'content-type': 'application/json' };
+
+const send = ({ headers = json, ...request }: RawRequest) =>
+  rawRequest(`${service.url}/api/v1/payments`, {
+    ...request,
+    headers: { authorization, ...headers },
+  });
+
+/** `order` with one value written as it stands. */
+const withField = (name: string, written: string) =>
+  `{${Object.entries({ ...order, [name]: undefined })
+    .map(([key, value]) => `"${key}":${key === name ? written : JSON.stringify(value)}`)
+    .join()}}`;
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+const bytes = (...parts: (string | number[])[]) =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+const padded = (length: number) => text + ' '.repeat(length - text.length);
+
+const problemOf = async (request: RawRequest) => {
+  const { status, json: answer } = await send(request);
+  return [status, (answer['error'] as { code: string } | undefined)?.code];
+};
+
+describe('a body', () => {
+  it.each<[string, RawRequest]>([
+    ['as JSON', { headers: json }],
+    ['with a charset', { headers: { 'content-type': 'application/json; charset=UTF-8' } }],
+    ['with a quoted charset', { headers: { 'content-type': 'Application/JSON;charset="utf-8"' } }],
+    ['said to be unencoded', { headers: { ...json, 'content-encoding': 'identity' } }],
+    ['in pieces', { body: [text.slice(0, 9), text.slice(9)] }],
+    ['of exactly 64 KB', { body: padded(65_536) }],
+    [
+      'of exactly 64 KB in pieces',
+      { body: [padded(65_536).slice(0, 99), padded(65_536).slice(99)] },
+    ],
+  ])('%s is read', async (_, request) => {
+    const answer = await send({ body: text, ...request });
+    expect(answer.status, answer.text).toBe(201);
+  });
+
+  it.each<[string, string, RawRequest]>([
+    ['without a content type', 'UNSUPPORTED_MEDIA_TYPE', { headers: {} }],
+    ...[
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/problem+json',
+      'application/json; charset=utf-16',
+      'application/json; charset=latin1',
+      'application/jsonx',
+      ';',
+    ].map((type): [string, string, RawRequest] => [
+      `as ${type}`,
+      'UNSUPPORTED_MEDIA_TYPE',
+      { headers: { 'content-type': type } },
+    ]),
+    ...['gzip', 'br', 'deflate', 'zstd', 'nonsense'].map((name): [string, string, RawRequest] => [
+      `encoded as ${name}`,
+      'UNSUPPORTED_MEDIA_TYPE',
+      { headers: { ...json, 'content-encoding': name }, body: gzipSync(text) },
+    ]),
+    ['that is empty', 'MALFORMED_JSON', { body: '' }],
+    ['that is cut', 'MALFORMED_JSON', { body: text.slice(0, -1) }],
+    ['with a BOM', 'MALFORMED_JSON', { body: bytes([0xef, 0xbb, 0xbf], text) }],
+    ['in UTF-16', 'MALFORMED_JSON', { body: Buffer.from(text, 'utf16le') }],
+    ['of invalid UTF-8', 'MALFORMED_JSON', { body: bytes('{"order_id":"', [0xff, 0xfe], '"}') }],
+    ['of overlong UTF-8', 'MALFORMED_JSON', { body: bytes('{"order_id":"', [0xc0, 0xaf], '"}') }],
+    ['with trailing bytes', 'MALFORMED_JSON', { body: `${text}x` }],
+    ['of two values', 'MALFORMED_JSON', { body: `${text}${text}` }],
+    ['with a duplicate key', 'MALFORMED_JSON', { body: `{"amount":1,${text.slice(1)}` }],
+    ['with an escaped duplicate', 'MALFORMED_JSON', { body: `{"\\u0061mount":1,${text.slice(1)}` }],
+    ['with a duplicate inside', 'MALFORMED_JSON', { body: withField('metadata', '{"a":1,"a":2}') }],
+    ['with NUL', 'MALFORMED_JSON', { body: withField('order_id', '"a\\u0000b"') }],
+    ['with a raw NUL', 'MALFORMED_JSON', { body: withField('order_id', '"a\0b"') }],
+    ['with NUL in a key', 'MALFORMED_JSON', { body: withField('metadata', '{"\\u0000":1}') }],
+    ['with a lone surrogate', 'MALFORMED_JSON', { body: withField('order_id', '"\\ud800"') }],
+    ['with a lone low one', 'MALFORMED_JSON', { body: withField('order_id', '"\\udc00x"') }],
+    [
+      'with a lone one in a key',
+      'MALFORMED_JSON',
+      { body: withField('metadata', '{"\\ud800":1}') },
+    ],
+    ['with a trailing comma', 'MALFORMED_JSON', { body: '{"amount":1,}' }],
+    ['with a comment', 'MALFORMED_JSON', { body: `/**/${text}` }],
+    ['with NaN', 'MALFORMED_JSON', { body: withField('amount', 'NaN') }],
+    ['with a leading zero', 'MALFORMED_JSON', { body: withField('amount', '012') }],
+    ['33 levels deep', 'MALFORMED_JSON', { body: nested(33) }],
+    ['30,000 levels deep', 'MALFORMED_JSON', { body: nested(30_000) }],
+    ['over 64 KB', 'PAYLOAD_TOO_LARGE', { body: padded(65_537) }],
+    ['over 64 KB in pieces', 'PAYLOAD_TOO_LARGE', { body: [padded(65_536), ' '] }],
+    ['of 1 MB', 'PAYLOAD_TOO_LARGE', { body: padded(1_000_000) }],
+    ['of 1 MB in pieces', 'PAYLOAD_TOO_LARGE', { body: Array(100).fill(padded(10_000)) }],
+    ...['[]', '"x"', '1', 'null', 'true', nested(5)].map((body): [string, string, RawRequest] => [
+      `that is ${body}`,
+      'VALIDATION_FAILED',
+      { body },
+    ]),
+    ...['1.0', '1e3', '1E3', '-0', '-1', '0', '1000000000000', '9007199254740993', '1e400']
+      .concat('"1"', 'null', 'true', '[1]', '{}', `1${'0'.repeat(60_000)}`)
+      .map((written): [string, string, RawRequest] => [
+        `with the amount ${written.slice(0, 20)}`,
+        'VALIDATION_FAILED',
+        { body: withField('amount', written) },
+      ]),
+    ...['1800.0', '18e2', '59', '86401', 'null'].map((written): [string, string, RawRequest] => [
+      `with the lifetime ${written}`,
+      'VALIDATION_FAILED',
+      { body: withField('expires_in', written) },
+    ]),
+  ])('%s is refused as %s', async (_, code, request) => {
+    const status = { UNSUPPORTED_MEDIA_TYPE: 415, MALFORMED_JSON: 400, PAYLOAD_TOO_LARGE: 413 };
+    const expected = status[code as keyof typeof status] ?? 422;
+    expect(await problemOf({ body: text, ...request })).toEqual([expected, code]);
+  });
+
+  it('that is too large leaves the connection usable or closes it, and never hangs', async () => {
+    const headers = { authorization, ...json };
+    const url = `${service.url}/api/v1/payments`;
+    for (let round = 0; round < 3; round += 1) {
+      const large = await fetch(url, { method: 'POST', headers, body: padded(200_000) });
+      expect(large.status).toBe(413);
+      await large.text();
+      const right = await fetch(url, { method: 'POST', headers, body: text });
+      expect(right.status, await right.text()).toBe(201);
+    }
+  });
+});

@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto';
+import { Agent } from 'node:http';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Route } from '../../../../api/http/route.ts';
+import { routes } from '../../../../api/routes.ts';
+import type { Contract, Operation } from '../../../../tools/breaking-changes.ts';
+import type { Resolve } from '../../../../tools/breaking-schema.ts';
+import { documentText } from '../../../../tools/release-openapi.ts';
+import { createTokens } from '../../../../postgres/tokens.ts';
+import type { Known } from '../../../support/arbitraries.ts';
+import { moments } from '../../../support/arbitraries.ts';
+import { hostileRequests } from '../../../support/hostile.ts';
+import type { Answer, Journey } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import type { RawRequest } from '../../../support/raw-http.ts';
+import { rawRequest } from '../../../support/raw-http.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+import type { StripeAccount } from '../../../support/stripe-account.ts';
+import { addStripe, signed } from '../../../support/stripe-account.ts';
+import type { Parts } from '../../../support/valid.ts';
+import { invalidRequests, sentAs, validRequests } from '../../../support/valid.ts';
+
+// All of its requests, however slow the machine is.
+vi.setConfig({ testTimeout: 300_000 });
+
+interface Caller {
+  application: string;
+  token: string;
+  ids: string[];
+  journey: Journey;
+  cursor: string;
+}
+
+const { paths = {}, components } = JSON.parse(documentText()) as Contract;
+const resolve: Resolve = (schema) =>
+  schema.$ref ? (components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
+const operations = Object.entries<Route>(routes).map(([name, route]) => {
+  const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+  const operation: Operation = paths[path]?.[route.method.toLowerCase()] ?? {};
+  return { name, route, path, operation };
+});
+type Described = (typeof operations)[number];
+
+let service: Service;
+let stripe: StripeAccount;
+let one: Caller;
+let other: Caller;
+const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+
+/** An application with payments in every state that a payer can bring about at once. */
+const aCaller = async (): Promise<Caller> => {
+  const { application, token } = await service.anApplication();
+  const journey = createJourney(service, token);
+  const ids = [await journey.create(), await journey.atGateway(), await journey.finish('pay')];
+  for (const action of ['refuse', 'cancel']) ids.push(await journey.finish(action));
+  const list = await journey.request('GET', '/api/v1/payments?per_page=2');
+  const { next_cursor: cursor } = list.json['pagination'] as { next_cursor: string };
+  return { application, token, ids, journey, cursor };
+};
+
+beforeAll(async () => {
+  // Every request comes from another address, so that no limit of an address hides the rest.
+  service = await startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'error' } });
+  stripe = await addStripe(service);
+  [one, other] = await Promise.all([aCaller(), aCaller()]);
+});
+afterAll(async () => {
+  agent.destroy();
+  await service?.stop();
+  await stripe?.stop();
+});
+
+let sent = 0;
+const send = async (path: string, request: RawRequest): Promise<Answer> => {
+  sent += 1;
+  const address = `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`;
+  const { body } = request;
+  const headers = {
+    ...request.headers,
+    'x-forwarded-for': address,
+    // Node sends the body of a GET without saying so: its rest would be the next request.
+    ...((typeof body === 'string' || body instanceof Uint8Array) && {
+      'content-length': String(Buffer.byteLength(body)),
+    }),
+  };
+  // It holds every answer against the table of routes.
+  const answer = await rawRequest(`${service.url}${path}`, { ...request, headers, agent });
+  expect(answer.status, answer.text).not.toBe(500);
+  return answer;
+};
+
+const isJson = ({ route }: Described) => route.body !== undefined && 'json' in route.body;
+const sendParts = (
+  described: Described,
+  parts: Parts,
+  authorization: string | undefined,
+): Promise<Answer> => {
+  const { path, headers, body } = sentAs(described.path, parts);
+  const type = isJson(described) ? 'application/json' : 'application/x-www-form-urlencoded';
+  const isOfGateway = described.route.access === 'gateway';
+  const text =
+    isJson(described) || isOfGateway
+      ? JSON.stringify(body)
+      : new URLSearchParams(body as Record<string, string>).toString();
+  return send(path, {
+    method: described.route.method,
+    headers: {
+      ...headers,
+      ...(body === undefined ? {} : { 'content-type': type }),
+      ...(isOfGateway ? signed(text) : {}),
+      ...(authorization === undefined ? {} : { authorization }),
+    },
+    ...(body === undefined ? {} : { body: text }),
+  });
+};
+
+/** What only words can say of a value: whose it must be, when, and how large metadata may be. */
+const knownOf = (caller: Caller): Known => ({
+  payment_id: fc.constantFrom(...caller.ids),
+  callback_url: fc.constantFrom('http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'),
+  gateway: fc.constant('sandbox'),
+  from: moments,
+  to: moments,
+  cursor: fc.constant(caller.cursor),
+  'Idempotency-Key': fc
+    .stringMatching(/^[\x20-\x7e]{0,200}$/)
+    .map((text) => `${randomUUID()}${text}.`),
+  metadata: fc.dictionary(
+    fc.string({ maxLength: 20 }),
+    fc.jsonValue({ maxDepth: 3, stringUnit: fc.constantFrom(...'aé"\\/\n\u2028😀') }),
+    { maxKeys: 20 },
+  ),
+});
+
+/** What Stripe may post: any JSON, or an event of a session. */
+const ofGateway: Known = {
+  gateway: fc.constant('stripe'),
+  body: fc.oneof(
+    fc.jsonValue(),
+    fc.record({
+      livemode: fc.boolean(),
+      type: fc.constantFrom('checkout.session.completed', 'charge.refunded'),
+      data: fc.record({ object: fc.record({ id: fc.constant('cs_test_a1') }) }),
+    }),
+  ),
+};
+
+/** How often each operation was asked. */
+const asked = new Map<string, number>();
+
+/**
+ * Runs in batches, so that requests meet each other in the service as well. However slow the machine
+ * is, all of them: a run that is cut short says less and looks the same.
+ */
+const inBatches = async <T>(
+  operation: string,
+  arbitrary: fc.Arbitrary<T>,
+  { batches, size = 25 }: { batches: number; size?: number },
+  check: (value: T) => Promise<void>,
+): Promise<void> => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(arbitrary, { minLength: size, maxLength: size }), async (values) => {
+      await Promise.all(values.map(check));
+      asked.set(operation, (asked.get(operation) ?? 0) + size);
+    }),
+    // A batch of 25 requests says more than what is left of it after a long search.
+    { numRuns: batches, endOnFailure: true },
+  );
+};
+
+const bearer = ({ token }: Pick<Caller, 'token'>) => `Bearer ${token}`;
+const named = operations.map((described) => [described.name, described] as const);
+
+describe('every operation', () => {
+  it.each(named)('accepts what the document says: %s', async (name, described) => {
+    const { route, operation } = described;
+    // Each create starts a workflow; each return asks a gateway, and has nothing to vary but its payment.
+    const batches =
+      { createPayment: 12, returnFromGateway: 8, returnFromGatewayByPost: 8 }[name] ?? 40;
+    const known = { ...knownOf(one), ...(route.access === 'gateway' && ofGateway) };
+    await inBatches(name, validRequests(operation, resolve, known), { batches }, async (parts) => {
+      const answer = await sendParts(described, parts, bearer(one));
+      expect(Object.keys(route.replies).map(Number), answer.text).toContain(answer.status);
+      expect(answer.text).not.toContain(other.application);
+    });
+  });
+
+  // A payer's form is all text, and of what it does not know a page takes no notice.
+  const withRules = named.filter(
+    ([, { route, operation }]) =>
+      route.access !== 'payer' && invalidRequests(operation, resolve, {}) !== undefined,
+  );
+  it.each(withRules)('refuses what the document does not say: %s', async (name, described) => {
+    const requests = invalidRequests(described.operation, resolve, knownOf(one));
+    if (!requests) return;
+    await inBatches(name, requests, { batches: 80 }, async ({ parts, at }) => {
+      const answer = await sendParts(described, parts, bearer(one));
+      expect(answer.status, `${at}: ${JSON.stringify(parts)} ${answer.text}`).toBe(422);
+      const { details } = answer.json['error'] as { details: { fields: { path: string }[] } };
+      expect(details.fields.map(({ path }) => path)).toContain(at);
+    });
+  });
+
+  it.each(named)('answers hostile requests as declared: %s', async (name, { route }) => {
+    const hostile = hostileRequests(route.path, {
+      ids: [...one.ids, ...other.ids, 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'],
+      authorization: fc.constantFrom(
+        bearer(one),
+        bearer(one).toLowerCase(),
+        'Bearer',
+        'Basic eDp5',
+      ),
+    });
+    await inBatches(name, hostile, { batches: 75 }, async ({ path, ...request }) => {
+      const { text } = await send(path, request);
+      expect(text).not.toContain(other.application);
+    });
+  });
+});
+
+const forApplications = named.filter(([, { route }]) => route.access === 'application');
+
+describe('every operation of applications', () => {
+  const wrong = fc.oneof(
+    fc.constant(undefined),
+    fc.constantFrom('', 'Bearer', 'Bearer ', 'Basic eDp5', `Bearer svc_live_${'0'.repeat(43)}`),
+    fc.stringMatching(/^Bearer svc_(live|test)_[0-9A-Za-z]{43}$/),
+    fc.stringMatching(/^[\x20-\x7e]{1,80}$/),
+  );
+  it.each(forApplications)('refuses who has no valid token: %s', async (name, described) => {
+    const requests = fc.tuple(validRequests(described.operation, resolve, knownOf(one)), wrong);
+    await inBatches(name, requests, { batches: 30 }, async ([parts, authorization]) => {
+      const { status } = await sendParts(described, parts, authorization);
+      expect(status).toBe(401);
+    });
+  });
+
+  it('finds no payment of another application or mode', async () => {
+    const live = await createTokens(service.sql).issue({
+      application: one.application,
+      mode: 'live',
+      name: 'live',
+    });
+    const ids = forApplications.filter(([, { path }]) => path.includes('{payment_id}'));
+    expect(ids).toHaveLength(2);
+    for (const [, described] of ids)
+      for (const [owner, token] of [
+        [one, other.token],
+        [other, one.token],
+        [one, live],
+      ] as const)
+        for (const id of owner.ids) {
+          const parts = { path: { payment_id: id }, query: {}, header: {}, body: undefined };
+          const answer = await sendParts(described, parts, bearer({ token }));
+          expect(answer.json['error']).toMatchObject({ code: 'PAYMENT_NOT_FOUND' });
+        }
+  });
+});
+
+it('asks every operation 2,000 times and more', () => {
+  const tooFew = named.map(([name]) => [name, asked.get(name) ?? 0] as const);
+  expect(tooFew.filter(([, times]) => times < 2_000)).toEqual([]);
+});

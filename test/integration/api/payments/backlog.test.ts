@@ -1,0 +1,57 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createBacklog } from '../../../../api/payments/backlog.ts';
+import { createJourney } from '../../../support/journey.ts';
+import { startService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
+
+it('503: creates are refused while more than 10,000 payments have no workflow, and no longer', async () => {
+  const service = await startService();
+  try {
+    const { application, token } = await service.anApplication();
+    const { create, get, request } = createJourney(service, token);
+    const id = await create();
+    const body = { order_id: 'o', amount: 1, currency: 'EUR' };
+    const keyed = () => request('POST', '/api/v1/payments', body, { 'idempotency-key': 'before' });
+    const first = await keyed();
+    await service.worker.stop();
+    await service.sql`
+      insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+        callback_url, metadata, expires_at, created_at, updated_at)
+      select 'filled-' || n, ${application}, true, 'o', 'pending', 1, 'EUR', 'sandbox', 'x', '{}',
+        now(), now(), now() from generate_series(1, 10001) as n`;
+    await service.sql`
+      insert into workflow_outbox (payment_id, created_at)
+      select id, now() from payments where id like 'filled-%'`;
+    const answer = () => request('POST', '/api/v1/payments', body);
+    await until('creates are refused', async () => (await answer()).status === 503);
+    const refused = await answer();
+    expect(refused.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(await get(id)).toMatchObject({ status: 200 });
+    // A replay adds nothing to what waits.
+    expect(await keyed()).toMatchObject({ status: 201, text: first.text });
+
+    await service.sql`delete from workflow_outbox where payment_id like 'filled-%'`;
+    await until('creates go on', async () => (await answer()).status === 201);
+  } finally {
+    await service.stop();
+  }
+});
+
+it('is looked at every 5 s, and no more than 10,000 are too many', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let unstarted = 10_000;
+  const { check, stop } = createBacklog({
+    outbox: { count: async (limit) => Math.min(unstarted, limit) },
+    logger: { warn() {} },
+  });
+  onTestFinished(stop);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(check).not.toThrow();
+  unstarted += 1;
+  await vi.advanceTimersByTimeAsync(4_999);
+  expect(check).not.toThrow();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(check).toThrow('Too many payments are waiting to be started.');
+});

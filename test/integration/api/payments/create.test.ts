@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
+import { createTokens } from '../../../../postgres/tokens.ts';
+import type { Answer } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+  await createGateways(service.sql).insert({
+    slug: 'account',
+    driver: 'stripe',
+    kind: 'live',
+    credentials: null,
+  });
+});
+afterAll(() => service?.stop());
+
+const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
+const aCaller = async (mode: 'live' | 'test' = 'test') => {
+  const { application, token } = await service.anApplication({ mode });
+  const { request, get } = createJourney(service, token);
+  return { application, get, create: (body: unknown) => request('POST', '/api/v1/payments', body) };
+};
+const fieldsOf = ({ json }: Answer) =>
+  (json['error'] as { details: { fields: { path: string; rule: string; message: string }[] } })
+    .details.fields;
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;
+
+describe('POST /payments', () => {
+  it('201: answers the whole payment, fields in order, and where it is', async () => {
+    const { application, create, get } = await aCaller();
+    const answer = await create({ ...order, description: 'Two tickets', expires_in: 60 });
+    expect(answer.status, answer.text).toBe(201);
+    const id = String(answer.json['payment_id']);
+    expect(id).toMatch(/^PAY_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+    expect(Object.entries(answer.json)).toEqual([
+      ['payment_id', id],
+      ['application', application],
+      ['order_id', 'o-1'],
+      ['status', 'pending'],
+      ['amount', 1250],
+      ['currency', 'EUR'],
+      ['gateway', 'sandbox'],
+      ['description', 'Two tickets'],
+      ['checkout_url', `${service.url}/api/v1/payments/${id}/checkout`],
+      ['callback_url', 'http://127.0.0.1:9/return'],
+      ['tracking_code', null],
+      ['card_pan_masked', null],
+      ['paid_at', null],
+      ['failure_code', null],
+      ['failure_reason', null],
+      ['test', true],
+      ['metadata', {}],
+      ['expires_at', expect.stringMatching(time)],
+      ['created_at', expect.stringMatching(time)],
+      ['updated_at', answer.json['created_at']],
+    ]);
+    const lifeMs =
+      Date.parse(String(answer.json['expires_at'])) - Date.parse(String(answer.json['created_at']));
+    expect(lifeMs).toBe(60_000);
+    expect(answer.headers.get('location')).toBe(`${service.url}/api/v1/payments/${id}`);
+    expect((await get(id)).text).toBe(answer.text);
+  });
+
+  it('201: takes every bound at its edge, and 30 minutes where nothing is said', async () => {
+    const { create } = await aCaller();
+    for (const fields of [
+      { amount: 1 },
+      { amount: 999_999_999_999, currency: 'IRR' },
+      { order_id: '𝒳'.repeat(100) },
+      { description: '' },
+      { description: '𝒳'.repeat(255) },
+      { expires_in: 86_400 },
+      { callback_url: 'http://127.0.0.1:9/other?kept=1' },
+      { gateway: 'sandbox' },
+      {
+        metadata: Object.fromEntries(
+          Array.from({ length: 50 }, (_, n) => [`${n}`.padStart(40), n]),
+        ),
+      },
+      { metadata: { ['𝒳'.repeat(40)]: 1 } },
+      { metadata: { text: 'x'.repeat(8 * 1024 - '{"text":""}'.length) } },
+      { metadata: { a: { b: { c: { d: 1 } } } } },
+    ]) {
+      const answer = await create({ ...order, ...fields });
+      expect(answer.status, answer.text).toBe(201);
+      expect(answer.json).toMatchObject('expires_in' in fields ? {} : fields);
+    }
+    const { json } = await create(order);
+    const lifeMs = Date.parse(String(json['expires_at'])) - Date.parse(String(json['created_at']));
+    expect(lifeMs).toBe(1_800_000);
+  });
+
+  it('422: says everything that is wrong at once', async () => {
+    const { create } = await aCaller();
+    const answer = await create({
+      order_id: '',
+      amount: '12',
+      currency: 'IRT',
+      callback_url: 'https://attacker.example/',
+      gateway: 'nowhere',
+      description: 'x'.repeat(256),
+      metadata: { ['k'.repeat(41)]: { a: { b: { c: { d: {} } } } } },
+      expires_in: 59,
+      surprise: 1,
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.json['error']).toMatchObject({ code: 'VALIDATION_FAILED' });
+    const paths = fieldsOf(answer).map(({ path }) => path);
+    expect(new Set(paths)).toEqual(
+      new Set([
+        ...['order_id', 'amount', 'currency', 'callback_url', 'gateway', 'description'],
+        ...['metadata', 'expires_in', 'surprise'],
+      ]),
+    );
+    expect(paths.filter((path) => path === 'metadata')).toHaveLength(2);
+    for (const { message, rule } of fieldsOf(answer)) {
+      expect(message).toMatch(/^(must|is|has) /);
+      expect(rule).toMatch(/^[a-z_]+$/);
+    }
+  });
+
+  const refused: [string, object | string][] = [
+    ['order_id', { order_id: 'x'.repeat(101) }],
+    ['order_id', { order_id: null }],
+    ['order_id', { order_id: undefined }],
+    ['amount', { amount: undefined }],
+    ['currency', { currency: undefined }],
+    ['currency', { currency: 'eur' }],
+    ['currency', { currency: 'toString' }],
+    ['description', { description: null }],
+    ['metadata', { metadata: null }],
+    ['metadata', { metadata: [] }],
+    ['metadata', { metadata: 'x' }],
+    ['metadata', { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [n, n])) }],
+    ['metadata', { metadata: { ['𝒳'.repeat(41)]: 1 } }],
+    ['metadata', { metadata: { text: 'x'.repeat(8 * 1024) } }],
+    // Bytes, of which such a letter has two.
+    ['metadata', { metadata: { text: 'ü'.repeat(4 * 1024) } }],
+    ['metadata', { metadata: { a: { b: { c: { d: [[]] } } } } }],
+    ['gateway', { gateway: '' }],
+    ['callback_url', { callback_url: 'http://127.0.0.1:9/return?more=1' }],
+    ['test', { test: false }],
+    ['status', { status: 'paid' }],
+    ['__proto__', '{"order_id":"o","amount":1,"currency":"EUR","__proto__":{"amount":1}}'],
+    ['constructor', { constructor: 1 }],
+  ];
+  const named = refused.map(
+    ([path, fields]) => [path, JSON.stringify(fields).slice(0, 60), fields] as const,
+  );
+  it.each(named)('422: names %s in %s', async (path, _, fields) => {
+    const { create } = await aCaller();
+    const answer = await create(typeof fields === 'string' ? fields : { ...order, ...fields });
+    expect(answer.status, answer.text).toBe(422);
+    expect(fieldsOf(answer).map((field) => field.path)).toEqual([path]);
+  });
+
+  it.each(['[]', '"x"', '1', 'null', 'true'])('422: says that %s is no object', async (body) => {
+    const { create } = await aCaller();
+    expect(fieldsOf(await create(body))).toEqual([
+      { path: '', rule: 'invalid_type', message: 'must be an object' },
+    ]);
+  });
+
+  it('422: a gateway that was disabled takes no new payment, and goes on with the old', async () => {
+    const { create } = await aCaller();
+    const gateways = createGateways(service.sql);
+    await gateways.insert({
+      slug: 'closing',
+      driver: 'sandbox',
+      kind: 'sandbox',
+      credentials: null,
+    });
+    const body = { ...order, gateway: 'closing' };
+    const id = String((await create(body)).json['payment_id']);
+    await service.sql`update gateways set enabled = false where slug = 'closing'`;
+    expect(fieldsOf(await create(body))).toMatchObject([{ path: 'gateway' }]);
+    const payer = createJourney(service, '');
+    expect(await payer.checkout(id)).toMatchObject({ status: 302 });
+    await payer.choose(id, 'pay');
+    expect((await payer.comeBack(id)).headers.get('location')).toContain('status=paid');
+  });
+});
+
+describe('the mode of a token', () => {
+  it('403: a test token never reaches a live gateway, and hears which one to pass', async () => {
+    const { application, create } = await aCaller();
+    const gateways = createGateways(service.sql);
+    await gateways.insert({ ...sandboxAccount, slug: 'a-disabled-one' });
+    await service.sql`update gateways set enabled = false where slug = 'a-disabled-one'`;
+    for (const way of ['asked', 'default']) {
+      if (way === 'default')
+        await service.sql`
+          update applications set default_gateway = 'account' where slug = ${application}`;
+      const answer = await create(way === 'asked' ? { ...order, gateway: 'account' } : order);
+      expect(answer.status, answer.text).toBe(403);
+      expect(answer.json['error']).toMatchObject({
+        code: 'GATEWAY_NOT_ALLOWED',
+        message: expect.stringContaining('"sandbox"') as string,
+      });
+      expect(answer.text).not.toContain('a-disabled-one');
+    }
+    expect(await create({ ...order, gateway: 'sandbox' })).toMatchObject({ status: 201 });
+  });
+
+  it('live: makes live payments, with a sandbox gateway too', async () => {
+    const { create } = await aCaller('live');
+    for (const gateway of ['sandbox', 'account']) {
+      const answer = await create({ ...order, gateway });
+      expect(answer.status, answer.text).toBe(201);
+      expect(answer.json).toMatchObject({ test: false, gateway });
+    }
+  });
+
+  it('404: keeps each mode and each application to its own payments', async () => {
+    const callers = [await aCaller('test'), await aCaller('live'), await aCaller('test')];
+    const sister = await createTokens(service.sql).issue({
+      application: callers[0]?.application ?? '',
+      mode: 'live',
+      name: 'other mode',
+    });
+    const ids = await Promise.all(
+      callers.map(async ({ create }) => String((await create(order)).json['payment_id'])),
+    );
+    const { request } = createJourney(service, sister);
+    for (const [at, { get }] of callers.entries())
+      for (const [of, id] of ids.entries())
+        expect((await get(id)).status, `${at} reads ${of}`).toBe(at === of ? 200 : 404);
+    for (const id of ids)
+      for (const [method, path] of [
+        ['GET', `/api/v1/payments/${id}`],
+        ['POST', `/api/v1/payments/${id}/verify`],
+      ] as const)
+        expect((await request(method, path)).json['error']).toMatchObject({
+          code: 'PAYMENT_NOT_FOUND',
+        });
+  });
+
+  it.each(['PAY_', 'PAY_01J00000000000000000000000', 'x', '%00', '%ff', '..%2f', "'--"])(
+    '404: %s is no payment',
+    async (id) => {
+      const { get } = await aCaller();
+      const { status, json } = await get(id);
+      expect(status).toBe(404);
+      expect(json['error']).toMatchObject({ code: expect.stringMatching(/NOT_FOUND$/) as string });
+    },
+  );
+});

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTokens } from '../../../../postgres/tokens.ts';
+import type { Answer } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import { rawRequest } from '../../../support/raw-http.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
+
+const aCaller = async () => {
+  const { application, token } = await service.anApplication();
+  const { sql } = service;
+  return {
+    application,
+    token,
+    create: createWith(token),
+    count: async () => {
+      const [row] = await sql<{ payments: number; keys: number }[]>`
+        select (select count(*) from payments where application = ${application}) as payments,
+          (select count(*) from idempotency_keys where application = ${application}) as keys`;
+      return row;
+    },
+  };
+};
+const createWith =
+  (token: string, url = service.url) =>
+  (key: string, body: unknown = order) =>
+    createJourney({ url }, token).request('POST', '/api/v1/payments', body, {
+      'idempotency-key': key,
+    });
+
+const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed');
+const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
+
+describe('Idempotency-Key', () => {
+  it('makes one payment of 20 parallel creates, on two processes', async () => {
+    const { token, count } = await aCaller();
+    const { url } = await service.anotherApi();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        createWith(token, index % 2 === 0 ? url : service.url)('twins'),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter((answer) => isReplay(answer) === null)).toHaveLength(1);
+    expect(await count()).toEqual({ payments: 1, keys: 1 });
+  });
+
+  it('answers the same bytes and headers again, whatever became of the payment', async () => {
+    const { application, create } = await aCaller();
+    const first = await create('again', { ...order, metadata: { b: 1, a: 2 } });
+    await service.sql`update payments set order_id = 'changed' where application = ${application}`;
+    const second = await create('again', { ...order, metadata: { b: 1, a: 2 } });
+    expect(first.headers.get('location')).toContain(String(first.json['payment_id']));
+    expect(isReplay(first)).toBeNull();
+    expect(second).toMatchObject({ status: 201, text: first.text });
+    expect(isReplay(second)).toBe('true');
+    expect(second.headers.get('location')).toBe(first.headers.get('location'));
+    expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'));
+  });
+
+  it('does not mind the order of keys and white space, but every changed value', async () => {
+    const { create, count } = await aCaller();
+    const written =
+      '{"order_id":"o","amount":5,"currency":"EUR","metadata":{"1":1.0,"b":[1,2],"a":"x"}}';
+    const first = await create('order', written);
+    expect(first.status, first.text).toBe(201);
+    const shuffled =
+      ' {"metadata": {"a":"\\u0078", "b":[1, 2],"1":1.0},\n"currency":"EUR","amount":5,"order_id":"o"}';
+    expect(await create('order', shuffled)).toMatchObject({ status: 201, text: first.text });
+    for (const other of [
+      written.replace('"amount":5', '"amount":6'),
+      written.replace('1.0', '1'),
+      written.replace('1.0', '1.00'),
+      written.replace('1.0', '"1.0"'),
+      written.replace('[1,2]', '[2,1]'),
+      written.replace('"x"', '"X"'),
+      written.replace('"x"}', '"x","c":null}'),
+      written.replace('"o"', '"o","description":"x"'),
+    ]) {
+      const refused = await create('order', other);
+      expect([refused.status, codeOf(refused)], other).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    }
+    expect(await count()).toEqual({ payments: 1, keys: 1 });
+  });
+
+  it('belongs to an application and a token mode, not to one token', async () => {
+    const one = await aCaller();
+    const other = await aCaller();
+    const issue = (mode: 'live' | 'test') =>
+      createTokens(service.sql).issue({ application: one.application, mode, name: 'second' });
+    const first = await one.create('scope');
+    const sameMode = await createWith(await issue('test'))('scope');
+    const otherMode = await createWith(await issue('live'))('scope');
+    const foreign = await other.create('scope');
+    expect(sameMode.text).toBe(first.text);
+    const ids = [first, otherMode, foreign].map(({ json }) => json['payment_id']);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('is kept for 24 hours and some, and is free after its expiry', async () => {
+    const { application, create } = await aCaller();
+    const first = await create('kept');
+    const [kept] = await service.sql<{ hours: string }[]>`
+      select extract(epoch from expires_at - now()) / 3600 as hours from idempotency_keys
+      where application = ${application}`;
+    expect(Number(kept?.hours)).toBeGreaterThan(24.5);
+    await service.sql`
+      update idempotency_keys set expires_at = now() where application = ${application}`;
+    const second = await create('kept', { ...order, amount: 9 });
+    expect(second.status, second.text).toBe(201);
+    expect(second.json['payment_id']).not.toBe(first.json['payment_id']);
+    expect((await create('kept', { ...order, amount: 9 })).text).toBe(second.text);
+  });
+
+  it('stores no failure: the key is free for a body that is right', async () => {
+    const { create, count } = await aCaller();
+    expect(await create('fails', { ...order, amount: 0 })).toMatchObject({ status: 422 });
+    expect(await create('fails', '{')).toMatchObject({ status: 400 });
+    expect(await count()).toEqual({ payments: 0, keys: 0 });
+    const right = await create('fails');
+    expect(right.status, right.text).toBe(201);
+    expect(isReplay(right)).toBeNull();
+  });
+
+  it('answers again although the settings have changed meanwhile', async () => {
+    const { application, create } = await aCaller();
+    const body = { ...order, callback_url: 'http://127.0.0.1:9/other?kept=1' };
+    const first = await create('settings', body);
+    const { sql } = service;
+    await sql`
+      update applications set callback_urls = '{https://new.example/}' where slug = ${application}`;
+    expect(await create('settings', body)).toMatchObject({ status: 201, text: first.text });
+    const reused = await create('settings', { ...body, amount: 1 });
+    expect([reused.status, codeOf(reused)]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(await create('another', body)).toMatchObject({ status: 422 });
+  });
+
+  it.each([
+    ['k', 'k'],
+    ['k', 'other'],
+    ['', 'k'],
+  ])('given in two lines is refused: %j and %j', async (...lines) => {
+    const { token, create, count } = await aCaller();
+    const answer = await rawRequest(`${service.url}/api/v1/payments`, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': lines,
+      },
+      body: JSON.stringify(order),
+    });
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_IDEMPOTENCY_KEY']);
+    expect(await count()).toEqual({ payments: 0, keys: 0 });
+    const joined = await create(lines.join(', '));
+    expect(joined.status, 'one line may hold a comma').toBe(201);
+  });
+
+  it.each([
+    ['', 400],
+    ['a'.repeat(256), 400],
+    ['umlaut-ä', 400],
+    ['tab\tinside', 400],
+    ['a'.repeat(255), 201],
+    ['!~ #"', 201],
+  ])('%j is answered %i', async (key, status) => {
+    const { create } = await aCaller();
+    const answer = await create(key);
+    expect(answer.status, answer.text).toBe(status);
+    if (status === 400) expect(codeOf(answer)).toBe('INVALID_IDEMPOTENCY_KEY');
+  });
+});

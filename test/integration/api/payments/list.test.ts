@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Status } from '../../../../contract/status.ts';
+import { createTokens } from '../../../../postgres/tokens.ts';
+import type { Answer } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import { writePayment } from '../../../support/payments.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+interface Pagination {
+  page: number | null;
+  per_page: number;
+  has_more: boolean;
+  next_cursor: string | null;
+}
+const idsOf = ({ json }: Answer) =>
+  (json['data'] as { payment_id: string }[]).map((payment) => payment.payment_id);
+const paginationOf = ({ json }: Answer) => json['pagination'] as Pagination;
+const fieldsOf = ({ json }: Answer) =>
+  (json['error'] as { details: { fields: { path: string }[] } }).details.fields.map(
+    ({ path }) => path,
+  );
+
+const march = (time: string) => new Date(`2026-03-${time}Z`);
+
+const aCaller = async () => {
+  const { application, token } = await service.anApplication();
+  const journey = createJourney(service, token);
+  return {
+    ...journey,
+    application,
+    list: (query: Record<string, string | number> | string = {}) => {
+      const text =
+        typeof query === 'string'
+          ? query
+          : new URLSearchParams(
+              Object.entries(query).map(([k, v]): [string, string] => [k, String(v)]),
+            ).toString();
+      return journey.request('GET', `/api/v1/payments?${text}`);
+    },
+    write: (time: string, fields: { orderId?: string; status?: Status; test?: boolean } = {}) =>
+      writePayment(service.sql, { application, createdAt: march(time), ...fields }),
+  };
+};
+
+describe('GET /payments', () => {
+  it('200: the payments as they are read one by one, newest first, and how to go on', async () => {
+    const { list, create, get } = await aCaller();
+    const empty = await list();
+    expect(empty.text).toBe(
+      '{"data":[],"pagination":{"page":1,"per_page":20,"has_more":false,"next_cursor":null}}',
+    );
+    const one = await create({ metadata: { b: 1, 1: 2 } });
+    const two = await create();
+    const { text } = await list();
+    expect(text).toBe(
+      `{"data":[${(await get(two)).text},${(await get(one)).text}],` +
+        '"pagination":{"page":1,"per_page":20,"has_more":false,"next_cursor":null}}',
+    );
+  });
+
+  it('200: shows nothing of another application or another mode', async () => {
+    const mine = await aCaller();
+    const other = await aCaller();
+    const id = await mine.write('01T00:00:00');
+    const live = await mine.write('01T00:00:00', { test: false });
+    await other.write('01T00:00:00');
+    expect(idsOf(await mine.list())).toEqual([id]);
+    const token = await createTokens(service.sql).issue({
+      application: mine.application,
+      mode: 'live',
+      name: 'live',
+    });
+    const listed = await createJourney(service, token).request('GET', '/api/v1/payments');
+    expect(idsOf(listed)).toEqual([live]);
+  });
+
+  it('200: filters by order, status and time, one by one and all together', async () => {
+    const { list, write } = await aCaller();
+    const paid = await write('01T10:00:00', { orderId: 'a', status: 'paid' });
+    const failed = await write('02T10:00:00.123', { orderId: 'a', status: 'failed' });
+    const pending = await write('03T23:59:59.999', { orderId: 'b' });
+    const all = [pending, failed, paid];
+    for (const [query, expected] of [
+      [{}, all],
+      [{ order_id: 'a' }, [failed, paid]],
+      [{ order_id: 'A' }, []],
+      [{ status: 'pending' }, [pending]],
+      [{ status: 'processing' }, []],
+      [{ from: '2026-03-02' }, [pending, failed]],
+      [{ to: '2026-03-02' }, [failed, paid]],
+      [{ from: '2026-03-03', to: '2026-03-03' }, [pending]],
+      [{ from: '2026-03-02T10:00:00.123Z' }, [pending, failed]],
+      [{ from: '2026-03-02T10:00:00.1230001Z' }, [pending]],
+      [{ to: '2026-03-02T10:00:00.123Z' }, [paid]],
+      [{ to: '2026-03-02T10:00:00.1230001Z' }, [failed, paid]],
+      [{ from: '2026-03-02T13:30:00.123+03:30', to: '2026-03-02T09:00:01-01:00' }, [failed]],
+      [{ from: '2026-03-02t10:00:00z' }, [pending, failed]],
+      [{ from: '2026-03-04', to: '2026-03-01' }, []],
+      [{ order_id: 'a', status: 'paid' }, [paid]],
+      [{ order_id: 'a', status: 'paid', from: '2026-03-02' }, []],
+      [{ order_id: 'a', status: 'failed', from: '2026-03-02', to: '2026-03-02' }, [failed]],
+    ] as const)
+      expect(idsOf(await list(query)), JSON.stringify(query)).toEqual(expected);
+  });
+
+  it('200: pages by number and by cursor, also where payments are of one millisecond', async () => {
+    const { list, write } = await aCaller();
+    const written: string[] = [];
+    for (let index = 0; index < 7; index += 1)
+      written.push(await write(index < 5 ? '05T00:00:00' : '06T00:00:00'));
+    const all = idsOf(await list());
+    expect(all).toEqual([
+      ...written.slice(5).toSorted().toReversed(),
+      ...written.slice(0, 5).toSorted().toReversed(),
+    ]);
+
+    const pages = [];
+    for (const page of [1, 2, 3, 4]) pages.push(await list({ per_page: 3, page }));
+    expect(pages.flatMap(idsOf)).toEqual(all);
+    expect(pages.map((answer) => paginationOf(answer).has_more)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(pages.map((answer) => paginationOf(answer).page)).toEqual([1, 2, 3, 4]);
+
+    const seen = idsOf(await list({ per_page: 2 }));
+    let next = paginationOf(await list({ per_page: 2 })).next_cursor;
+    while (next !== null) {
+      // Made while somebody pages: it repeats and hides nothing.
+      await write('07T00:00:00');
+      const page = await list({ per_page: 2, cursor: next });
+      expect(paginationOf(page)).toMatchObject({ page: null, per_page: 2 });
+      expect(idsOf(page).length).toBeGreaterThan(0);
+      seen.push(...idsOf(page));
+      next = paginationOf(page).next_cursor;
+    }
+    expect(seen).toEqual(all);
+    expect(idsOf(await list({ per_page: 100 }))).toHaveLength(10);
+  });
+
+  it('200: takes a cursor together with an end, whichever comes first', async () => {
+    const { list, write } = await aCaller();
+    const [first, second, third, fourth] = [
+      await write('10T00:00:01'),
+      await write('10T00:00:02'),
+      await write('10T00:00:02'),
+      await write('10T00:00:03'),
+    ];
+    const [low, high] = [second, third].toSorted();
+    const cursor = paginationOf(await list({ per_page: 2 })).next_cursor ?? '';
+    expect(idsOf(await list({ per_page: 2 }))).toEqual([fourth, high]);
+    for (const [at, expected] of [
+      ['04', [low, first]],
+      ['02.001', [low, first]],
+      ['02', [first]],
+      ['01', []],
+    ] as const)
+      expect(idsOf(await list({ cursor, to: `2026-03-10T00:00:${at}Z` })), at).toEqual(expected);
+  });
+
+  it('200: takes every bound at its edge', async () => {
+    const { list } = await aCaller();
+    for (const query of [
+      { per_page: 1 },
+      { per_page: 100, page: 100 },
+      { per_page: 1, page: 10_000 },
+      { order_id: '𝒳'.repeat(100) },
+      { from: '1970-01-01', to: '9999-12-31' },
+      { from: '2028-02-29' },
+    ])
+      expect((await list(query)).status, JSON.stringify(query)).toBe(200);
+  });
+
+  it.each([
+    ['per_page=0', ['per_page']],
+    ['per_page=101', ['per_page']],
+    ['per_page=1.0', ['per_page']],
+    ['per_page=1e1', ['per_page']],
+    ['per_page=', ['per_page']],
+    ['per_page=-1', ['per_page']],
+    ['per_page=%201', ['per_page']],
+    ['per_page=٣', ['per_page']],
+    ['page=0', ['page']],
+    ['page=501', ['page']],
+    ['page=10001&per_page=1', ['page']],
+    ['page=99999999999999999999', ['page']],
+    ['cursor=', ['cursor']],
+    ['cursor=x', ['cursor']],
+    ['cursor=MTo5OTk5OTk5OTk5OTk5OTk5Og', ['cursor']],
+    ['cursor=PAY_01J00000000000000000000000', ['cursor']],
+    ['status=PAID', ['status']],
+    ['status=', ['status']],
+    ['status=paid,failed', ['status']],
+    ['order_id=', ['order_id']],
+    [`order_id=${'x'.repeat(101)}`, ['order_id']],
+    ['order_id=a%00b', ['order_id']],
+    ['from=yesterday', ['from']],
+    ['from=2026-02-30', ['from']],
+    ['from=2026-02-30T00:00:00Z', ['from']],
+    ['from=2026-03-01T24:00:00Z', ['from']],
+    ['from=2026-03-01T00:00:00', ['from']],
+    ['from=2026-03-01T00:00:00+00:00', ['from']],
+    ['from=2026-03-01T00:00Z', ['from']],
+    ['from=0000-01-01', ['from']],
+    ['from=1969-12-31', ['from']],
+    ['to=9999-12-31T23:59:59-01:00', ['to']],
+    ['to=1767225600', ['to']],
+    ['orderid=1', ['orderid']],
+    ['metadata%5Ba%5D=1', ['metadata[a]']],
+    ['__proto__=1', ['__proto__']],
+    ['status=paid&status=paid', ['status']],
+    ['status=paid&status=failed&page=1', ['status']],
+    ['status=foo&page=200&per_page=100', ['page', 'status']],
+    ['page=501&nothing=1', ['nothing', 'page']],
+    ['page=200&per_page=101', ['page', 'per_page']],
+    ['per_page=20000', ['per_page']],
+    ['page=x&per_page=100', ['page']],
+    ['page=2&cursor=x', ['cursor', 'page']],
+    [
+      'per_page=0&page=0&status=x&from=x&to=x&order_id=&cursor=x&nothing=1&nothing=2',
+      ['cursor', 'from', 'nothing', 'order_id', 'page', 'per_page', 'status', 'to'],
+    ],
+  ])('422: refuses %s', async (query, paths) => {
+    const { list } = await aCaller();
+    const answer = await list(query);
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.json['error']).toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect([...new Set(fieldsOf(answer))].sort()).toEqual(paths);
+  });
+
+  it('422: refuses a page together with a cursor, and a cursor that was altered', async () => {
+    const { list, write } = await aCaller();
+    await write('01T00:00:00');
+    await write('02T00:00:00');
+    const cursor = paginationOf(await list({ per_page: 1 })).next_cursor ?? '';
+    expect(await list({ cursor })).toMatchObject({ status: 200 });
+    expect(fieldsOf(await list({ cursor, page: 1 }))).toEqual(['page']);
+    expect(fieldsOf(await list({ cursor, page: 2, status: 'foo' }))).toEqual(['status', 'page']);
+    expect(fieldsOf(await list(`cursor=${cursor}%00`))).toEqual(['cursor']);
+    expect(fieldsOf(await list(`cursor=${cursor}==`))).toEqual(['cursor']);
+  });
+});

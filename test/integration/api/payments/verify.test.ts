@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
+
+describe('POST /payments/{payment_id}/verify', () => {
+  it('200: the payment as it is, while nobody was sent to the gateway', async () => {
+    const journey = await aJourney();
+    const id = await journey.create();
+    const answer = await journey.verify(id);
+    expect(answer).toMatchObject({ status: 200, json: { status: 'pending' } });
+    expect(answer.text).toBe((await journey.get(id)).text);
+  });
+
+  it('200: the payment as it is, while the payer still thinks', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    expect(await journey.verify(id)).toMatchObject({ status: 200, json: { status: 'pending' } });
+  });
+
+  it('200: paid, where the payer paid and closed the browser; and the same ever after', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay_and_close');
+    const paid = await journey.verify(id);
+    expect(paid).toMatchObject({ status: 200, json: { status: 'paid', checkout_url: null } });
+    expect(paid.json['paid_at']).toMatch(/\+00:00$/);
+    expect(paid.json['tracking_code']).toEqual(expect.any(String));
+    expect((await journey.verify(id)).text).toBe(paid.text);
+    expect((await journey.get(id)).text).toBe(paid.text);
+  });
+
+  it('200: paid, although the workflow of the payment is lost', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay_and_close');
+    await service.client.workflow.getHandle(id).terminate('a test');
+    expect(await journey.verify(id)).toMatchObject({ status: 200, json: { status: 'paid' } });
+  });
+
+  it('404: a payment of somebody else, and one that never was', async () => {
+    const id = await (await aJourney()).create();
+    const other = await aJourney();
+    for (const unknown of [id, 'PAY_01J00000000000000000000000', 'x']) {
+      const answer = await other.verify(unknown);
+      expect([answer.status, codeOf(answer)]).toEqual([404, 'PAYMENT_NOT_FOUND']);
+    }
+  });
+
+  it('503: while no worker answers, in 10 seconds; the record is still read', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    await service.worker.stop();
+    const began = performance.now();
+    const answer = await journey.verify(id);
+    expect([answer.status, codeOf(answer)]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(performance.now() - began).toBeGreaterThan(8_000);
+    expect(await journey.get(id)).toMatchObject({ status: 200 });
+    expect(codeOf(answer)).toBe('SERVICE_UNAVAILABLE');
+    await service.worker.start();
+  });
+
+  it('503: while Temporal is away; creates, reads and lists go on, checkout is a page', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    await service.engine.stop();
+    const answer = await journey.verify(id);
+    expect([answer.status, codeOf(answer)]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    const created = await journey.create();
+    expect(await journey.get(created)).toMatchObject({ status: 200, json: { status: 'pending' } });
+    const list = await journey.request('GET', '/api/v1/payments');
+    expect(list).toMatchObject({ status: 200, json: { data: [{ payment_id: created }, {}] } });
+    expect(await journey.request('GET', '/api/v1/me')).toMatchObject({ status: 200 });
+    const checkout = await journey.checkout(created);
+    expect(checkout.status).toBe(503);
+    expect(checkout.text).toMatch(/^<!doctype html>/);
+    expect(checkout.headers.get('refresh')).toBe('3');
+    await service.engine.start();
+    const isBack = async () => (await journey.verify(id)).status === 200;
+    await until('verify works again', isBack);
+  });
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Sql } from '../../../postgres/driver/connection.ts';
+import { connect } from '../../../postgres/driver/connection.ts';
+import { readProjectFile } from '../../support/files.ts';
+import { hold } from '../../support/hold.ts';
+import { startOwnPostgres } from '../../support/own-postgres.ts';
+
+const roles = readProjectFile('deploy/roles.sql');
+let server: Awaited<ReturnType<typeof startOwnPostgres>>;
+beforeAll(async () => {
+  // Of its own: the roles belong to a server, and others make them there too.
+  server = await startOwnPostgres();
+}, 120_000);
+afterAll(() => server?.drop());
+
+/** As psql with ON_ERROR_STOP: what fails leaves the connection. */
+const runRoles = async () => {
+  const owner = connect(server.url, { name: 'tests-owner', max: 1 });
+  try {
+    await owner.unsafe(roles).simple();
+  } finally {
+    await owner.end({ timeout: 1 });
+  }
+};
+
+const readAuditLog = (tx: Sql) => tx`lock table audit_log in access share mode`;
+
+/** What an admin does meanwhile. @returns how long that took */
+const insertMs = async () => {
+  const began = performance.now();
+  await server.sql`
+    insert into audit_log (actor, action, subject) values ('ada', 'gateway.add', 'gateway:a')`;
+  return performance.now() - began;
+};
+
+it('keeps nobody waiting behind it: it gives up, and leaves nothing half done', async () => {
+  const reader = await hold(server.sql, readAuditLog);
+  const running = runRoles().then(
+    () => 'done',
+    (error: unknown) => error,
+  );
+  await reader.blocked('roles.sql', { by: 'tests-owner' });
+  // 1.5 s, and what a slow machine adds.
+  expect(await insertMs()).toBeLessThan(8_000);
+  expect(await running).toMatchObject({ code: '55P03' });
+  await reader.release();
+  const granted = await server.sql`
+    select from pg_roles where rolname like 'payments\\_%'`;
+  expect(granted).toHaveLength(0);
+});
+
+it('changes nothing when it is run again, and needs no table for itself', async () => {
+  const state = () => server.sql`
+    select c.relname, c.relacl::text, c.relrowsecurity, p.oid, p.polname
+    from pg_class c left join pg_policy p on p.polrelid = c.oid
+    where c.relnamespace = 'public'::regnamespace order by c.relname, p.polname`;
+  await runRoles();
+  const before = await state();
+  expect(before.filter(({ polname }) => polname !== null)).toHaveLength(2);
+  const reader = await hold(server.sql, readAuditLog);
+  await runRoles();
+  await reader.release();
+  expect(await state()).toEqual(before);
+});

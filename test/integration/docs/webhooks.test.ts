@@ -1,0 +1,205 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import Stripe from 'stripe';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
+import { post } from '../../../webhooks/request.ts';
+import { delaysMs } from '../../../webhooks/schedule.ts';
+import { headersOf } from '../../../webhooks/signature.ts';
+import { eventExamples } from '../../../api/openapi/examples.ts';
+import { EventBody } from '../../../contract/event-schema.ts';
+import { documentText } from '../../../tools/release-openapi.ts';
+import { readProjectFile } from '../../support/files.ts';
+import { rawRequest } from '../../support/raw-http.ts';
+import { endOf, aPayment } from '../../support/records.ts';
+import { until } from '../../support/until.ts';
+
+const page = readProjectFile('docs/webhooks.md');
+const sample = readProjectFile('docs/webhook-receiver.ts');
+
+const program = join(import.meta.dirname, '../../../docs/webhook-receiver.ts');
+const secret = `whsec_${'s'.repeat(43)}`;
+const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 });
+const folder = mkdtempSync(join(tmpdir(), 'payments-receiver-'));
+const lines: string[] = [];
+let url = '';
+let stop = async () => {};
+
+beforeAll(async () => {
+  const secretFile = join(folder, 'secret');
+  writeFileSync(secretFile, `${secret}\n`);
+  const child = spawn(process.execPath, [program, secretFile, '0'], { env: {} });
+  const exited = once(child, 'exit');
+  child.stdout.on('data', (chunk: Buffer) => lines.push(...chunk.toString().trim().split('\n')));
+  const port = await until('it listens', () => lines[0]?.match(/port (\d+)/)?.[1]);
+  url = `http://127.0.0.1:${port}/webhook`;
+  stop = async () => {
+    child.kill();
+    await exited;
+  };
+});
+afterAll(async () => {
+  await stop();
+  await dispatcher.destroy();
+  rmSync(folder, { recursive: true });
+});
+
+const anEvent = () => {
+  const { event } = endOf(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
+  return { ...event, body: Buffer.from(event.body) };
+};
+
+interface Changes {
+  secrets?: string[];
+  aheadSeconds?: number;
+  sent?: Buffer;
+}
+
+const send = async (
+  event: ReturnType<typeof anEvent>,
+  { secrets = [secret], aheadSeconds = 0, sent = event.body }: Changes = {},
+) => {
+  const now = new Date(Date.now() + aheadSeconds * 1000);
+  const headers = headersOf({ event, attempt: 1, secrets, now });
+  const signal = new AbortController().signal;
+  const { responseStatus } = await post({ url, headers, body: sent, dispatcher, signal });
+  return { status: responseStatus, signature: headers['x-service-signature'] ?? '' };
+};
+
+describe('the receiver of docs/webhooks.md', () => {
+  it('is the one that is run here', () => {
+    const block = /```ts\n([\s\S]*?)\n {3}```/.exec(page)?.[1];
+    expect(block?.replaceAll(/^ {3}/gm, '')).toBe(sample.trimEnd());
+  });
+
+  it.each(['', '\n', 's'.repeat(43)])('does not start with the secret %j', async (held) => {
+    const file = join(folder, 'no-secret');
+    writeFileSync(file, held);
+    const child = spawn(process.execPath, [program, file, '0'], { env: {}, timeout: 20_000 });
+    const [stderr, [code]] = await Promise.all([readText(child.stderr), once(child, 'exit')]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('holds no whsec_… secret');
+  });
+
+  it('accepts what the service sends, and acts once on an event that comes twice', async () => {
+    const event = anEvent();
+    expect((await send(event)).status).toBe(204);
+    expect((await send(event)).status).toBe(204);
+    const { payment_id } = JSON.parse(event.body.toString()) as { payment_id: string };
+    expect(lines.filter((line) => line.includes(payment_id))).toEqual([
+      `payment.paid ${payment_id} for order order-1`,
+    ]);
+  });
+
+  it('accepts either secret of a rotation, in both places', async () => {
+    const other = `whsec_${'o'.repeat(43)}`;
+    expect((await send(anEvent(), { secrets: [other, secret] })).status).toBe(204);
+    expect((await send(anEvent(), { secrets: [secret, other] })).status).toBe(204);
+    expect((await send(anEvent(), { secrets: [other] })).status).toBe(400);
+  });
+
+  it('FS-32: refuses what is more than 300 s away, to both sides', async () => {
+    const statuses: (number | null)[] = [];
+    for (const aheadSeconds of [-310, -290, 290, 310])
+      statuses.push((await send(anEvent(), { aheadSeconds })).status);
+    expect(statuses).toEqual([400, 204, 204, 400]);
+  });
+
+  it('refuses another body under the signature', async () => {
+    const sent = Buffer.from('{}');
+    expect((await send(anEvent(), { sent })).status).toBe(400);
+  });
+
+  it('refuses a body that is too long, or does not say how long it is, and goes on', async () => {
+    const signature = { 'x-service-signature': 't=1,v1=00' };
+    const long = await fetch(url, { method: 'POST', headers: signature, body: 'a'.repeat(70_000) });
+    expect(long.status).toBe(413);
+    const chunked = await rawRequest(url, { headers: signature, body: ['a', 'b'] });
+    expect(chunked.status).toBe(413);
+    expect((await send(anEvent())).status).toBe(204);
+  });
+
+  it("Stripe's library verifies the same signature", async () => {
+    const event = anEvent();
+    const { signature } = await send(event);
+    const { signature: stripe } = new Stripe('sk_unused').webhooks;
+    expect(stripe?.verifyHeader(event.body, signature, secret, 300)).toBe(true);
+  });
+});
+
+describe('the example of the page', () => {
+  const [, head = '', body = ''] = /```http\n([^]*?)\n\n([^]*?)\n```/.exec(page) ?? [];
+
+  it('is the one of the contract', () => {
+    expect(body).toBe(JSON.stringify(eventExamples.paid));
+    const { webhooks } = JSON.parse(documentText()) as { webhooks: object };
+    expect(webhooks).toHaveProperty(
+      'paymentEnded.post.requestBody.content.application/json.examples.paid.value',
+      eventExamples.paid,
+    );
+  });
+
+  it.each(Object.entries(eventExamples))(
+    'has the fields that are sent, in their order: %s',
+    (status, example) => {
+      expect(EventBody.strict().safeParse(example).error).toBeUndefined();
+      const payment = aPayment({ id: example.payment_id, metadata: '{"seat":"12A"}' });
+      const { event } = endOf(payment, example.status);
+      expect(status).toBe(example.status);
+      expect([example.event, example.event_id]).toEqual([event.kind, event.id]);
+      expect(Object.keys(example)).toEqual(Object.keys(JSON.parse(event.body) as object));
+    },
+  );
+
+  it('is signed with the secret that it tells, as every attempt is', () => {
+    const { event: kind, event_id: id, created_at } = eventExamples.paid;
+    const secrets = [/With the secret `(whsec_\w{43})`/.exec(page)?.[1] ?? ''];
+    const event = { id, kind, body: Buffer.from(body) };
+    const headers = headersOf({ event, attempt: 1, secrets, now: new Date(created_at) });
+    expect(head.split('\n')).toEqual(
+      Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    );
+  });
+});
+
+it('the page and the contract tell the delays that are kept', () => {
+  const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000 };
+  const table = page.match(/^\| \d +\| .* after attempt/gm)?.join();
+  const contract = readProjectFile('docs/openapi.json');
+  const sentence = /failed attempt again after [^.]*/.exec(contract)?.[0];
+  for (const text of [table, sentence]) {
+    const told = [...(text ?? '').matchAll(/(\d+) (minute|hour)s?/g)].map(
+      ([, count, unit = '']) => Number(count) * (unitMs[unit] ?? 0),
+    );
+    expect(told).toEqual([...delaysMs]);
+  }
+});
+
+describe('the page says', () => {
+  const words = page.replaceAll(/\s+/g, ' ');
+
+  it('how often an event is sent, and promises no more', () => {
+    const counts = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven'];
+    expect(words).toContain(`sent up to ${counts[delaysMs.length + 1]} times`);
+    expect(words).not.toMatch(/at least once|repeated until/);
+  });
+
+  it.each([
+    'no webhook URL when a payment ended never gets that event, also not when it adds one later',
+    'A URL that is removed before an attempt makes it a failed attempt',
+    'A disabled application still gets the events of its payments',
+    'Trust the signature and not the address',
+  ])('%s', (sentence) => {
+    expect(words).toContain(sentence);
+  });
+});
+
+it('the contract says who never gets an event', () => {
+  expect(readProjectFile('docs/openapi.json')).toMatch(
+    /no webhook URL when the payment ended never gets its event, also not when it adds one later/,
+  );
+});

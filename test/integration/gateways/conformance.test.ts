@@ -1,0 +1,12 @@
+import { describeGateway } from '../../support/gateways/conformance.ts';
+import { payping } from '../../support/gateways/payping.ts';
+import { sandbox } from '../../support/gateways/sandbox.ts';
+import { stripe } from '../../support/gateways/stripe.ts';
+import { zarinpal } from '../../support/gateways/zarinpal.ts';
+import { zibal } from '../../support/gateways/zibal.ts';
+
+describeGateway(sandbox);
+describeGateway(zarinpal);
+describeGateway(zibal);
+describeGateway(payping);
+describeGateway(stripe);

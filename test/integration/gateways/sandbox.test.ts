@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newPaymentId } from '../../../contract/ids.ts';
+import type { GatewayAdapter, GatewayPayment, OpenedPayment } from '../../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../../gateways/gateway.ts';
+import type { SandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import type { Database } from '../../support/database.ts';
+import { aDatabase } from '../../support/database.ts';
+import { adapterOf } from '../../support/gateways/subject.ts';
+
+let database: Database;
+let page: SandboxPayments;
+let gateway: GatewayAdapter;
+beforeAll(async () => {
+  database = await aDatabase();
+  page = createSandboxPayments(database.sql);
+  const account = { kind: 'sandbox', credentials: {} } as const;
+  const tools = { sandboxPayments: page, publicBaseUrl: 'https://pay.example' };
+  gateway = adapterOf('sandbox', account, { tools });
+});
+afterAll(() => database.drop());
+
+const aPayment = (): GatewayPayment => ({
+  id: newPaymentId(),
+  amount: 1250,
+  currency: 'EUR',
+  description: null,
+  expiresAt: new Date(),
+  returnUrl: 'https://pay.example/return',
+});
+const open = async (): Promise<OpenedPayment> => {
+  const payment = aPayment();
+  const opening = await gateway.open(payment);
+  if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
+  return { ...payment, reference: opening.reference };
+};
+const choose = (payment: GatewayPayment, state: 'paid' | 'refused' | 'cancelled') =>
+  page.choose(payment.id, { state, refusal: state === 'refused' ? 'invalid_card' : null });
+const expire = (payment: OpenedPayment) => gateway.expire?.(payment);
+const paid = {
+  state: 'paid',
+  amount: 1250,
+  currency: 'EUR',
+  trackingCode: expect.stringMatching(/^\d{12,}$/),
+  cardPanMasked: '502229******1234',
+};
+
+describe('the sandbox gateway', () => {
+  it('opens a payment once: opened twice, it has one reference and one page', async () => {
+    const payment = aPayment();
+    const [first, second] = [await gateway.open(payment), await gateway.open(payment)];
+    expect(second).toEqual(first);
+    expect(first).toMatchObject({
+      redirect: { method: 'GET', url: `https://pay.example/api/v1/sandbox/${payment.id}` },
+    });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => gateway.open(payment)));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(await gateway.open(aPayment())).not.toMatchObject({
+      reference: Reflect.get(first, 'reference'),
+    });
+  });
+
+  it('waits for the payer', async () => {
+    const payment = await open();
+    expect(await gateway.inquire(payment)).toEqual({ state: 'waiting' });
+    expect(await gateway.verify(payment)).toEqual({ state: 'waiting' });
+  });
+
+  it('FS-14: confirms what was paid, and says the same when it is asked again', async () => {
+    const payment = await open();
+    await choose(payment, 'paid');
+    const first = await gateway.verify(payment);
+    expect(first).toEqual(paid);
+    expect(await gateway.verify(payment)).toEqual(first);
+    expect(await gateway.inquire(payment)).toEqual(first);
+  });
+
+  it('confirms what it was told at the opening, not what it is told later', async () => {
+    const payment = await open();
+    await choose(payment, 'paid');
+    expect(await gateway.verify({ ...payment, amount: 1, currency: 'USD' })).toEqual(paid);
+  });
+
+  it('changes nothing by an inquiry: paid money still waits for its verification', async () => {
+    const payment = await open();
+    await choose(payment, 'paid');
+    const before = await page.getByPayment(payment.id);
+    for (let count = 0; count < 3; count += 1)
+      expect(await gateway.inquire(payment)).toEqual({ state: 'processing' });
+    expect(await page.getByPayment(payment.id)).toEqual(before);
+    expect(before?.state).toBe('paid');
+  });
+
+  it('says how the payer ended it otherwise', async () => {
+    const [refused, cancelled] = [await open(), await open()];
+    await choose(refused, 'refused');
+    await choose(cancelled, 'cancelled');
+    for (const ask of [gateway.verify, gateway.inquire]) {
+      expect(await ask(refused)).toMatchObject({ state: 'failed', failureCode: 'invalid_card' });
+      expect(await ask(cancelled)).toEqual({ state: 'cancelled' });
+    }
+  });
+
+  it('expires an open payment, which nobody can pay from then on', async () => {
+    const payment = await open();
+    expect(await expire(payment)).toBe(true);
+    expect(await choose(payment, 'paid')).toBe(false);
+    expect(await gateway.verify(payment)).toEqual({ state: 'expired' });
+    expect(await gateway.inquire(payment)).toEqual({ state: 'expired' });
+  });
+
+  it('FS-17: refuses to expire what is paid, verified, refused, cancelled or expired', async () => {
+    const verified = await open();
+    await choose(verified, 'paid');
+    await gateway.verify(verified);
+    const expired = await open();
+    await expire(expired);
+    const others = ['paid', 'refused', 'cancelled'] as const;
+    const chosen = await Promise.all(
+      others.map(async (state) => {
+        const payment = await open();
+        await choose(payment, state);
+        return payment;
+      }),
+    );
+    for (const payment of [verified, expired, ...chosen]) {
+      const before = await gateway.inquire(payment);
+      expect(await expire(payment)).toBe(false);
+      expect(await gateway.inquire(payment)).toEqual(before);
+    }
+  });
+
+  it('FS-17: lets one of two win when the payer pays in the moment of expiring', async () => {
+    for (let count = 0; count < 10; count += 1) {
+      const payment = await open();
+      const [expired, chosen] = await Promise.all([expire(payment), choose(payment, 'paid')]);
+      expect(expired).toBe(!chosen);
+      expect((await gateway.verify(payment)).state).toBe(chosen ? 'paid' : 'expired');
+    }
+  });
+
+  it('FS-08: goes by the reference, and is silent about one it does not know', async () => {
+    const payment = { ...(await open()), reference: 'SBXunknown' };
+    await expect(gateway.verify(payment)).rejects.toThrow(GatewayUnavailable);
+    await expect(gateway.inquire(payment)).rejects.toThrow(GatewayUnavailable);
+    expect(await expire(payment)).toBe(false);
+  });
+});

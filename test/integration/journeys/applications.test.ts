@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Operations } from '../../../admin/operations.ts';
+import { verifySignature } from '../../../demo/signature.ts';
+import { createJourney } from '../../support/journey.ts';
+import { operationsOn } from '../../support/operations.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime, skipTime } from '../../support/skip-time.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+let operations: Operations;
+beforeAll(async () => {
+  service = await startService();
+  operations = operationsOn(service.sql, { keyRing: service.keyRing });
+});
+afterAll(() => service?.stop());
+beforeEach(() => service.receiver.behave(() => 204));
+
+const deliveryOf = async (id: string) => {
+  const [row] = await service.sql<{ status: string }[]>`
+    select status from deliveries where payment_id = ${id}`;
+  return row?.status;
+};
+
+/** A whole sweep that began after this was called. */
+const sweep = async () => {
+  const schedule = service.client.schedule.getHandle('sweep');
+  const from = Date.now();
+  await schedule.trigger();
+  const { action } = await until('a sweep begins', async () => {
+    const { info } = await schedule.describe();
+    return info.recentActions.find(({ takenAt }) => takenAt.getTime() >= from);
+  });
+  const { workflowId, firstExecutionRunId } = action.workflow;
+  await service.client.workflow.getHandle(workflowId, firstExecutionRunId).result();
+};
+
+describe('an application without a webhook URL', () => {
+  it('has payments with the delivery none, and it stays so when a URL is added', async () => {
+    const { application, token } = await service.anApplication({ webhookUrl: null });
+    const journey = createJourney(service, token);
+    const before = await journey.finish('pay');
+    await service.client.workflow.getHandle(before).result();
+    expect(await deliveryOf(before)).toBe('none');
+
+    const webhookUrl = service.receiver.url;
+    await operations.applications.update(application, { webhookUrl }, null);
+    const after = await journey.finish('pay');
+    await until('the webhook', () => service.receiver.of(after)[0]);
+    await service.client.workflow.getHandle(after).result();
+    expect(await deliveryOf(after)).toBe('delivered');
+    await sweep();
+    expect(await deliveryOf(before)).toBe('none');
+    expect(service.receiver.of(before)).toEqual([]);
+  });
+});
+
+describe('a webhook URL that was removed meanwhile', () => {
+  it('is a failed attempt no_url; a URL that is added is used by the next one', async () => {
+    const { application, token } = await service.anApplication();
+    service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
+    const journey = createJourney(service, token);
+    const id = await journey.finish('pay');
+    await until('the first attempt', () => service.receiver.of(id)[0]);
+    const { webhookUrl } = await operations.applications.get(application);
+    await operations.applications.update(application, { webhookUrl: null }, null);
+    // The second attempt comes a minute after the first, the third 5 minutes after that.
+    await skipTime(service.client, id, '2m');
+    await until('an attempt without a URL', async () => {
+      const { payment } = await operations.payments.get(id);
+      return payment.attempts.some(({ errorClass }) => errorClass === 'no_url');
+    });
+    await operations.applications.update(application, { webhookUrl }, null);
+    await skipAllTime(service.client, id);
+    await service.client.workflow.getHandle(id).result();
+    const { payment } = await operations.payments.get(id);
+    expect(payment.delivery).toBe('delivered');
+    expect(payment.attempts).toMatchObject([
+      { number: 1, errorClass: 'http_status', responseStatus: 500 },
+      { number: 2, errorClass: 'no_url', responseStatus: null },
+      { number: 3, errorClass: null, responseStatus: 204 },
+    ]);
+    const sent = service.receiver
+      .of(id)
+      .map(({ headers }) => headers['x-service-delivery-attempt']);
+    expect(sent).toEqual(['1', '3']);
+  });
+});
+
+describe('a disabled application', () => {
+  it('FS-37: is refused at the API, and its outcomes are still delivered', async () => {
+    const { application, token, secret } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const id = await journey.atGateway();
+    await operations.applications.setStatus(application, 'disabled', 'unpaid');
+    expect((await journey.get(id)).status).toBe(403);
+    await journey.choose(id, 'pay');
+    await journey.comeBack(id);
+    const post = await until('the webhook', () => service.receiver.of(id)[0]);
+    expect(post.json['status']).toBe('paid');
+
+    const request = {
+      header: String(post.headers['x-service-signature']),
+      rawBody: post.body,
+      secret,
+    };
+    const sentMs = Number(post.headers['x-service-timestamp']) * 1000;
+    const verifiedAt = (seconds: number) =>
+      verifySignature({ ...request, receivedAt: new Date(sentMs + seconds * 1000) }).valid;
+    // FS-32: both sides of the window.
+    expect([-301, -300, 0, 300, 301].map(verifiedAt)).toEqual([false, true, true, true, false]);
+  });
+});
+
+describe('npm run admin -- webhook test', () => {
+  it('sends a signed sample that is marked as a test, and touches no payment', async () => {
+    const { application, secret } = await service.anApplication();
+    service.receiver.behave((_, res) => {
+      res.writeHead(202).end('thank you');
+      return undefined;
+    });
+    const counts = () => service.sql`
+      select (select count(*) from payments) as payments, (select count(*) from attempts) as attempts`;
+    const before = await counts();
+    const { result } = await operations.testWebhook(application, null);
+    expect(result).toMatchObject({ responseStatus: 202, responseBody: 'thank you' });
+    const post = service.receiver.all.at(-1);
+    expect(post?.json).toMatchObject({
+      event: 'payment.paid',
+      application,
+      order_id: 'webhook-test',
+      test: true,
+      metadata: { webhook_test: true },
+    });
+    const header = String(post?.headers['x-service-signature']);
+    expect(verifySignature({ header, rawBody: post!.body, secret })).toEqual({ valid: true });
+    expect(await counts()).toEqual(before);
+  });
+
+  it('says what is wrong where it cannot be sent, or is not accepted', async () => {
+    const { application } = await service.anApplication({ webhookUrl: null });
+    await expect(operations.testWebhook(application, null)).rejects.toThrow('has no webhook URL');
+    await expect(operations.testWebhook('nobody', null)).rejects.toThrow('There is no application');
+    const other = await service.anApplication({ webhookUrl: 'http://127.0.0.1:9/' });
+    const { result } = await operations.testWebhook(other.application, null);
+    expect(result).toMatchObject({ errorClass: 'connect' });
+  });
+});

@@ -1,0 +1,75 @@
+import { resolve } from 'node:path';
+import { Client } from '@temporalio/client';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import { runProgram } from '../../../tools/production/programs.ts';
+import { createJourney } from '../../support/journey.ts';
+import { operationsOn } from '../../support/operations.ts';
+import type { TestProcess } from '../../support/processes.ts';
+import { createProcess } from '../../support/processes.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { firstAttemptOf } from '../../support/recorded.ts';
+import { until } from '../../support/until.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+/** The server of the tests makes `default` by itself; in production nobody does that. */
+const namespace = 'payments';
+let service: Service;
+let worker: TestProcess;
+beforeAll(async () => {
+  service = await startService();
+  await service.worker.stop();
+  worker = createProcess('worker', 'worker/main.ts', {
+    ...service.env,
+    TEMPORAL_NAMESPACE: namespace,
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    WORKFLOW_BUNDLE: inject('workflowBundle'),
+    OPERATIONS_PORT: '0',
+  });
+});
+afterAll(async () => {
+  await worker?.stop();
+  await service?.stop();
+});
+
+it('docs/operating/restoring.md: Temporal comes back empty, and all that is open goes on', async () => {
+  const env = { ...service.env, TEMPORAL_NAMESPACE: namespace };
+  const makeNamespace = () => runProgram('namespace', { root, env });
+  await makeNamespace();
+  await worker.start();
+  const api = await service.anotherApi({ TEMPORAL_NAMESPACE: namespace });
+  const journey = createJourney(api, (await service.anApplication()).token);
+  const client = new Client({ connection: service.client.connection, namespace });
+  const operations = operationsOn(service.sql, { engine: async () => createTemporalAdmin(client) });
+  const reconcile = () =>
+    operations.reconcile({ since: null, limit: 100, look: 100, mend: true, reason: null });
+  const waiting = await journey.atGateway();
+  service.receiver.behave(() => 500);
+  const undelivered = await journey.finish('cancel');
+  await firstAttemptOf(service.sql, undelivered);
+  service.receiver.behave(() => 204);
+
+  await service.engine.stop();
+  service.engine.forget();
+  await service.engine.start();
+  await service.sql`update payments set created_at = now() - interval '2 minutes'`;
+
+  await expect(reconcile()).rejects.toThrow(/namespace/i);
+  await makeNamespace();
+  await worker.stop();
+  await worker.start();
+  await client.schedule.getHandle('sweep').describe();
+  const { differences } = await reconcile();
+  expect(differences).toMatchObject([
+    { kind: 'payment_without_workflow', paymentId: waiting, mended: true },
+    { kind: 'delivery_without_workflow', paymentId: undelivered, mended: true },
+  ]);
+  const running = await createTemporalAdmin(client).running([undelivered]);
+  expect([...running]).toEqual([undelivered]);
+
+  await journey.choose(waiting, 'pay');
+  await journey.comeBack(waiting);
+  await until('the webhook', () => service.receiver.of(waiting)[0]);
+  expect((await journey.get(waiting)).json['status']).toBe('paid');
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJourney, type Journey } from '../../support/journey.ts';
+import type { Receiver } from '../../support/receiver.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { deliverySlots } from '../../../worker/workers.ts';
+
+let service: Service;
+let slow: Receiver;
+beforeAll(async () => {
+  service = await startService();
+  slow = await startReceiver();
+});
+afterAll(async () => {
+  await slow?.stop();
+  await service?.stop();
+});
+
+const places = deliverySlots / 4;
+
+/** Paid at the gateway, and the payer is still to come back. */
+const aPaidOne = async (journey: Journey) => {
+  const id = await journey.atGateway();
+  await journey.choose(id, 'pay_and_close');
+  return id;
+};
+
+const many = async <T>(count: number, make: () => Promise<T>): Promise<T[]> => {
+  const made: T[] = [];
+  const lane = async () => {
+    while (made.length < count) made.push(await make());
+  };
+  await Promise.all(Array.from({ length: 4 }, lane));
+  return made;
+};
+
+describe('an application whose receiver hangs', () => {
+  it('FS-35, FS-47, FS-48: takes its quarter of the places and no more, and delays nobody else', async () => {
+    const a = await service.anApplication({ webhookUrl: slow.url });
+    const b = await service.anApplication();
+    const [ofA, ofB] = [createJourney(service, a.token), createJourney(service, b.token)];
+    const held: (() => void)[] = [];
+    let isOpen = false;
+    let most = 0;
+    let inside = 0;
+    slow.behave((_, res) => {
+      inside += 1;
+      most = Math.max(most, inside);
+      res.once('close', () => (inside -= 1));
+      if (isOpen) return 204;
+      // Before the attempt would end by itself, also on a slow machine, so that each stays A's first.
+      const timer = setTimeout(() => res.writeHead(204).end(), 5_000);
+      held.push(() => {
+        clearTimeout(timer);
+        if (!res.writableEnded) res.writeHead(204).end();
+      });
+      return undefined;
+    });
+    const idsOfA = await many(120, () => aPaidOne(ofA));
+    const idsOfB = await many(10, () => aPaidOne(ofB));
+
+    await Promise.all(idsOfA.map((id) => ofA.comeBack(id)));
+    await until('A has all of its places', () => inside === places);
+    await Promise.all(idsOfB.map((id) => ofB.comeBack(id)));
+    await until('B is delivered', () => idsOfB.every((id) => service.receiver.of(id).length === 1));
+    // A, which was first, still waits for its places.
+    expect(slow.all.length).toBeLessThan(idsOfA.length);
+    const rows = await service.sql`select from attempts where payment_id = any(${idsOfA})`;
+    expect(rows.length).toBeLessThan(idsOfA.length);
+
+    // FS-50: no connection to the database is held while a receiver is waited for.
+    const busy = await service.sql`
+      select from pg_stat_activity
+      where datname = current_database() and application_name = 'payments-worker'
+        and state like 'idle in transaction%'`;
+    expect(busy).toEqual([]);
+
+    isOpen = true;
+    for (const answer of held) answer();
+    await until('A is delivered', async () => {
+      const delivered = await service.sql`
+        select from deliveries where payment_id = any(${idsOfA}) and status = 'delivered'`;
+      return delivered.length === idsOfA.length;
+    });
+    expect(most).toBe(places);
+    // Waiting for a place has cost neither a row nor an attempt: one each, the first.
+    const numbers = await service.sql<{ number: number }[]>`
+      select number from attempts where payment_id = any(${idsOfA})`;
+    expect(numbers.map(({ number }) => number)).toEqual(idsOfA.map(() => 1));
+    expect(slow.all).toHaveLength(idsOfA.length);
+  });
+});
+
+describe('an application with many tasks that are due', () => {
+  it('does not stand in front of another one', async () => {
+    const [a, b] = [await service.anApplication(), await service.anApplication()];
+    await service.worker.stop();
+    const idsOfA = await many(200, () => createJourney(service, a.token).create());
+    const idsOfB = await many(5, () => createJourney(service, b.token).create());
+    await until('all workflows have begun', async () => {
+      const left = await service.sql`select from workflow_outbox`;
+      return left.length === 0;
+    });
+
+    await service.worker.start();
+    const all = [...idsOfA, ...idsOfB];
+    const openings = () =>
+      service.sql<{ paymentId: string }[]>`
+        select payment_id as "paymentId" from gateway_exchanges
+        where operation = 'open' and payment_id = any(${all})
+        group by payment_id order by min(id)`;
+    const rows = await until('all are opened', async () => {
+      const found = await openings();
+      return found.length === all.length && found;
+    });
+    const opened = rows.map(({ paymentId }) => paymentId);
+    const lastOfB = Math.max(...idsOfB.map((id) => opened.indexOf(id)));
+    // In the order of their creation all of A's would have been before them.
+    expect(lastOfB).toBeLessThan(idsOfA.length / 2);
+  });
+});

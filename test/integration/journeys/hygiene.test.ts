@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createTokens } from '../../../postgres/tokens.ts';
+import type { startStripe } from '../../fakes/stripe.ts';
+import type { Answer, Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import { endInEveryWay } from '../../support/every-outcome.ts';
+import type { Place } from '../../support/leaks.ts';
+import { leaksIn, placesOf } from '../../support/leaks.ts';
+import type { ProviderName, Providers } from '../../support/providers.ts';
+import { providerNames, providerSecrets, startProviders } from '../../support/providers.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import { until } from '../../support/until.ts';
+
+const card = '4242424242424242';
+const otherCard = '5555 5555 5555 4444';
+const wrongKey = 'sk_live_51Habcdefghijklmnop';
+
+let service: Service;
+let providers: Providers;
+let journey: Journey;
+let secrets: Record<string, string>;
+let token: string;
+const answers: Place[] = [];
+
+beforeAll(async () => {
+  service = await startService();
+  providers = await startProviders(service);
+  const application = await service.anApplication();
+  ({ token } = application);
+  journey = createJourney(service, token);
+  const [key = Buffer.alloc(0)] = service.keyRing.keys.values();
+  secrets = {
+    token,
+    'webhook secret': application.secret,
+    SECRETS_KEY: key.toString('base64'),
+    'bytes of SECRETS_KEY': key.toString('latin1'),
+    'key of a wrong account': wrongKey,
+    ...Object.fromEntries(providerSecrets.map((secret, at) => [`credential ${at + 1}`, secret])),
+  };
+});
+afterAll(async () => {
+  await service?.stop();
+  await providers?.stop();
+});
+
+/** Keeps what a caller was answered. */
+const keep = (answer: Answer): Answer => {
+  const headers = JSON.stringify([...answer.headers]);
+  answers.push({ where: `an answer ${answer.status}`, text: `${headers} ${answer.text}` });
+  return answer;
+};
+
+/** A gateway that gives the whole card number, and a browser that brings one. */
+const payWithCard = async (name: ProviderName) => {
+  const { id, reference } = await providers.sent(journey, name);
+  const entry = providers.entry(name, reference);
+  if (name !== 'stripe') entry.card = card;
+  await providers.of(name).pay(reference);
+  const { method, url, fields } = providers.of(name).back(reference);
+  const to = `${url}${url.includes('?') ? '&' : '?'}cardNumber=${card}`;
+  const body = new URLSearchParams({ ...fields, cardNumber: otherCard });
+  keep(await journey.call(method, to, method === 'POST' ? { body } : {}));
+  expect(keep(await journey.get(id)).json['status']).toBe('paid');
+  if (name !== 'stripe')
+    expect((await journey.get(id)).json['card_pan_masked']).toBe('424242******4242');
+};
+
+const payLate = async () => {
+  const { id, reference } = await providers.sent(journey, 'zarinpal');
+  await skipAllTime(service.client, id);
+  await until('it expires', () => service.receiver.of(id)[0]);
+  await providers.of('zarinpal').pay(reference);
+  keep(await providers.comeBack(journey, 'zarinpal', reference));
+  await service.client.workflow.getHandle(`LATE_${id}`).result();
+};
+
+const mismatch = async () => {
+  const { id, reference } = await providers.sent(journey, 'stripe');
+  providers.entry('stripe', reference).amount += 1;
+  await providers.of('stripe').pay(reference);
+  keep(await journey.verify(id));
+  await service.client.workflow.getHandle(`LATE_${id}`).result();
+};
+
+/** The provider's own words hold a card number, and it breaks down in every way. */
+const troubleAtGateways = async () => {
+  const stripe = providers.of('stripe') as Awaited<ReturnType<typeof startStripe>>;
+  const message = `Your card ${otherCard} (${card}) was declined`;
+  stripe.failWith({ code: 'card_declined', decline_code: 'do_not_honor', message });
+  const declined = await providers.sent(journey, 'stripe');
+  stripe.move(declined.reference, 'complete unpaid requires_payment_method');
+  expect(keep(await journey.verify(declined.id)).json['status']).toBe('failed');
+  for (const name of providerNames)
+    for (const fault of ['error', 'html', 'lost', 'odd', 'moved', 'huge'] as const) {
+      const { id } = await providers.sent(journey, name);
+      providers.of(name).fail(fault);
+      expect(keep(await journey.verify(id)).status).toBe(502);
+    }
+  for (const [slug, credentials] of [
+    ['wrong-key', { secretKey: wrongKey, baseUrl: stripe.url }],
+    ['wrong-shape', { secretKey: 'sk_test_1', webhookSecrets: wrongKey }],
+    ['wrong-url', { secretKey: 'sk_test_12345678', baseUrl: `https://${wrongKey}.example` }],
+  ] as const) {
+    const sealed = createSecretBox(service.keyRing).seal(
+      JSON.stringify(credentials),
+      `gateway:${slug}`,
+    );
+    const account = { slug, driver: 'stripe', kind: 'sandbox', credentials: sealed } as const;
+    await createGateways(service.sql).insert(account);
+    const id = await journey.create({ gateway: slug });
+    keep(await journey.checkout(id));
+    expect(keep(await journey.get(id)).json['failure_code']).toBe('merchant_configuration');
+  }
+};
+
+const badRequests = async () => {
+  const { call, request } = journey;
+  const bearer = (text: string) => ({ headers: { authorization: text } });
+  const json = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const post = (body: string, headers: Record<string, string> = json) =>
+    call('POST', '/api/v1/payments', { headers, body });
+  const whole = { order_id: 'o', amount: 1, currency: 'EUR' };
+  const { application } = await service.anApplication();
+  const tokens = createTokens(service.sql);
+  const revoked = await tokens.issue({ application, mode: 'test', name: 'revoked' });
+  secrets['revoked token'] = revoked;
+  await service.sql`
+    update tokens set revoked_at = now() where application = ${application} and name = 'revoked'`;
+  const all = [
+    call('GET', '/api/v1/me', bearer(`Bearer ${token}x`)),
+    call('GET', '/api/v1/me', bearer(`Basic ${token}`)),
+    call('GET', '/api/v1/me', bearer(token)),
+    call('GET', '/api/v1/me', bearer(`Bearer ${revoked}`)),
+    call('GET', `/api/v1/payments?token=${token}`),
+    call('GET', `/api/v1/payments?access_token=${token}`, bearer(`Bearer ${token}`)),
+    call('GET', `/api/v1/payments?cursor=${token}`, bearer(`Bearer ${token}`)),
+    call('GET', `/api/v1/payments/${token}`, bearer(`Bearer ${token}`)),
+    call('GET', `/api/v1/nowhere/${token}`),
+    call('GET', `/api/v1/payments/${token}/checkout`),
+    call('GET', `/api/v1/payments/${token}/return?cardNumber=${card}`),
+    post(`{"token":"${token}", "order_id": ${card}`),
+    post(JSON.stringify({ ...whole, token })),
+    post(JSON.stringify({ ...whole, amount: card })),
+    post(JSON.stringify({ ...whole, currency: card, gateway: card, callback_url: card })),
+    post(JSON.stringify({ ...whole, expires_in: Number(card) })),
+    post(token, { authorization: `Bearer ${token}`, 'content-type': 'text/plain' }),
+    post(JSON.stringify(whole), { ...json, 'idempotency-key': `${token} é` }),
+    request('POST', '/api/v1/payments', { ...whole, description: card.repeat(20) }),
+    call('DELETE', `/api/v1/payments?secret=${secrets['webhook secret']}`),
+  ];
+  for (const answer of await Promise.all(all)) {
+    keep(answer);
+    expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
+  }
+};
+
+const engineAway = async () => {
+  const id = await journey.atGateway();
+  await service.engine.stop();
+  for (const answer of await Promise.all([journey.verify(id), journey.comeBack(id)])) keep(answer);
+  await service.engine.start();
+  await until('it is settled again', async () => (await journey.verify(id)).status === 200);
+};
+
+const deliveryTrouble = async () => {
+  service.receiver.behave((_, res) => void res.writeHead(500).end('<b>out of order</b>'));
+  const id = await journey.finish('pay');
+  await until('an attempt', () => service.receiver.of(id)[0]);
+  service.receiver.behave(() => 204);
+};
+
+describe('after payments of every outcome, failures and attacks', () => {
+  it('FS-51, FS-52: no log, history, column or answer holds a secret or a whole card number', async () => {
+    await endInEveryWay(service, journey);
+    for (const name of providerNames) await payWithCard(name);
+    await payLate();
+    await mismatch();
+    await troubleAtGateways();
+    await badRequests();
+    await deliveryTrouble();
+    await engineAway();
+    // The last lines of the logs are written some at a time.
+    await service.api.stop();
+    await service.worker.stop();
+
+    const places = [...answers, ...(await placesOf(service))];
+    const kinds = new Set(places.map(({ where }) => where.split(' ')[0]));
+    expect([...kinds]).toEqual(
+      expect.arrayContaining(['an', 'log', 'history', 'payments.gateway_message']),
+    );
+    expect(places.length).toBeGreaterThan(1_000);
+    expect(leaksIn(places, secrets)).toEqual([]);
+  });
+
+  it('what is planted would be found, however it is written', () => {
+    const at = (text: string) => leaksIn([{ where: 'a log', text }], { token }).length;
+    const [bytes, hex] = [Buffer.from(token), Buffer.from(token).toString('hex')];
+    for (const text of [token, bytes.toString('base64'), hex, encodeURIComponent(token)])
+      expect(at(`{"msg":"${text}"}`)).toBe(1);
+    for (const text of [card, otherCard, otherCard.replaceAll(' ', '-')])
+      expect(at(`declined: ${text}.`)).toBe(1);
+    for (const text of [token.slice(0, 13), '424242******4242', '1234567890123456', `a${card}`])
+      expect(at(`{"msg":"${text}"}`)).toBe(0);
+  });
+});

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import type { Notice, StripeAccount } from '../../support/stripe-account.ts';
+import { addStripe, noticeOf } from '../../support/stripe-account.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+let stripe: StripeAccount;
+let journey: Journey;
+beforeAll(async () => {
+  service = await startService();
+  stripe = await addStripe(service);
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(async () => {
+  await service?.stop();
+  await stripe?.stop();
+});
+
+/** A payment whose payer was sent to Stripe's page. */
+const sent = async () => {
+  const id = await journey.atGateway({ gateway: 'stripe' });
+  return { id, reference: stripe.referenceOf(id) };
+};
+const notify = (reference: string, notice: Notice = {}) =>
+  journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf(reference, notice));
+const statusOf = async (id: string) => (await journey.get(id)).json['status'];
+const ended = (id: string) => until('the webhook', () => service.receiver.of(id)[0]);
+const askedFor = (reference: string) =>
+  stripe.calls.filter(({ path }) => path.includes(`${reference}?`)).length;
+const eventsOf = async (id: string) => {
+  const [row] = await service.sql<{ count: number }[]>`
+    select count(*) from events where payment_id = ${id}`;
+  return row?.count;
+};
+
+describe('a notification of a gateway', () => {
+  it('FS-05: ends the payment of a payer who paid and never came back', async () => {
+    const { id, reference } = await sent();
+    stripe.pay(reference);
+    expect(await notify(reference)).toMatchObject({ status: 200 });
+    expect((await ended(id)).headers['x-service-event']).toBe('payment.paid');
+    expect((await journey.get(id)).json).toMatchObject({
+      status: 'paid',
+      tracking_code: stripe.book.get(reference)?.trackingCode,
+    });
+  });
+
+  it('is never believed: the gateway itself is asked', async () => {
+    const { id, reference } = await sent();
+    expect(await notify(reference)).toMatchObject({ status: 200 });
+    await until('Stripe is asked', () => askedFor(reference) > 0);
+    expect(await statusOf(id)).toBe('pending');
+    stripe.pay(reference);
+    await notify(reference);
+    await ended(id);
+    expect(await statusOf(id)).toBe('paid');
+  });
+
+  it('is worth nothing without the signature', async () => {
+    const { id, reference } = await sent();
+    stripe.pay(reference);
+    const asked = askedFor(reference);
+    expect(await notify(reference, { secret: 'whsec_forged' })).toMatchObject({ status: 422 });
+    expect(await statusOf(id)).toBe('pending');
+    expect(askedFor(reference)).toBe(asked);
+  });
+
+  it('FS-10: twenty at once beside the return and a verify make one event', async () => {
+    const { id, reference } = await sent();
+    stripe.pay(reference);
+    const twenty = Array.from({ length: 20 }, () => notify(reference));
+    const back = journey.call('GET', stripe.back(reference).url);
+    const answers = await Promise.all([...twenty, back, journey.verify(id)]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 303]));
+    await ended(id);
+    expect(await eventsOf(id)).toBe(1);
+    expect(service.receiver.of(id)).toHaveLength(1);
+  });
+
+  it('FS-12, FS-15: replays, and older news, change nothing once it has ended', async () => {
+    const { id, reference } = await sent();
+    stripe.pay(reference);
+    await notify(reference);
+    await ended(id);
+    const before = (await journey.get(id)).text;
+    const asked = askedFor(reference);
+    for (const type of ['completed', 'expired', 'async_payment_failed'])
+      expect(await notify(reference, { type })).toMatchObject({ status: 200 });
+    expect((await journey.get(id)).text).toBe(before);
+    expect(askedFor(reference)).toBe(asked);
+    expect(await eventsOf(id)).toBe(1);
+    // Its money is where it belongs: none is looked for.
+    const search = service.client.workflow.getHandle(`LATE_${id}`);
+    await expect(search.describe()).rejects.toThrow(/not found/i);
+  });
+
+  it('tells of a payment that failed late, and of one that expired there', async () => {
+    const [slow, gone] = [await sent(), await sent()];
+    stripe.move(slow.reference, 'complete unpaid processing');
+    await notify(slow.reference);
+    await until('it is processing', async () => (await statusOf(slow.id)) === 'processing');
+    stripe.failWith({ code: 'card_declined', decline_code: 'insufficient_funds', message: 'No.' });
+    stripe.move(slow.reference, 'complete unpaid requires_payment_method');
+    await notify(slow.reference, { type: 'async_payment_failed' });
+    await ended(slow.id);
+    expect((await journey.get(slow.id)).json).toMatchObject({
+      status: 'failed',
+      failure_code: 'insufficient_funds',
+    });
+    stripe.failWith(null);
+    stripe.move(gone.reference, 'expired unpaid');
+    await notify(gone.reference, { type: 'expired' });
+    await ended(gone.id);
+    expect(await statusOf(gone.id)).toBe('expired');
+  });
+
+  it('FS-16: that comes after the end leaves the payment as it ended', async () => {
+    const { id, reference } = await sent();
+    await skipAllTime(service.client, id);
+    await ended(id);
+    expect(await statusOf(id)).toBe('expired');
+    expect(await notify(reference)).toMatchObject({ status: 200 });
+    expect(await statusOf(id)).toBe('expired');
+    expect(await eventsOf(id)).toBe(1);
+  });
+
+  it('FS-16, FS-21: has money that came after the end given back, once', async () => {
+    const { id, reference } = await sent();
+    await skipAllTime(service.client, id);
+    await ended(id);
+    const entry = stripe.book.get(reference)!; // It was sent there.
+    Object.assign(entry, { state: 'complete paid succeeded', charged: 1 });
+    for (let times = 0; times < 2; times += 1) {
+      expect(await notify(reference)).toMatchObject({ status: 200 });
+      await service.client.workflow.getHandle(`LATE_${id}`).result();
+    }
+    const audit = await service.sql<{ action: string }[]>`
+      select action from audit_log where subject = ${`payment:${id}`} order by id`;
+    expect(audit.map(({ action }) => action)).toEqual([
+      'payment.late_payment_found',
+      'payment.late_payment_reversed',
+    ]);
+    expect(entry.reversed).toBe(1);
+    const refunds = stripe.calls.filter(({ path }) => path.endsWith('/refunds'));
+    expect(refunds.map(({ form }) => form.get('payment_intent'))).toEqual([entry.trackingCode]);
+    expect(await statusOf(id)).toBe('expired');
+    expect(await eventsOf(id)).toBe(1);
+  });
+
+  it('FS-03: waits for its workflow where that was lost, and is not lost itself', async () => {
+    const { id, reference } = await sent();
+    await service.client.workflow.getHandle(id).terminate('a test');
+    stripe.pay(reference);
+    expect(await notify(reference)).toMatchObject({ status: 200 });
+    await ended(id);
+    expect(await statusOf(id)).toBe('paid');
+  });
+
+  it('503: while Temporal is away, and taken when it is repeated', async () => {
+    const { id, reference } = await sent();
+    stripe.pay(reference);
+    await service.engine.stop();
+    const refused = await notify(reference);
+    expect(refused).toMatchObject({
+      status: 503,
+      json: { error: { code: 'SERVICE_UNAVAILABLE' } },
+    });
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    await service.engine.start();
+    await until('it is taken', async () => (await notify(reference)).status === 200);
+    await ended(id);
+    expect(await statusOf(id)).toBe('paid');
+    expect(await eventsOf(id)).toBe(1);
+  });
+});

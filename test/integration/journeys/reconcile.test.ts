@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAdmin } from '../../../admin/cli/program.ts';
+import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import type { ReconcileOptions } from '../../../admin/reconciliation.ts';
+import { newPaymentId } from '../../../contract/ids.ts';
+import { paymentsQueue, paymentWorkflow, paymentStartOptions } from '../../../temporal/messages.ts';
+import type { Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import { operationsOn } from '../../support/operations.ts';
+import { startOwnPostgres } from '../../support/own-postgres.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import { firstAttemptOf } from '../../support/recorded.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
+let journey: Journey;
+beforeAll(async () => {
+  postgres = await startOwnPostgres();
+  service = await startService({ database: postgres });
+  const { token } = await service.anApplication();
+  journey = createJourney(service, token);
+});
+afterAll(() => service?.stop());
+
+const operations = () =>
+  operationsOn(service.sql, { engine: async () => createTemporalAdmin(service.client) });
+
+const usual = { since: null, limit: 1_000, look: 100_000, mend: false, reason: null };
+const reconcile = (options: Partial<ReconcileOptions> = {}) =>
+  operations().reconcile({ ...usual, ...options });
+
+const kindsOf = async (id: string, options = {}) =>
+  (await reconcile(options)).differences
+    .filter(({ paymentId }) => paymentId === id)
+    .map(({ kind, mended }) => `${kind}${mended ? ', mended' : ''}`);
+
+/** Whether the engine runs it; a list of the engine's lags behind. */
+const state = async (id: string) =>
+  (await service.client.workflow.getHandle(id).describe()).status.name;
+
+/** A start may be on its way for a minute. */
+const letItBeOld = (id: string) => service.sql`
+  update payments set created_at = now() - interval '61 seconds' where id = ${id}`;
+
+/** Ended, and its first attempt failed; the next one is due in a minute. */
+const undelivered = async () => {
+  service.receiver.behave(() => 500);
+  const id = await journey.finish('pay');
+  await firstAttemptOf(service.sql, id);
+  service.receiver.behave(() => 204);
+  return id;
+};
+
+/** A workflow without a record; it fails as soon as a worker takes it. */
+const unrecorded = async (taskQueue = paymentsQueue) => {
+  const id = newPaymentId();
+  const facts = { amount: 1250, currency: 'EUR', gateway: 'sandbox', orderId: 'order-lost' };
+  const expiresAt = new Date(Date.now() + 60_000);
+  const start = paymentStartOptions({ id, application: 'shop', ...facts, expiresAt });
+  await service.client.workflow.start(paymentWorkflow, { ...start, taskQueue });
+  return id;
+};
+
+describe('reconcile', () => {
+  it('finds nothing where all is as it should be', async () => {
+    const open = await journey.atGateway();
+    await letItBeOld(open);
+    const paid = await journey.finish('pay');
+    await until('the webhook', () => service.receiver.of(paid)[0]);
+    await until('it is closed', async () => (await state(paid)) === 'COMPLETED');
+    await undelivered();
+    expect(await reconcile({ since: new Date(0) })).toEqual({ differences: [], complete: true });
+  });
+
+  it('starts the workflow of an open payment again, and says who did it', async () => {
+    const id = await journey.atGateway();
+    await letItBeOld(id);
+    await service.client.workflow.getHandle(id).terminate('a test');
+    expect(await kindsOf(id)).toEqual(['payment_without_workflow']);
+    expect(await state(id)).toBe('TERMINATED');
+    expect(await kindsOf(id, { mend: true })).toEqual(['payment_without_workflow, mended']);
+    expect(await state(id)).toBe('RUNNING');
+    expect(await kindsOf(id)).toEqual([]);
+    const filter = { subject: `payment:${id}`, limit: 1 };
+    expect(await operations().auditLog(filter)).toMatchObject([
+      { actor: 'ada', action: 'payment.heal' },
+    ]);
+    await journey.choose(id, 'pay');
+    await journey.comeBack(id);
+    await until('the webhook', () => service.receiver.of(id)[0]);
+  });
+
+  it('has an event delivered whose workflow is gone, without a further attempt being lost', async () => {
+    const id = await undelivered();
+    await service.client.workflow.getHandle(id).terminate('a test');
+    expect(await kindsOf(id)).toEqual(['delivery_without_workflow']);
+    expect(await kindsOf(id, { mend: true })).toEqual(['delivery_without_workflow, mended']);
+    expect(await kindsOf(id)).toEqual([]);
+    await skipAllTime(service.client, id);
+    await service.client.workflow.getHandle(id).result();
+    const posts = service.receiver.of(id);
+    expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(['1', '2']);
+    const { payment } = await operations().payments.get(id);
+    expect(payment.delivery).toBe('delivered');
+    expect(payment.attempts).toMatchObject([
+      { number: 1, responseStatus: 500 },
+      { number: 2, responseStatus: 204 },
+    ]);
+  });
+
+  it('reports what is overdue by more than 2 minutes though its workflow runs', async () => {
+    const id = await undelivered();
+    const due = (ago: string) => service.sql`
+      update deliveries set next_attempt_at = now() - ${ago}::interval where payment_id = ${id}`;
+    await due('1 minute 50 seconds');
+    expect(await kindsOf(id)).toEqual([]);
+    await due('2 minutes 1 second');
+    expect(await kindsOf(id, { mend: true })).toEqual(['delivery_overdue']);
+    expect(await state(id)).toBe('RUNNING');
+    await service.sql`delete from attempts where payment_id = ${id}`;
+    await service.sql`delete from deliveries where payment_id = ${id}`;
+    expect(await kindsOf(id, { mend: true })).toEqual(['end_without_delivery']);
+    await service.client.workflow.getHandle(id).terminate('a test');
+    await service.sql`
+      insert into deliveries (payment_id, status) values (${id}, 'delivered')`;
+  });
+
+  it('reports a workflow without a record and never ends it', async () => {
+    await service.worker.stop();
+    const id = await unrecorded();
+    await until('the engine lists it', async () => (await kindsOf(id)).length > 0);
+    const { differences } = await reconcile({ mend: true });
+    expect(differences).toContainEqual({
+      kind: 'workflow_without_payment',
+      paymentId: id,
+      application: 'shop',
+      orderId: 'order-lost',
+      status: 'running',
+      at: expect.any(Date),
+      mended: false,
+    });
+    expect(await state(id)).toBe('RUNNING');
+    await service.worker.start();
+    // By itself it fails, and is still found where one asks for it.
+    await until('it fails', async () => (await state(id)) === 'FAILED');
+    expect(await kindsOf(id)).toEqual([]);
+    expect(await kindsOf(id, { since: new Date(Date.now() - 60_000) })).toEqual([
+      'workflow_without_payment',
+    ]);
+  });
+
+  it('looks at every kind, however many open payments there are, and says that it has not seen all', async () => {
+    const lost = await undelivered();
+    await service.client.workflow.getHandle(lost).terminate('a test');
+    const [row] = await service.sql<{ count: number }[]>`
+      select count(*) from deliveries where status = 'pending'`;
+    const look = row?.count ?? 0;
+    for (let open = 0; open <= look; open += 1) await letItBeOld(await journey.atGateway());
+    const unknown = await unrecorded('a queue without workers');
+    await until('the engine lists it', async () => (await kindsOf(unknown)).length > 0);
+
+    const { differences, complete } = await reconcile({ look });
+    expect(differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
+      ['delivery_without_workflow', lost],
+      ['workflow_without_payment', unknown],
+    ]);
+    expect(complete).toBe(false);
+
+    await service.client.workflow.getHandle(unknown).terminate('a test');
+    await until('it is not listed', async () => (await kindsOf(unknown)).length === 0);
+    expect(await kindsOf(lost, { mend: true })).toEqual(['delivery_without_workflow, mended']);
+    expect(await reconcile()).toEqual({ differences: [], complete: true });
+  });
+
+  it('stops at its limit and says so', async () => {
+    const ids = [await journey.atGateway(), await journey.atGateway()];
+    for (const id of ids) {
+      await letItBeOld(id);
+      await service.client.workflow.getHandle(id).terminate('a test');
+    }
+    const cut = await reconcile({ limit: 1 });
+    expect([cut.differences.length, cut.complete]).toEqual([1, false]);
+    const lines: string[] = [];
+    const io = {
+      out: (line: string) => lines.push(line),
+      note: (line: string) => lines.push(line),
+      isInteractive: false,
+      ask: async () => '',
+      readSecret: async () => '',
+    };
+    const run = (...argv: string[]) =>
+      runAdmin({ io, open: async () => operations() }, ['reconcile', ...argv]);
+    expect(await run()).toBe(1);
+    expect(lines.join('\n')).toContain('open, and no workflow runs');
+    expect(await run('--mend')).toBe(1);
+    expect(lines.at(-1)).toContain('add --yes');
+    expect(await run('--mend', '--yes', '--json')).toBe(0);
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      differences: ids.map(() => ({ kind: 'payment_without_workflow', mended: true })),
+    });
+    expect(await run()).toBe(0);
+    expect(lines.at(-1)).toBe('The database and Temporal agree.');
+  });
+});
+
+describe('a restore of Postgres from an older backup', () => {
+  it('is seen through: what is mended ends as it did, what is lost is named', async () => {
+    const paidSince = await journey.atGateway();
+    await journey.choose(paidSince, 'pay_and_close');
+    const waiting = await journey.atGateway();
+    await postgres.stop();
+    postgres.save();
+    await postgres.start();
+    const backupAt = new Date();
+
+    // After the backup one is paid and delivered, and one more is created and paid.
+    await until('the API is back', async () => (await journey.comeBack(paidSince)).status === 303);
+    const before = await until('the webhook', () => service.receiver.of(paidSince)[0]);
+    const lost = await journey.finish('pay', {});
+    await until('the webhook', () => service.receiver.of(lost)[0]);
+    for (const id of [paidSince, lost])
+      await until('it is closed', async () => (await state(id)) === 'COMPLETED');
+
+    await postgres.stop();
+    postgres.restore();
+    await postgres.start();
+    await until('the API is back', async () => (await journey.get(waiting)).status === 200);
+    await letItBeOld(paidSince);
+    await letItBeOld(waiting);
+
+    const found = await reconcile({ since: backupAt, mend: true });
+    expect(found.differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
+      ['payment_without_workflow', paidSince],
+      ['workflow_without_payment', lost],
+    ]);
+    // Its payer's money is at the gateway: asked again it says so, and the event is the same one.
+    await until('it is paid', async () => {
+      await journey.verify(paidSince);
+      return (await journey.get(paidSince)).json['status'] === 'paid';
+    });
+    const after = await until('the webhook again', () => service.receiver.of(paidSince)[1]);
+    expect(after.json['event_id']).toBe(before.json['event_id']);
+    expect(await state(waiting)).toBe('RUNNING');
+    expect((await reconcile()).differences).toEqual([]);
+  });
+
+  it('finds what waits for its next webhook and is open again, and a reset ends it', async () => {
+    const id = await undelivered();
+    const before = service.receiver.of(id)[0];
+    for (const table of ['attempts', 'deliveries', 'events'])
+      await service.sql`delete from ${service.sql(table)} where payment_id = ${id}`;
+    await service.sql`
+      update payments set status = 'pending', paid_at = null, tracking_code = null,
+        expires_at = now() - interval '19 minutes', inquired_at = null
+      where id = ${id}`;
+    await letItBeOld(id);
+    expect(await kindsOf(id)).toEqual([]);
+    await service.sql`
+      update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
+    expect(await kindsOf(id, { mend: true })).toEqual(['payment_overdue']);
+    expect(await state(id)).toBe('RUNNING');
+
+    const handle = service.client.workflow.getHandle(id);
+    const { runId } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const first = events?.find(({ workflowTaskCompletedEventAttributes: task }) => task);
+    await service.client.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: id, runId },
+      workflowTaskFinishEventId: first!.eventId!,
+      requestId: randomUUID(),
+      reason: 'a test',
+    });
+    const after = await until('the webhook again', () => service.receiver.of(id)[1]);
+    expect(after.json).toMatchObject({ event: 'payment.paid', event_id: before?.json['event_id'] });
+    expect(await kindsOf(id)).toEqual([]);
+  });
+
+  it('leaves alone what a silent gateway is asked about', async () => {
+    const id = await journey.atGateway();
+    await letItBeOld(id);
+    const asked = (ago: string) => service.sql`
+      update payments set expires_at = now() - interval '3 hours', inquired_at = now() - ${ago}::interval
+      where id = ${id}`;
+    await asked('69 minutes');
+    expect(await kindsOf(id)).toEqual([]);
+    await asked('71 minutes');
+    expect(await kindsOf(id)).toEqual(['payment_overdue']);
+  });
+});

@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import type { Operations } from '../../../admin/operations.ts';
+import { createResets } from '../../../admin/resets.ts';
+import type { Sql } from '../../../postgres/driver/connection.ts';
+import { connect } from '../../../postgres/driver/connection.ts';
+import { aDatabase } from '../../support/database.ts';
+import { readProjectFile } from '../../support/files.ts';
+import type { Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import { operationsOn } from '../../support/operations.ts';
+import type { TestProcess } from '../../support/processes.ts';
+import { createProcess } from '../../support/processes.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import type { DatabaseRole } from '../../support/forbidden-statements.ts';
+import { databaseRoles, forbiddenTo, tablesOf } from '../../support/forbidden-statements.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import type { Providers } from '../../support/providers.ts';
+import { startProviders } from '../../support/providers.ts';
+import type { StripeAccount } from '../../support/stripe-account.ts';
+import { addStripe, noticeOf } from '../../support/stripe-account.ts';
+import { until } from '../../support/until.ts';
+
+const roles = readProjectFile('deploy/roles.sql');
+let service: Service;
+let worker: TestProcess;
+let stripe: StripeAccount;
+let providers: Providers;
+let journey: Journey;
+let admin: Operations;
+let as: Record<DatabaseRole, Sql>;
+beforeAll(async () => {
+  const database = await aDatabase();
+  // Twice: it is run after every migration.
+  const owner = connect(database.url, { name: 'tests-owner', max: 1 });
+  for (const text of [roles, roles]) await owner.unsafe(text).simple();
+  await owner.end();
+  const logins = databaseRoles.map((kind) => {
+    const url = new URL(database.url);
+    url.username = `login_${kind}`;
+    return [kind, url.href] as const;
+  });
+  for (const kind of databaseRoles)
+    await database.sql.unsafe(`create role login_${kind} login in role payments_${kind}`);
+  const urls = Object.fromEntries(logins) as Record<DatabaseRole, string>;
+  as = Object.fromEntries(
+    logins.map(([kind, url]) => [kind, connect(url, { name: `tests-${kind}`, max: 2 })]),
+  ) as Record<DatabaseRole, Sql>;
+  service = await startService({ database, apiEnv: { DATABASE_URL: urls.api } });
+  await service.worker.stop();
+  worker = createProcess('worker', 'worker/main.ts', {
+    ...service.env,
+    DATABASE_URL: urls.worker,
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    WORKFLOW_BUNDLE: inject('workflowBundle'),
+    OPERATIONS_PORT: '0',
+  });
+  await worker.start();
+  const { client, keyRing } = service;
+  admin = operationsOn(as.admin, {
+    keyRing,
+    resets: async () => createResets(client),
+    engine: async () => createTemporalAdmin(client),
+  });
+  stripe = await addStripe(service);
+  providers = await startProviders(service);
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(async () => {
+  for (const sql of Object.values(as ?? {})) await sql.end({ timeout: 1 });
+  await worker?.stop();
+  await service?.stop();
+  await stripe?.stop();
+  await providers?.stop();
+});
+
+const delivered = (id: string) => until('the webhook', () => service.receiver.of(id)[0]);
+const becomes = (id: string, status: string) =>
+  until(`its delivery is ${status}`, async () => {
+    const [row] = await service.sql`select status from deliveries where payment_id = ${id}`;
+    return row?.['status'] === status;
+  });
+
+describe('under its own role', () => {
+  it.each([
+    ['pay', 'paid'],
+    ['refuse', 'failed'],
+    ['cancel', 'cancelled'],
+  ])('api and worker bring a payment to its end: %s', async (action, status) => {
+    const id = await journey.finish(action);
+    await delivered(id);
+    expect((await journey.get(id)).json['status']).toBe(status);
+  });
+
+  it('a payment expires, and one through a notifying gateway is paid', async () => {
+    const waiting = await journey.atGateway();
+    await skipAllTime(service.client, waiting);
+    await delivered(waiting);
+    const id = await journey.atGateway({ gateway: 'stripe' });
+    stripe.pay(stripe.referenceOf(id));
+    const notice = noticeOf(stripe.referenceOf(id), {});
+    const told = await journey.call('POST', '/api/v1/gateways/stripe/notifications', notice);
+    expect(told.status).toBe(200);
+    await delivered(id);
+    expect((await journey.get(id)).json['status']).toBe('paid');
+  });
+
+  it('the api lists, verifies, and answers a repeated key, also one that has expired', async () => {
+    const body = { order_id: 'order-key', amount: 1250, currency: 'EUR' };
+    const create = () =>
+      journey.request('POST', '/api/v1/payments', body, { 'idempotency-key': 'role-1' });
+    const [one, two] = [await create(), await create()];
+    expect(two.text).toBe(one.text);
+    await service.sql`update idempotency_keys set expires_at = now() - interval '1 minute'`;
+    const three = await create();
+    expect([three.status, three.text === one.text]).toEqual([201, false]);
+    expect((await journey.request('GET', '/api/v1/payments')).status).toBe(200);
+    expect((await journey.request('GET', '/api/v1/me')).status).toBe(200);
+    expect((await journey.verify(String(three.json['payment_id']))).status).toBe(200);
+  });
+
+  it('the sweep starts, asks, heals and drops what has expired', async () => {
+    const closed = await journey.atGateway();
+    await journey.choose(closed, 'pay_and_close');
+    await service.sql`
+      update payments set checkout_at = now() - interval '3 minutes' where id = ${closed}`;
+    const lost = await journey.atGateway();
+    await service.client.workflow.getHandle(lost).terminate('a test');
+    await service.sql`
+      update payments set expires_at = now() - interval '21 minutes' where id = ${lost}`;
+    const noted = () => service.sql`select from workflow_outbox where payment_id = ${lost}`;
+    await until('the api has noted its start', async () => (await noted()).length === 0);
+    await service.sql`
+      insert into workflow_outbox (payment_id, created_at) values (${lost}, now() - interval '1 minute')`;
+    await service.sql`update idempotency_keys set expires_at = now() - interval '1 minute'`;
+    await service.client.schedule.getHandle('sweep').trigger();
+    for (const id of [closed, lost]) expect((await delivered(id)).json['payment_id']).toBe(id);
+    await until('nothing is left over', async () => {
+      const [row] = await service.sql<{ left: number }[]>`
+        select (select count(*) from idempotency_keys) + (select count(*) from workflow_outbox) as left`;
+      return row?.left === 0;
+    });
+  });
+
+  it('money that came late is looked for and written down', async () => {
+    const { id, reference } = await providers.sent(journey, 'zarinpal');
+    await skipAllTime(service.client, id);
+    await delivered(id);
+    await providers.of('zarinpal').pay(reference);
+    // Somebody else confirmed it there, so it has to be given back.
+    providers.of('zarinpal').move(reference, 'VERIFIED');
+    await providers.comeBack(journey, 'zarinpal', reference);
+    const result = await until('it is settled', async () => {
+      const [row] = await service.sql<{ result: string | null }[]>`
+        select result from late_payments where payment_id = ${id}`;
+      return row?.result ?? false;
+    });
+    expect(result).toBe('reversed');
+  });
+
+  it('an exhausted delivery is re-triggered by an admin', async () => {
+    service.receiver.behave(() => 500);
+    const id = await journey.finish('pay');
+    await delivered(id);
+    await skipAllTime(service.client, id);
+    await becomes(id, 'exhausted');
+    service.receiver.behave(() => 204);
+    expect(await admin.deliveries.retrigger(id, null)).toBe('reset');
+    await becomes(id, 'delivered');
+  });
+
+  it('the admin does its work', async () => {
+    const callbackUrls = ['https://roles.example/return'];
+    const made = { slug: 'roles', defaultGateway: 'sandbox', callbackUrls, webhookUrl: null };
+    await admin.applications.create(made, null);
+    await admin.applications.update('roles', { requestsPerMinute: 5 }, null);
+    const token = { application: 'roles', mode: 'test', name: 'a', expiresAt: null } as const;
+    await admin.tokens.issue(token, null);
+    const [issued] = await admin.tokens.list('roles', 100);
+    await admin.tokens.revoke({ application: 'roles', id: issued?.id ?? '' }, null);
+    await admin.secrets.rotate('roles', null);
+    const [, old] = await admin.secrets.list('roles');
+    await admin.secrets.retire({ application: 'roles', id: old?.id ?? 0 }, null);
+    await admin.secrets.reseal(null);
+    const gateway = {
+      slug: 'roles',
+      driver: 'sandbox',
+      kind: 'sandbox',
+      credentials: null,
+    } as const;
+    await admin.gateways.add(gateway, null);
+    await admin.gateways.setEnabled('roles', false, null);
+    const id = await journey.atGateway();
+    expect((await admin.payments.get(id)).payment.status).toBe('pending');
+    await service.client.workflow.getHandle(id).terminate('a test');
+    await service.sql`update payments set created_at = now() - interval '2 minutes' where id = ${id}`;
+    const how = { since: null, limit: 100, look: 1_000, mend: true, reason: null };
+    expect((await admin.reconcile(how)).differences).toMatchObject([
+      { paymentId: id, mended: true },
+    ]);
+    expect(await admin.auditLog({ subject: null, limit: 100 })).not.toEqual([]);
+  });
+
+  it('the purge drops what receivers answered, then payments with all that was said of them', async () => {
+    const id = await journey.finish('pay');
+    await delivered(id);
+    await becomes(id, 'delivered');
+    await service.sql`update attempts set response_body = 'thanks' where payment_id = ${id}`;
+    const purge = (paymentDays: number | null) =>
+      operationsOn(as.retention, {
+        retention: { attemptBodyDays: 90, paymentDays },
+        now: () => new Date(Date.now() + 401 * 24 * 3_600_000),
+      }).purge(1_000, null);
+    const left = (table: string) => service.sql`
+      select * from ${service.sql(table)} where payment_id = ${id}`;
+    expect(await left('gateway_exchanges')).not.toEqual([]);
+
+    expect(await purge(null)).toEqual({ attemptBodies: 1, payments: 0 });
+    expect(await left('attempts')).toMatchObject([{ response_body: null }]);
+    expect((await purge(400)).payments).toBeGreaterThan(0);
+    for (const table of ['gateway_exchanges', 'attempts', 'deliveries', 'events'])
+      expect(await left(table), table).toEqual([]);
+    expect((await journey.get(id)).status).toBe(404);
+  });
+
+  it('nothing of all that was refused', () => {
+    const lines = [...service.api.lines, ...worker.lines];
+    expect(lines.filter((line) => line.includes('permission denied'))).toEqual([]);
+  });
+});
+
+describe('is refused', () => {
+  const cases = databaseRoles.flatMap((role) =>
+    forbiddenTo(role).map((statement) => [role, statement] as const),
+  );
+  it.each(cases)('to %s: %s', async (role, statement) => {
+    const refused = as[role].begin(async (tx) => {
+      await tx.unsafe(statement);
+      throw new Error('It was not refused');
+    });
+    // 42501: insufficient privilege.
+    await expect(refused).rejects.toMatchObject({ code: '42501' });
+  });
+
+  it.each(databaseRoles)('to %s: any other table', async (role) => {
+    const rows = await as[role]<{ may: string; tables: string[] }[]>`
+      select may, array_agg(relname::text order by relname) as tables
+      from pg_class, unnest(array['insert', 'update', 'delete', 'truncate', 'unread']) as may
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and case
+        when may = 'unread' then not has_any_column_privilege(oid, 'select')
+        when may in ('insert', 'update') then has_any_column_privilege(oid, may)
+        else has_table_privilege(oid, may) end
+      group by may`;
+    expect(Object.fromEntries(rows.map(({ may, tables }) => [may, tables]))).toEqual(
+      tablesOf[role],
+    );
+  });
+
+  it('to api: any other column of a payment than when its payer was sent to the gateway', async () => {
+    const columns = await as.api<{ name: string }[]>`
+      select attname as name from pg_attribute
+      where attrelid = 'payments'::regclass and attnum > 0 and not attisdropped
+        and has_column_privilege(attrelid, attnum, 'update')`;
+    expect(columns).toEqual([{ name: 'checkout_at' }]);
+  });
+
+  it('to api: to take back that a payer was sent to the gateway, who may have paid there', async () => {
+    const id = await journey.atGateway();
+    const refused = as.api`update payments set checkout_at = null where id = ${id}`;
+    await expect(refused).rejects.toMatchObject({ code: '42501' });
+    await as.api`update payments set checkout_at = now() where id = ${id}`;
+  });
+
+  it('every table is granted to somebody, so that a new one is not forgotten', async () => {
+    const rows = await service.sql<{ table: string }[]>`
+      select relname as table from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+        and relname <> 'migrations'`;
+    const missing = rows.filter(({ table }) => !new RegExp(`\\b${table}\\b`).test(roles));
+    expect(missing).toEqual([]);
+  });
+});

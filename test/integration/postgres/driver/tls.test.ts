@@ -1,0 +1,42 @@
+import tls from 'node:tls';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connect } from '../../../../postgres/driver/connection.ts';
+import { startOwnPostgres } from '../../../support/own-postgres.ts';
+import { selfSigned } from '../../../support/self-signed.ts';
+import { speakTls } from '../../../support/speak-tls.ts';
+
+let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
+const usual = tls.getCACertificates();
+beforeAll(async () => {
+  postgres = await startOwnPostgres();
+  await speakTls(postgres.sql);
+});
+afterAll(async () => {
+  tls.setDefaultCACertificates(usual);
+  await postgres?.drop();
+});
+
+/** Whether the connection is encrypted. */
+const isEncrypted = async (query: string) => {
+  const url = postgres.url.replace('127.0.0.1', 'localhost');
+  const sql = connect(`${url}${query}`, { name: 'tests', max: 1 });
+  try {
+    const [row] = await sql<{ ssl: boolean }[]>`
+      select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+    return row?.ssl;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+};
+
+it('speaks TLS to Postgres where DATABASE_URL asks for it', async () => {
+  expect(await isEncrypted('')).toBe(false);
+  expect(await isEncrypted('?sslmode=require')).toBe(true);
+});
+
+it('talks to no server whose certificate nobody vouches for', async () => {
+  await expect(isEncrypted('?sslmode=verify-full')).rejects.toThrow('self-signed certificate');
+  // What NODE_EXTRA_CA_CERTS does when a process starts.
+  tls.setDefaultCACertificates([...usual, selfSigned.cert]);
+  expect(await isEncrypted('?sslmode=verify-full')).toBe(true);
+});

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
+import type { Records } from '../../support/records.ts';
+import { startRecords } from '../../support/records.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+it('an open payment has to have a workflow once it is a minute old, and not while it may be started', async () => {
+  const { id } = await records.created();
+  const listed = async () => {
+    const page = { after: undefined, limit: 10 };
+    return (await createReconciliationQueries(records.sql).listOpen(page)).map((one) => one.id);
+  };
+  expect(await listed()).toEqual([]);
+  await records.sql`
+    update payments set created_at = now() - interval '61 seconds' where id = ${id}`;
+  expect(await listed()).toEqual([id]);
+});

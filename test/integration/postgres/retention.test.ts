@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newPaymentId } from '../../../contract/ids.ts';
+import { createDeliveries } from '../../../postgres/deliveries.ts';
+import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import { runLine, words } from '../../support/admin-line.ts';
+import { operationsOn } from '../../support/operations.ts';
+import type { Records } from '../../support/records.ts';
+import { startRecords } from '../../support/records.ts';
+import { until } from '../../support/until.ts';
+
+const dayMs = 24 * 3_600_000;
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+/** Ended and delivered now; the purge is asked as of later. */
+const delivered = async (status: 'paid' | 'failed' = 'paid') => {
+  const { id } = await records.ended(status);
+  await records.sql`
+    insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
+      completed_at, duration_ms, response_status, response_body)
+    values (${id}, 1, 1, 'schedule', now(), now(), now(), 1, 200, 'thanks')`;
+  await records.sql`
+    update deliveries set status = 'delivered', next_attempt_at = null where payment_id = ${id}`;
+  return id;
+};
+
+/** What else there is of a payment that was at the sandbox gateway. */
+const atItsGateway = async (paymentId: string) => {
+  const asked = { operation: 'verify', result: 'waiting', code: null, message: null } as const;
+  await createGatewayExchanges(records.sql).insert(paymentId, [
+    { ...asked, at: new Date(), durationMs: 1 },
+  ]);
+  const money = { amount: 1250, currency: 'EUR' };
+  const returnUrl = 'https://pay.example/return';
+  await createSandboxPayments(records.sql).open({ paymentId, ...money, returnUrl });
+};
+
+const tablesOfPayments = [
+  ...['events', 'deliveries', 'attempts', 'workflow_outbox'],
+  ...['late_payments', 'sandbox_payments', 'gateway_exchanges'],
+];
+
+const operationsAfter = (days: number, paymentDays: number | null) =>
+  operationsOn(records.sql, {
+    retention: { attemptBodyDays: 90, paymentDays },
+    now: () => new Date(Date.now() + days * dayMs),
+  });
+
+const purgeAfter = (days: number, paymentDays: number | null, limit = 1_000_000) =>
+  operationsAfter(days, paymentDays).purge(limit, null);
+
+const bodyOf = async (id: string) => {
+  const [row] = await records.sql`select response_body from attempts where payment_id = ${id}`;
+  return row?.['response_body'] as string | null;
+};
+const isThere = async (id: string) =>
+  (await records.sql`select from payments where id = ${id}`).length === 1;
+
+describe('the purge', () => {
+  it('drops what receivers answered once it is old enough, and keeps the attempt', async () => {
+    const id = await delivered();
+    expect(await purgeAfter(89, null)).toEqual({ attemptBodies: 0, payments: 0 });
+    expect(await bodyOf(id)).toBe('thanks');
+    expect(await purgeAfter(91, null)).toEqual({ attemptBodies: 1, payments: 0 });
+    expect(await bodyOf(id)).toBeNull();
+    expect(await purgeAfter(91, null)).toEqual({ attemptBodies: 0, payments: 0 });
+  });
+
+  it('keeps payments unless the policy says otherwise, and then those that are not over', async () => {
+    const over = [await delivered(), await delivered('failed')];
+    const open = await records.sent();
+    const undelivered = await records.ended('paid');
+    const exhausted = await delivered();
+    await records.sql`update deliveries set status = 'exhausted' where payment_id = ${exhausted}`;
+    const { id: quiet } = await records.ended('expired', { application: 'quiet' });
+    const { id: late } = await records.ended('expired', { application: 'quiet' });
+    const { id: wentBack } = await records.ended('expired', { application: 'quiet' });
+    const latePayments = createLatePayments(records.sql);
+    await latePayments.record(late, { result: null, facts: {}, now: new Date() });
+    await latePayments.record(wentBack, { result: 'reversed', facts: {}, now: new Date() });
+    const gone = [...over, exhausted, quiet, wentBack];
+    for (const id of gone) await atItsGateway(id);
+
+    await purgeAfter(5_000, null);
+    expect(await isThere(over[0] ?? '')).toBe(true);
+    expect((await purgeAfter(399, 400)).payments).toBe(0);
+    const { payments } = await purgeAfter(401, 400);
+    expect(payments).toBeGreaterThanOrEqual(5);
+    for (const id of gone) expect(await isThere(id)).toBe(false);
+    for (const id of [open.id, undelivered.id, late]) expect(await isThere(id)).toBe(true);
+    for (const table of tablesOfPayments) {
+      const left = await records.sql`
+        select from ${records.sql(table)} where payment_id = any(${gone})`;
+      expect([table, left.length]).toEqual([table, 0]);
+    }
+  });
+
+  it('leaves a payment alone whose delivery an admin is just re-triggering, and goes on', async () => {
+    const id = await delivered();
+    const others = [await delivered(), await delivered()];
+    await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
+    let purged: Promise<unknown> = Promise.resolve();
+    await records.sql.begin(async (tx) => {
+      await createDeliveries(tx).beginRound(id, new Date());
+      purged = purgeAfter(401, 400, 2);
+      await until('the purge waits', async () => {
+        const [row] = await records.sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
+        return row !== undefined;
+      });
+    });
+    expect(await purged).toMatchObject({ payments: 2 });
+    for (const other of others) expect(await isThere(other)).toBe(false);
+    expect(await isThere(id)).toBe(true);
+    const [left] = await records.sql`
+      select d.status, count(a) as attempts from deliveries d
+      join events e using (payment_id) join attempts a using (payment_id)
+      where payment_id = ${id} group by d.status`;
+    expect(left).toEqual({ status: 'pending', attempts: 1 });
+  });
+
+  it('stops at its limit, goes on with the next one, and is in the audit log', async () => {
+    const ids = [await delivered(), await delivered(), await delivered()];
+    expect((await purgeAfter(401, 400, 2)).payments).toBe(2);
+    expect((await purgeAfter(401, 400, 2)).payments).toBe(1);
+    for (const id of ids) expect(await isThere(id)).toBe(false);
+    const log = await operationsOn(records.sql).auditLog({ subject: 'retention', limit: 1 });
+    expect(log).toMatchObject([
+      { action: 'retention.purge', after: { payments_before: expect.any(String) } },
+    ]);
+  });
+
+  it('is not done, by its exit code, while there may be more than its limit', async () => {
+    for (let one = 0; one < 2; one += 1) await delivered();
+    const purge = () => runLine(() => operationsAfter(91, null), words('purge --yes --limit 2'));
+    expect(await purge()).toMatchObject({
+      code: 1,
+      out: 'attempt bodies  2\npayments        0\nThere may be more: --limit was met.',
+    });
+    expect(await purge()).toMatchObject({ code: 0, out: 'attempt bodies  0\npayments        0' });
+  });
+
+  it('leaves a payment of today alone whatever its id says', async () => {
+    const id = await delivered();
+    const old = `PAY_${'0'.repeat(10)}${newPaymentId().slice(14)}`;
+    for (const table of ['attempts', 'deliveries', 'events', 'workflow_outbox'])
+      await records.sql`delete from ${records.sql(table)} where payment_id = ${id}`;
+    await records.sql`update payments set id = ${old} where id = ${id}`;
+    await purgeAfter(399, 400);
+    expect(await isThere(old)).toBe(true);
+  });
+});

@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { alerts } from '../../../contract/alerts.ts';
+import { hold } from '../../support/hold.ts';
+import type { Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Labels, Watch } from '../../support/metrics.ts';
+import { createWatch, scrape } from '../../support/metrics.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import { firstAttemptOf } from '../../support/recorded.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+let journey: Journey;
+let watch: Watch;
+beforeAll(async () => {
+  service = await startService();
+  watch = createWatch(service.operations);
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(() => service?.stop());
+beforeEach(() => service.receiver.behave(() => 204));
+
+/** The first attempt at its webhook failed, the second is due in a minute. */
+const aFailingDelivery = async (): Promise<string> => {
+  service.receiver.behave(() => 500);
+  const id = await journey.finish('pay');
+  await firstAttemptOf(service.sql, id);
+  return id;
+};
+
+const isExhausted = async (id: string) => {
+  const rows = await service.sql`
+    select from deliveries where payment_id = ${id} and status = 'exhausted'`;
+  return rows.length === 1;
+};
+
+/** What moves each metric. */
+const moves: Record<string, () => Promise<void>> = {
+  payments_http_requests_total: async () => {
+    const counted = (labels: Labels) => ({
+      part: 'api' as const,
+      name: 'payments_http_requests_total',
+      labels,
+    });
+    const route = '/api/v1/payments/:payment_id';
+    await watch.grow([counted({ method: 'GET', route, status: '404' })], () =>
+      journey.get('PAY_1'),
+    );
+    await watch.grow([counted({ method: 'none', route: 'none', status: '404' })], () =>
+      fetch(`${service.url}/made/up?by=${Math.random()}`),
+    );
+    // A label that anybody could fill would grow without end.
+    const { samples } = await scrape(service.operations.api);
+    expect(samples.filter(({ labels }) => JSON.stringify(labels).includes('made'))).toEqual([]);
+  },
+  payments_http_request_duration_seconds: () =>
+    watch.grow(
+      [
+        {
+          part: 'api',
+          name: 'payments_http_request_duration_seconds_count',
+          labels: { method: 'POST', route: '/api/v1/payments' },
+        },
+      ],
+      () => journey.create(),
+    ),
+  payments_created_total: async () => {
+    const headers = { 'idempotency-key': 'once' };
+    const body = { order_id: 'o', amount: 1250, currency: 'EUR' };
+    const create = () => journey.request('POST', '/api/v1/payments', body, headers);
+    const labels = { gateway: 'sandbox' };
+    await watch.grow([{ part: 'api', name: 'payments_created_total', labels }], create);
+    const count = await watch.valueOf('api', 'payments_created_total', labels);
+    expect((await create()).headers.get('idempotent-replayed')).toBe('true');
+    expect(await watch.valueOf('api', 'payments_created_total', labels)).toBe(count);
+  },
+  payments_database_connections_max: async () => {
+    expect(await watch.valueOf('api', 'payments_database_connections_max')).toBe(8);
+    expect(await watch.valueOf('worker', 'payments_database_connections_max')).toBe(20);
+  },
+  payments_database_statements_in_flight: async () => {
+    const inFlight = 'payments_database_statements_in_flight';
+    const held = await hold(service.sql, (tx) => tx`lock table idempotency_keys, payments`);
+    const creates = Promise.all([journey.create(), journey.create()]);
+    await watch.isNow('api', inFlight, {}, (value) => value >= 2);
+    await held.release();
+    await creates;
+    await watch.isNow('api', inFlight, {}, (value) => value === 0);
+  },
+  payments_database_statement_duration_seconds: () =>
+    watch.grow(
+      (['api', 'worker'] as const).map((part) => ({
+        part,
+        name: 'payments_database_statement_duration_seconds_count',
+        by: 2,
+      })),
+      () => journey.finish('pay'),
+    ),
+  payments_outcomes_total: () => {
+    const outcome = (status: string, failure_code = 'none') => ({
+      part: 'worker' as const,
+      name: 'payments_outcomes_total',
+      labels: { gateway: 'sandbox', status, failure_code },
+    });
+    return watch.grow(
+      [outcome('paid'), outcome('cancelled'), outcome('failed', 'card_declined')],
+      async () => {
+        await journey.finish('pay');
+        await journey.finish('cancel');
+        await journey.finish('refuse', { failure_code: 'card_declined' });
+      },
+    );
+  },
+  payments_alerts_total: async () => {
+    const name = 'payments_alerts_total';
+    // Each is there before it counts: the first count of one that is not is not seen to grow.
+    const { samples } = await scrape(service.operations.worker);
+    const there = samples.filter((sample) => sample.name === name);
+    expect(there.map(({ labels }) => labels['alert'])).toEqual(alerts);
+    await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate' } }], async () => {
+      // Of the same order.
+      await journey.finish('pay');
+      await journey.finish('pay');
+    });
+  },
+  payments_time_to_outcome_seconds: () =>
+    watch.grow(
+      [
+        {
+          part: 'worker',
+          name: 'payments_time_to_outcome_seconds_sum',
+          labels: { status: 'paid' },
+          by: 600,
+        },
+      ],
+      async () => {
+        const id = await journey.atGateway();
+        await service.sql`
+          update payments set created_at = now() - interval '10 minutes' where id = ${id}`;
+        await journey.choose(id, 'pay');
+        await journey.comeBack(id);
+      },
+    ),
+  payments_gateway_call_duration_seconds: () => {
+    const call = (operation: string, result: string) => ({
+      part: 'worker' as const,
+      name: 'payments_gateway_call_duration_seconds_count',
+      labels: { gateway: 'sandbox', operation, result },
+    });
+    return watch.grow(
+      [call('open', 'opened'), call('verify', 'paid'), call('verify', 'no_answer')],
+      async () => {
+        await journey.finish('pay');
+        const id = await journey.atGateway();
+        await service.sql`delete from sandbox_payments where payment_id = ${id}`;
+        expect((await journey.verify(id)).status).toBe(502);
+      },
+    );
+  },
+  payments_webhook_attempts_total: () => {
+    const attempts = (result: string, error_class: string, by: number) => ({
+      part: 'worker' as const,
+      name: 'payments_webhook_attempts_total',
+      labels: { result, error_class },
+      by,
+    });
+    return watch.grow(
+      [
+        attempts('delivered', 'none', 1),
+        attempts('retried', 'http_status', 5),
+        attempts('exhausted', 'http_status', 1),
+      ],
+      async () => {
+        const id = await journey.finish('pay');
+        await until('it is delivered', () => service.receiver.of(id)[0]);
+        await skipAllTime(service.client, await aFailingDelivery());
+      },
+    );
+  },
+  payments_webhook_attempt_lateness_seconds: () =>
+    watch.grow(
+      [{ part: 'worker', name: 'payments_webhook_attempt_lateness_seconds_sum', by: 100 }],
+      async () => {
+        const id = await aFailingDelivery();
+        service.receiver.behave(() => 204);
+        await service.sql`
+          update deliveries set next_attempt_at = now() - interval '100 seconds'
+          where payment_id = ${id}`;
+        await skipAllTime(service.client, id);
+      },
+    ),
+  payments_webhooks_exhausted: () =>
+    watch.grow([{ part: 'worker', name: 'payments_webhooks_exhausted' }], async () => {
+      const id = await aFailingDelivery();
+      await skipAllTime(service.client, id);
+      await until('it is exhausted', () => isExhausted(id));
+    }),
+  payments_webhooks_overdue_seconds: async () => {
+    const id = await aFailingDelivery();
+    await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value === 0);
+    await service.sql`
+      update deliveries set next_attempt_at = now() - interval '250 seconds'
+      where payment_id = ${id}`;
+    await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value >= 250);
+    service.receiver.behave(() => 204);
+    await skipAllTime(service.client, id);
+    await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value === 0);
+  },
+  payments_overdue_seconds: async () => {
+    const id = await journey.create();
+    const expireIn = (seconds: number) => service.sql`
+      update payments set expires_at = now() + make_interval(secs => ${seconds}) where id = ${id}`;
+    await expireIn(-900);
+    await watch.isNow('worker', 'payments_overdue_seconds', {}, (value) => value >= 900);
+    await expireIn(900);
+    await watch.isNow('worker', 'payments_overdue_seconds', {}, (value) => value === 0);
+  },
+  payments_inquiry_lag_seconds: async () => {
+    const id = await journey.atGateway();
+    const isNow = (holds: (value: number) => boolean) =>
+      watch.isNow('worker', 'payments_inquiry_lag_seconds', {}, holds);
+    // Sent so long ago, the sweep asks after 8 minutes.
+    const ask = (ago: string, { expiresIn }: { expiresIn: string }) => service.sql`
+      update payments set checkout_at = now() - interval '1 hour',
+        inquired_at = now() - ${ago}::interval, expires_at = now() + ${expiresIn}::interval
+      where id = ${id}`;
+    await ask('7 minutes', { expiresIn: '1 hour' });
+    await isNow((value) => value >= 420);
+    // From then on its own workflow asks.
+    await ask('7 minutes', { expiresIn: '-1 second' });
+    await isNow((value) => value < 420);
+    await ask('0 minutes', { expiresIn: '1 hour' });
+  },
+  payments_sweeper_last_success_timestamp_seconds: async () => {
+    const name = 'payments_sweeper_last_success_timestamp_seconds';
+    const since = Date.now() / 1000;
+    await service.client.schedule.getHandle('sweep').trigger();
+    for (const task of ['startOutboxWorkflows', 'healPayments', 'deleteExpiredIdempotencyKeys'])
+      await watch.isNow('worker', name, { task }, (value) => value >= since);
+  },
+};
+
+/** Those that move while Temporal is away, and just after. */
+const movedByAnAbsence = [
+  'payments_outbox_size',
+  'payments_outbox_oldest_age_seconds',
+  'payments_dependency_up',
+  'payments_sweeper_processed_total',
+];
+
+/** Where signed news are sent: test/api/notifications.test.ts. */
+const movedElsewhere = ['payments_notifications_total'];
+
+describe('the metric', () => {
+  it.each(Object.entries(moves))('%s moves', async (_name, move) => {
+    await expect(move()).resolves.toBeUndefined();
+  });
+
+  it('payments_outbox_size and others of an absent engine move', async () => {
+    const temporal = { dependency: 'temporal' };
+    const pid = service.worker.pid();
+    await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 1);
+    await watch.isNow('worker', 'payments_outbox_size', {}, (value) => value === 0);
+    const move = {
+      part: 'worker',
+      name: 'payments_sweeper_processed_total',
+      labels: { task: 'startOutboxWorkflows' },
+    } as const;
+    await watch.grow([move], async () => {
+      await service.engine.stop();
+      const id = await journey.create();
+      await watch.isNow('worker', 'payments_outbox_size', {}, (value) => value >= 1);
+      await watch.isNow('worker', 'payments_outbox_oldest_age_seconds', {}, (value) => value >= 1);
+      await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 0);
+      await until('the API gives its start up', () =>
+        service.api.lines.some((line) => line.includes('Left to the sweep') && line.includes(id)),
+      );
+      await service.engine.start();
+    });
+    await watch.isNow('worker', 'payments_outbox_size', {}, (value) => value === 0);
+    await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 1);
+    expect(service.worker.pid()).toBe(pid);
+  });
+
+  it('of each name that we expose is among these', async () => {
+    const names = (
+      await Promise.all(Object.values(service.operations).map((url) => scrape(url)))
+    ).flatMap((scraped) => scraped.names);
+    const ours = [...new Set(names)].filter((name) => name.startsWith('payments_'));
+    const others = [...movedByAnAbsence, ...movedElsewhere];
+    expect(ours.sort()).toEqual([...Object.keys(moves), ...others].sort());
+  });
+});

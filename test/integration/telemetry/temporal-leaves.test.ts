@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startFailingEngine } from '../../support/failing-engine.ts';
+import { emptyMessage } from '../../support/grpc.ts';
+import type { Records } from '../../support/records.ts';
+import { startRecords } from '../../support/records.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+
+const { ListWorkflowExecutionsResponse } = proto.temporal.api.workflowservice.v1;
+const ids = ['a', 'b', 'c', 'd'];
+const answers = {
+  GetSystemInfo: emptyMessage,
+  CountWorkflowExecutions: emptyMessage,
+  ListWorkflowExecutions: ListWorkflowExecutionsResponse.encode({
+    executions: ids.map((id) => ({
+      execution: { workflowId: id, runId: id },
+      type: { name: 'payment' },
+      status: 1,
+      startTime: msToTs(1),
+    })),
+  }).finish(),
+};
+
+let records: Records;
+let engine: Awaited<ReturnType<typeof startFailingEngine>>;
+beforeAll(async () => {
+  records = await startRecords();
+  engine = await startFailingEngine(answers);
+});
+afterAll(async () => {
+  engine?.stop();
+  await records?.drop();
+});
+
+const run = async (line: string[], env: Record<string, string>) => {
+  const [entry = '', ...args] = line;
+  const path = join(import.meta.dirname, '../../..', entry);
+  const child = spawn(process.execPath, [path, ...args], {
+    env: { DATABASE_URL: records.url, TEMPORAL_ADDRESS: engine.address, ...env },
+  });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { said, code };
+};
+
+/** The SDK repeats a call from a timer, which throws once the connection is closed: nothing may be left. */
+describe('a program that Temporal leaves in the middle of several calls', () => {
+  it('the admin says in one sentence what failed, and why', async () => {
+    for (let count = 0; count < 12; count += 1) await records.opened();
+    await records.sql`update payments set created_at = now() - interval '2 minutes'`;
+    const { said, code } = await run(['admin/main.ts', 'reconcile'], {});
+    // By then it may have asked until its deadline.
+    const why = '(14 UNAVAILABLE|4 DEADLINE_EXCEEDED).*';
+    expect(said).toMatch(new RegExp(`^It failed: Failed to describe workflow \\(${why}\\)\n$`));
+    expect(code).toBe(1);
+  });
+
+  it('replay-open does not say that a workflow is different', async () => {
+    const { code, said } = await run(['worker/replay-open.ts'], {
+      WORKFLOW_BUNDLE: inject('workflowBundle'),
+    });
+    expect(code).toBe(2);
+    expect(said).not.toContain('Channel');
+  });
+});
+
+it('an api that stops while neither Temporal nor Postgres answers has not failed', async () => {
+  const proxy = await startTcpProxy([records.url]);
+  try {
+    const url = new URL(records.url);
+    url.port = new URL(proxy.url).port;
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../../../api/main.ts')], {
+      env: {
+        ...{ DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' },
+        ...{ API_PORT: '0', OPERATIONS_PORT: '0', PUBLIC_BASE_URL: 'http://127.0.0.1:1' },
+      },
+    });
+    const said = text(child.stderr);
+    const operationsPort = await new Promise<number>((resolve) =>
+      child.stdout.on('data', (data: Buffer) => {
+        const [, port] = /"operations_port":(\d+)/.exec(data.toString()) ?? [];
+        if (port) resolve(Number(port));
+      }),
+    );
+    await fetch(`http://127.0.0.1:${operationsPort}/readyz`);
+    proxy.silence();
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'exit');
+    expect(await said).toBe('');
+    expect(code).toBe(0);
+  } finally {
+    await proxy.stop();
+  }
+});

@@ -1,3 +1,0 @@
-import { runAllAs } from './run-all.ts';
-
-await runAllAs('test/stack/stand-ins/server.ts');

@@ -1,0 +1,291 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readAdminConfig, readApiConfig, readStackConfig, readWorkerConfig } from '../../config.ts';
+import { SetupError } from '../../process.ts';
+
+const key = Buffer.alloc(32, 7).toString('base64');
+const api = {
+  DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:5432/payments',
+  PUBLIC_BASE_URL: 'https://pay.example/',
+};
+const worker = { ...api, SECRETS_KEY: `first:${key}` };
+
+/** The message of the refusal, a line for each problem. */
+const problemsOf = (read: () => unknown): string[] => {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    return error.message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim());
+  }
+  return expect.fail('the configuration was accepted');
+};
+
+const aFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+const aFile = (text: string): string => {
+  const path = join(aFolder(), 'secret');
+  writeFileSync(path, text);
+  return path;
+};
+
+describe('the configuration', () => {
+  it('is one frozen object with its defaults', () => {
+    const config = readApiConfig(api);
+    expect(config).toMatchObject({
+      API_HOST: '127.0.0.1',
+      API_PORT: 3000,
+      LOG_LEVEL: 'info',
+      SHUTDOWN_GRACE_SECONDS: 20,
+      // Health and metrics are nobody's but this machine's.
+      OPERATIONS_HOST: '127.0.0.1',
+      PAYER_PAGES_PER_MINUTE: 60,
+      PUBLIC_BASE_URL: 'https://pay.example',
+      temporal: { namespace: 'default' },
+    });
+    expect(Object.isFrozen(config)).toBe(true);
+    const ofWorker = readWorkerConfig(worker);
+    expect(ofWorker).toMatchObject({
+      OPERATIONS_HOST: '127.0.0.1',
+      TASK_QUEUES: ['payments', 'webhooks'],
+    });
+    expect(Object.isFrozen(ofWorker)).toBe(true);
+  });
+
+  it('takes no queue that nobody knows', () => {
+    expect(readWorkerConfig({ ...worker, TASK_QUEUES: 'webhooks' }).TASK_QUEUES).toEqual([
+      'webhooks',
+    ]);
+    for (const wrong of ['webhook', 'payments,', 'payments, webhooks'])
+      expect(problemsOf(() => readWorkerConfig({ ...worker, TASK_QUEUES: wrong }))).toEqual([
+        'TASK_QUEUES: must be payments, webhooks or both',
+      ]);
+  });
+
+  it('keeps payments unless it is told not to, and everything for 30 days', () => {
+    const { DATABASE_URL } = api;
+    const kept = (env: object) => readAdminConfig({ DATABASE_URL, ...env });
+    expect(kept({})).toMatchObject({ KEEP_ATTEMPT_BODIES_DAYS: 90 });
+    expect(kept({}).KEEP_PAYMENTS_DAYS).toBeUndefined();
+    for (const name of ['KEEP_ATTEMPT_BODIES_DAYS', 'KEEP_PAYMENTS_DAYS']) {
+      expect(kept({ [name]: '30' })).toMatchObject({ [name]: 30 });
+      for (const wrong of ['29', '0', '30.5', 'all'])
+        expect(problemsOf(() => kept({ [name]: wrong }))[0]).toMatch(`${name}: `);
+    }
+  });
+
+  it('refuses a bundle of the workflows that cannot be read', () => {
+    const WORKFLOW_BUNDLE = aFile('code');
+    expect(readWorkerConfig({ ...worker, WORKFLOW_BUNDLE })).toMatchObject({ WORKFLOW_BUNDLE });
+    for (const wrong of [`${WORKFLOW_BUNDLE}.js`, aFolder()])
+      expect(problemsOf(() => readWorkerConfig({ ...worker, WORKFLOW_BUNDLE: wrong }))).toEqual([
+        'WORKFLOW_BUNDLE: must be the path of a file that can be read',
+      ]);
+  });
+
+  it('reads proxies as addresses and networks', () => {
+    const proxies = (text: string) => readApiConfig({ ...api, TRUSTED_PROXIES: text });
+    expect(readApiConfig(api).TRUSTED_PROXIES).toEqual([]);
+    expect(proxies(' 10.0.0.0/8, ::1,192.0.2.7 ,fd00::/8').TRUSTED_PROXIES).toEqual([
+      { address: '10.0.0.0', prefix: 8 },
+      { address: '::1', prefix: 128 },
+      { address: '192.0.2.7', prefix: 32 },
+      { address: 'fd00::', prefix: 8 },
+    ]);
+    for (const wrong of ['10.0.0.0/33', 'fd00::/129', 'proxy', '10.0.0/8', '::1/', '::1/1/1', '/8'])
+      expect(
+        problemsOf(() => proxies(wrong)),
+        wrong,
+      ).toEqual([expect.stringContaining('TRUSTED_PROXIES')]);
+  });
+
+  it('tells everything that is wrong at once, by the name of its variable', () => {
+    const problems = problemsOf(() =>
+      readWorkerConfig({
+        DATABASE_URL: 'mysql://127.0.0.1/payments',
+        PUBLIC_BASE_URL: 'https://pay.example',
+        ALLOW_LOOPBACK_TARGETS: 'true',
+        LOG_LEVEL: 'loud',
+        SHUTDOWN_GRACE_SECONDS: '0',
+        TEMPORAL_TLS_CLIENT_CERT_PATH: '/nowhere/cert.pem',
+        TEMPORAL_TLS_CLIENT_CERT_DATA: 'both at once',
+      }),
+    );
+    expect(problems.map((line) => line.slice(0, line.indexOf(':'))).toSorted()).toEqual([
+      'ALLOW_LOOPBACK_TARGETS',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'SECRETS_KEY',
+      'SHUTDOWN_GRACE_SECONDS',
+      'TEMPORAL_*',
+    ]);
+    expect(problems).toContain('SECRETS_KEY: is missing');
+  });
+
+  it.each(['0', '65536', '-1', '80.5', 'http', '', ' '])(
+    'takes ports of 0 to 65535 only: %j',
+    (API_PORT) => {
+      const good = ['0', '', ' '].includes(API_PORT);
+      const port = API_PORT === '0' ? 0 : 3000;
+      if (good) expect(readApiConfig({ ...api, API_PORT }).API_PORT).toBe(port);
+      else expect(problemsOf(() => readApiConfig({ ...api, API_PORT }))[0]).toMatch(/^API_PORT: /);
+    },
+  );
+
+  it.each(['a,b', 'a:5432,b:5432', '10.0.0.1,10.0.0.2:5432'])(
+    'takes no several hosts, of which the first alone would be asked: %s',
+    (hosts) => {
+      const url = `postgres://user:hunter2@${hosts}/payments`;
+      expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: url }))).toEqual([
+        'DATABASE_URL: must be a postgres:// URL of one host',
+      ]);
+    },
+  );
+
+  it('takes an empty variable as one that is not set', () => {
+    expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: '' }))).toEqual([
+      'DATABASE_URL: is missing',
+    ]);
+  });
+
+  it('leaves what the stack can do without to the stack', () => {
+    expect(readStackConfig({})).toMatchObject({
+      ...{ DATA_DIR: '.data', externalTemporal: undefined, TEMPORAL_DOWNLOAD: true },
+      ...{ API_PORT: 3000, SHOP_PORT: 3001, POSTGRES_PORT: 54_329 },
+      ...{ TEMPORAL_PORT: 7233, TEMPORAL_UI_PORT: 8233 },
+    });
+  });
+});
+
+describe('NAME_FILE', () => {
+  it('gives a secret by a file, without the line end', () => {
+    const env = { ...worker, SECRETS_KEY: undefined, SECRETS_KEY_FILE: aFile(`second:${key}\n`) };
+    expect(readWorkerConfig(env).SECRETS_KEY.currentId).toBe('second');
+  });
+
+  it('gives the key for Temporal by a file', () => {
+    const env = { ...api, TEMPORAL_API_KEY_FILE: aFile('a-temporal-key\n') };
+    expect(readApiConfig(env).temporal.connectionOptions.apiKey).toBe('a-temporal-key');
+  });
+
+  it('stands back behind the variable itself, unless that is empty', () => {
+    const SECRETS_KEY_FILE = aFile(`second:${key}`);
+    const idOf = (env: Record<string, string>) => readWorkerConfig(env).SECRETS_KEY.currentId;
+    expect(idOf({ ...worker, SECRETS_KEY_FILE })).toBe('first');
+    expect(idOf({ ...worker, SECRETS_KEY: '', SECRETS_KEY_FILE })).toBe('second');
+  });
+
+  it('is one problem where it cannot be read, and missing where it is empty', () => {
+    const without = { ...worker, SECRETS_KEY: undefined };
+    expect(
+      problemsOf(() => readWorkerConfig({ ...without, SECRETS_KEY_FILE: '/nowhere/secret' })),
+    ).toEqual(['SECRETS_KEY_FILE: is not the path of a file that can be read']);
+    expect(
+      problemsOf(() => readWorkerConfig({ ...without, SECRETS_KEY_FILE: aFile('\n') })),
+    ).toEqual(['SECRETS_KEY: is missing']);
+  });
+});
+
+describe('a secret', () => {
+  const secret = 'hunter2';
+  it.each([
+    { DATABASE_URL: `mysql://user:${secret}@127.0.0.1/payments` },
+    { DATABASE_URL: secret },
+    { SECRETS_KEY: `first:${secret}` },
+    { SECRETS_KEY: undefined, SECRETS_KEY_FILE: secret },
+    { DATABASE_URL: '', DATABASE_URL_FILE: `postgres://user:${secret}@127.0.0.1/payments` },
+    { TEMPORAL_API_KEY_FILE: secret },
+    { TEMPORAL_CONFIG_FILE: 'broken' },
+  ])('does not appear in the message: %o', (wrong) => {
+    const file = aFile(`[profile.default]\napi_key = "${secret}\n`);
+    const env = {
+      ...worker,
+      ...wrong,
+      ...(wrong.TEMPORAL_CONFIG_FILE && { TEMPORAL_CONFIG_FILE: file }),
+    };
+    const problems = problemsOf(() => readWorkerConfig(env));
+    expect(problems).toHaveLength(1);
+    expect(problems.join()).not.toContain(secret);
+  });
+});
+
+describe('SECRETS_KEY', () => {
+  it('is a ring whose first key encrypts', () => {
+    const other = Buffer.alloc(32, 8).toString('base64');
+    const { SECRETS_KEY } = readWorkerConfig({ ...worker, SECRETS_KEY: `new:${key},old:${other}` });
+    expect(SECRETS_KEY.currentId).toBe('new');
+    expect([...SECRETS_KEY.keys]).toEqual([
+      ['new', Buffer.alloc(32, 7)],
+      ['old', Buffer.alloc(32, 8)],
+    ]);
+  });
+
+  it.each([key, `first:${key.slice(4)}`, `first:${key},`, `a b:${key}`, `same:${key},same:${key}`])(
+    'refuses %s',
+    (SECRETS_KEY) => {
+      expect(problemsOf(() => readWorkerConfig({ ...worker, SECRETS_KEY }))[0]).toMatch(
+        /^SECRETS_KEY: must /,
+      );
+    },
+  );
+});
+
+describe('ALLOW_LOOPBACK_TARGETS', () => {
+  const reading = (PUBLIC_BASE_URL: string) => () =>
+    readWorkerConfig({ ...worker, PUBLIC_BASE_URL, ALLOW_LOOPBACK_TARGETS: 'true' });
+
+  it.each([
+    'http://127.0.0.1:3000',
+    'http://localhost:3000',
+    'http://[::1]:3000',
+    'http://2130706433',
+  ])('goes with %s', (url) => {
+    expect(reading(url)().ALLOW_LOOPBACK_TARGETS).toBe(true);
+  });
+
+  it.each([
+    'https://pay.example',
+    'http://192.168.1.5',
+    'http://localhost.pay.example',
+    'http://127.0.0.1.nip.io',
+  ])('is refused together with %s', (url) => {
+    expect(problemsOf(reading(url))).toEqual([
+      'ALLOW_LOOPBACK_TARGETS: is refused together with a public PUBLIC_BASE_URL',
+    ]);
+  });
+
+  it('is off unless it is switched on', () => {
+    expect(readWorkerConfig(worker).ALLOW_LOOPBACK_TARGETS).toBe(false);
+  });
+});
+
+describe('the settings of Temporal', () => {
+  const settings = '[profile.default]\naddress = "elsewhere.example:7233"\nnamespace = "other"\n';
+
+  it('come from its own variables', () => {
+    const env = { ...api, TEMPORAL_ADDRESS: '127.0.0.1:7999', TEMPORAL_NAMESPACE: 'payments' };
+    expect(readApiConfig(env).temporal).toMatchObject({
+      namespace: 'payments',
+      connectionOptions: { address: '127.0.0.1:7999' },
+    });
+  });
+
+  it('come from a file that is named, and from none that lies in the home', () => {
+    const HOME = aFolder();
+    const folder = join(HOME, '.config', 'temporalio');
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, 'temporal.toml');
+    writeFileSync(file, settings);
+    const env = { ...api, HOME, XDG_CONFIG_HOME: join(HOME, '.config') };
+    expect(readApiConfig(env).temporal.namespace).toBe('default');
+    expect(readApiConfig({ ...env, TEMPORAL_CONFIG_FILE: file }).temporal.namespace).toBe('other');
+  });
+});

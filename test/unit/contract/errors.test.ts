@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { errors, PaymentError } from '../../../contract/errors.ts';
+
+describe('errors', () => {
+  it('answers every code of the contract with its status', () => {
+    const byStatus = Object.entries(
+      Object.groupBy(Object.entries(errors), ([, { status }]) => status),
+    );
+    expect(
+      byStatus.map(([status, codes]) => `${status} ${codes?.map(([code]) => code).join(' ')}`),
+    ).toEqual([
+      '400 MALFORMED_JSON INVALID_IDEMPOTENCY_KEY',
+      '401 UNAUTHENTICATED INVALID_TOKEN',
+      '403 APPLICATION_DISABLED GATEWAY_NOT_ALLOWED',
+      '404 PAYMENT_NOT_FOUND NOT_FOUND',
+      '405 METHOD_NOT_ALLOWED',
+      '413 PAYLOAD_TOO_LARGE',
+      '415 UNSUPPORTED_MEDIA_TYPE',
+      '422 VALIDATION_FAILED IDEMPOTENCY_KEY_REUSED',
+      '429 RATE_LIMITED',
+      '500 INTERNAL',
+      '502 GATEWAY_UNAVAILABLE',
+      '503 SERVICE_UNAVAILABLE',
+    ]);
+  });
+});
+
+describe('PaymentError', () => {
+  it('carries its code, its details and its cause', () => {
+    const cause = new Error('inner');
+    const error = new PaymentError('RATE_LIMITED', 'Too many requests.', {
+      cause,
+      details: { retry_after: 7 },
+    });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'PaymentError',
+      code: 'RATE_LIMITED',
+      message: 'Too many requests.',
+      details: { retry_after: 7 },
+      cause,
+    });
+  });
+
+  it('says what its code means where it has no message of its own', () => {
+    const error = new PaymentError('NOT_FOUND', undefined, { details: { retry_after: 7 } });
+    expect(error).toMatchObject({ message: errors.NOT_FOUND.meaning, details: { retry_after: 7 } });
+  });
+
+  it('has no details unless they are given', () => {
+    expect(new PaymentError('NOT_FOUND', 'There is nothing here.').details).toBeUndefined();
+  });
+});

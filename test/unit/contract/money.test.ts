@@ -1,0 +1,95 @@
+import { code, codes } from 'currency-codes';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { currencyExponents, formatMoney } from '../../../contract/money.ts';
+
+describe('currencyExponents', () => {
+  it.each([
+    ['USD', 2],
+    ['EUR', 2],
+    ['JPY', 0],
+    ['KWD', 3],
+    ['CLF', 4],
+    ['VED', 2],
+    ['HUF', 2],
+  ])('gives ISO 4217 for %s: %i', (currency, exponent) => {
+    expect(currencyExponents.get(currency)).toBe(exponent);
+  });
+
+  it('takes whole rials, as the Iranian gateways do', () => {
+    expect(currencyExponents.get('IRR')).toBe(0);
+  });
+
+  it.each(['IRT', 'BGN', 'XXX', 'XTS', 'XAU', 'DEM', 'usd', '', '__proto__'])(
+    'does not know %j',
+    (currency) => {
+      expect(currencyExponents.has(currency)).toBe(false);
+    },
+  );
+
+  // Intl follows CLDR, which shows fewer decimals than ISO 4217 has for these.
+  const cldrDiffers = new Set(
+    'AFN ALL COP HUF IDR IQD KPW LAK LBP MGA MMK PKR SOS SYP YER'.split(' '),
+  );
+  it('agrees with Intl wherever Intl follows ISO 4217', () => {
+    const differing = [...currencyExponents].filter(([currency, exponent]) => {
+      const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+      return (
+        format.resolvedOptions().maximumFractionDigits !== exponent && !cldrDiffers.has(currency)
+      );
+    });
+    expect(differing).toEqual([]);
+  });
+
+  it('knows every currency that Intl knows, but for retired ones and units that are no money', () => {
+    const unknown = Intl.supportedValuesOf('currency').filter(
+      (currency) => !currencyExponents.has(currency),
+    );
+    expect(unknown.join(' ')).toBe('ANG BGN CUC HRK SLL XDR XSU ZWL');
+  });
+});
+
+/** A list of its own making, from ISO's own table of 2024. */
+describe('currencyExponents, beside the package currency-codes', () => {
+  const theirs = new Map(codes().map((currency) => [currency, code(currency)?.digits]));
+
+  it('differs in the rial alone', () => {
+    const differing = [...currencyExponents].filter(
+      ([currency, exponent]) => theirs.has(currency) && theirs.get(currency) !== exponent,
+    );
+    expect(differing).toEqual([['IRR', 0]]);
+  });
+
+  it('has what came after it, and not what was retired or is no money', () => {
+    const ours = [...currencyExponents.keys()];
+    expect(ours.filter((currency) => !theirs.has(currency))).toEqual(['XAD', 'XCG']);
+    const missing = [...theirs.keys()].filter((currency) => !currencyExponents.has(currency));
+    expect(missing.join(' ')).toBe(
+      'ANG BGN CUC XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX',
+    );
+  });
+});
+
+describe('formatMoney', () => {
+  it.each([
+    [1_250, 'USD', '12.50 USD'],
+    [5, 'USD', '0.05 USD'],
+    [100, 'USD', '1.00 USD'],
+    [1, 'KWD', '0.001 KWD'],
+    [1_234_567, 'JPY', '1,234,567 JPY'],
+    [150_000, 'IRR', '150,000 IRR'],
+    [999_999_999_999, 'EUR', '9,999,999,999.99 EUR'],
+    [12_345_678, 'CLF', '1,234.5678 CLF'],
+  ])('writes %i %s for people as %s', (amount, currency, text) => {
+    expect(formatMoney({ amount, currency })).toBe(text);
+  });
+
+  it('loses no digit of any amount', () => {
+    const anyCurrency = fc.constantFrom(...currencyExponents.keys());
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), anyCurrency, (amount, currency) => {
+        expect(Number(formatMoney({ amount, currency }).replaceAll(/\D/g, ''))).toBe(amount);
+      }),
+    );
+  });
+});

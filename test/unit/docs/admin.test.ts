@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { runLine } from '../../support/admin-line.ts';
+import { readCompose } from '../../support/compose.ts';
+import { projectFiles, readProjectFile } from '../../support/files.ts';
+
+const pages = projectFiles().filter((path) => /^(README|docs\/.+)\.md$/.test(path));
+const { services } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+
+/** What would be typed: without what comes behind it, a name where one is to be put in. */
+const lines = pages.flatMap((page) =>
+  [
+    ...readProjectFile(page).matchAll(
+      /(?:npm run .*?admin\s--|compose run --rm (?:-T )?admin)\s+([^`\n|]+)/g,
+    ),
+  ]
+    .map(([, line = '']) => ({
+      page,
+      line: line
+        .replace(/ [<>] \S+\.json$/, '')
+        .replace(/<time of [^>]+>/, '2026-11-20T10:41:37Z')
+        .trim(),
+    }))
+    .filter(({ line }) => line !== '…'),
+);
+
+/** As a shell takes it apart. */
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+
+it('the pages name no command of the admin that is not understood', async () => {
+  expect(lines.length).toBeGreaterThan(20);
+  const connect = () => {
+    throw new Error('It would connect now');
+  };
+  const notes = await Promise.all(
+    lines.map(async ({ page, line }) => {
+      const { code, notes: said } = await runLine(connect, wordsOf(line), { answer: 'yes' });
+      // Of some only the name is told.
+      const isUnderstood = code !== 2 || said.includes('missing required argument');
+      return isUnderstood ? [] : [`${page}: ${line}: ${said}`];
+    }),
+  );
+  expect(notes.flat()).toEqual([]);
+});
+
+it('and the runbook tells how they, logs and readiness are had with Compose', () => {
+  const runbook = readProjectFile('docs/operating/runbook.md');
+  const [table = ''] = /^\| On these pages .*\n(\|.*\n)+/m.exec(runbook) ?? [];
+  const named = [
+    ...table.matchAll(/docker compose (?:run --rm|logs --no-log-prefix|exec) ([\w -]+)/g),
+  ];
+  const known = named.flatMap(([, words = '']) =>
+    words
+      .replace(/ node -e .*/, '')
+      .trim()
+      .split(' '),
+  );
+  expect(known).toEqual(['admin', 'api', 'worker-payments', 'worker-webhooks', 'api']);
+  for (const name of known) expect(services).toHaveProperty(name);
+  expect(table).toContain(`:${services['api']?.environment?.['OPERATIONS_PORT']}/readyz`);
+  expect(table).toContain(`at ${services['worker-payments']?.environment?.['OPERATIONS_PORT']}`);
+});

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { MockAgent } from 'undici';
+import { expect, it } from 'vitest';
+import type { Account } from '../../../gateways/gateway.ts';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { adapterOf, aPayment } from '../../support/gateways/subject.ts';
+
+const payment = { ...aPayment({ amount: 5_000, currency: 'EUR' }), reference: 'x' };
+const account = { kind: 'sandbox', credentials: { secretKey: 'sk_test_1' } } as const;
+const otherRing = createSecretBox({
+  currentId: 'k2',
+  keys: new Map([['k2', randomBytes(32)]]),
+});
+const noJson = { open: () => 'sk_test_1' };
+
+it.each([
+  ['a key that is missing here', 'stripe', otherRing, 'SECRETS_KEY holds no key named'],
+  ['what was sealed is no JSON', 'stripe', noJson, 'The credentials of account cannot be read'],
+  ['a driver of another version', 'newer', undefined, 'There is no gateway driver named newer'],
+])('%s ends no payment: it is as if the gateway were silent', async (_what, driver, box, says) => {
+  const adapter = adapterOf(driver, account, box ? { openedBy: box } : {});
+  for (const call of [adapter.open, adapter.verify, adapter.inquire]) {
+    const error: unknown = await call(payment).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(GatewayUnavailable);
+    expect(error).not.toBeInstanceOf(AccountProblem);
+    expect(String(error)).toContain(says);
+    expect(String(error)).not.toContain('sk_test');
+  }
+});
+
+const host = {
+  test: 'https://sandbox.zarinpal.com',
+  live: 'https://payment.zarinpal.com',
+  zibal: 'https://gateway.zibal.ir',
+  payping: 'https://api.payping.ir',
+  stripe: 'https://api.stripe.com',
+};
+const merchantId = '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42';
+const [testAuthority = '', liveAuthority = ''] = ['S', 'A'].map((first) => first.padEnd(36, '0'));
+const authorityIs = (authority: string) => ({ data: { code: 100, authority } });
+const token = 'token-0123456789';
+const page = 'https://checkout.stripe.example/c/pay';
+const session = (mode: string) => ({ id: `cs_${mode}_7`, livemode: mode === 'live', url: page });
+
+type Case = [
+  string,
+  Account['kind'],
+  credentials: object,
+  at: string,
+  answer: object,
+  page: string,
+];
+
+it.each<Case>([
+  ['zarinpal', 'sandbox', { merchantId }, host.test, authorityIs(testAuthority), testAuthority],
+  ['zarinpal', 'live', { merchantId }, host.live, authorityIs(liveAuthority), liveAuthority],
+  ['zibal', 'sandbox', { merchant: 'zibal' }, host.zibal, { result: 100, trackId: 7 }, '7'],
+  ['zibal', 'live', { merchant: 'of-a-shop' }, host.zibal, { result: 100, trackId: 7 }, '7'],
+  ['payping', 'sandbox', { testToken: token }, host.payping, { paymentCode: 'pc7' }, 'pc7'],
+  ['payping', 'live', { liveToken: token }, host.payping, { paymentCode: 'pc7' }, 'pc7'],
+  ['stripe', 'sandbox', { secretKey: 'sk_test_0123' }, host.stripe, session('test'), page],
+  ['stripe', 'live', { secretKey: 'sk_live_0123' }, host.stripe, session('live'), page],
+])(
+  "%s, %s: asks the provider's own host where no other is set, and sends the payer there",
+  async (driver, kind, credentials, at, answer, end) => {
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    agent
+      .get(at)
+      .intercept({ path: () => true, method: 'POST' })
+      .reply(200, answer);
+    const adapter = adapterOf(driver, { kind, credentials }, { through: agent });
+    const currency = driver === 'stripe' ? 'EUR' : 'IRR';
+    const opening = await adapter.open(aPayment({ amount: 150_000, currency }));
+    if (opening.result !== 'opened') throw new Error(`${opening.message}`);
+    const { url } = opening.redirect;
+    expect([new URL(url).origin, url.endsWith(end)]).toEqual([new URL(end, at).origin, true]);
+  },
+);

@@ -1,0 +1,298 @@
+import Stripe from 'stripe';
+import { describe, expect, it } from 'vitest';
+import type { Account } from '../../../gateways/gateway.ts';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { driverOf } from '../../../gateways/registry.ts';
+import { aPayment, returnUrl } from '../../support/gateways/subject.ts';
+import { aProvider } from '../../support/gateways/provider.ts';
+import { stripe } from '../../support/gateways/stripe.ts';
+
+const { provider, adapter, opened, callsOf } = aProvider(stripe);
+const keyOf = (call: { headers: Record<string, unknown> } | undefined) =>
+  String(call?.headers['idempotency-key']);
+
+describe('stripe', () => {
+  it('opens a session as the documentation has it', async () => {
+    const payment = aPayment(stripe.money);
+    const [call] = await callsOf(() => adapter().open(payment));
+    expect(call).toMatchObject({ method: 'POST', path: '/v1/checkout/sessions' });
+    expect(call?.headers).toMatchObject({
+      authorization: 'Bearer sk_test_0123456789abcdef',
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+    expect(Object.fromEntries(call?.form ?? [])).toEqual({
+      mode: 'payment',
+      'line_items[0][quantity]': '1',
+      'line_items[0][price_data][currency]': 'eur',
+      'line_items[0][price_data][unit_amount]': '1250',
+      'line_items[0][price_data][product_data][name]': 'Two tickets',
+      success_url: `${returnUrl}?says=paid`,
+      cancel_url: `${returnUrl}?says=cancelled`,
+      client_reference_id: payment.id,
+      'metadata[payment_id]': payment.id,
+      'payment_intent_data[metadata][payment_id]': payment.id,
+      expires_at: String(Math.floor(payment.expiresAt.getTime() / 1000)),
+    });
+  });
+
+  it('asks everything in the version whose shapes the library declares', async () => {
+    const calls = await callsOf(async () => {
+      const paid = await opened();
+      provider().pay(paid.reference);
+      await adapter().verify(paid);
+      await adapter().reverse?.(paid);
+      await adapter().expire?.(await opened());
+    });
+    const versions = calls.map(({ headers }) => headers['stripe-version']);
+    expect(calls.length).toBeGreaterThan(5);
+    expect(new Set(versions)).toEqual(new Set([Stripe.API_VERSION]));
+  });
+
+  it('opens one session, however often it opens a payment', async () => {
+    const payment = aPayment(stripe.money);
+    const at = new Date();
+    const open = () => adapter(() => at).open(payment);
+    provider().fail('lost', /sessions$/);
+    await expect(open()).rejects.toThrow(GatewayUnavailable);
+    const [first, second] = [await open(), await open()];
+    expect(second).toEqual(first);
+    const sessions = [...provider().book.values()].filter((one) => one.paymentId === payment.id);
+    expect(sessions).toHaveLength(1);
+  });
+
+  it('opens a session again a minute after an error, which Stripe repeats under its key', async () => {
+    const payment = aPayment(stripe.money);
+    const at = new Date();
+    const open = (afterMs: number) => adapter(() => new Date(at.getTime() + afterMs)).open(payment);
+    provider().refuse('sessions', { status: 500, type: 'api_error', code: 'internal' });
+    await expect(open(0)).rejects.toThrow(GatewayUnavailable);
+    expect(await open(60_000)).toMatchObject({ result: 'opened' });
+  });
+
+  it.each([
+    // Stripe's page lives 30 minutes to 24 hours; ours from one minute on.
+    [60, 60 + 31 * 60],
+    [1_800, 1_800 + 31 * 60],
+    [3_600, 3_600],
+    [86_400, 86_400 - 60],
+  ])('takes a payment of %i s, whose page lives %i s', async (seconds, lives) => {
+    const at = new Date(Math.ceil(Date.now() / 60_000) * 60_000);
+    const payment = {
+      ...aPayment(stripe.money),
+      expiresAt: new Date(at.getTime() + seconds * 1000),
+    };
+    const later = new Date(at.getTime() + 20_000);
+    const calls = await callsOf(async () => {
+      expect(await adapter(() => at).open(payment)).toMatchObject({ result: 'opened' });
+      await adapter(() => later).open(payment);
+    });
+    const [first, second] = calls.map(({ form }) => Number(form.get('expires_at')));
+    expect(first).toBe(at.getTime() / 1000 + lives);
+    // A repetition that differs has another key, which Stripe would refuse otherwise.
+    if (first !== second) expect(keyOf(calls[0])).not.toBe(keyOf(calls[1]));
+    else expect(keyOf(calls[0])).toBe(keyOf(calls[1]));
+  });
+
+  it.each([
+    [400, 'invalid_request_error', 'amount_too_small'],
+    [401, 'invalid_request_error', 'api_key_expired'],
+    [403, 'invalid_request_error', 'account_closed'],
+  ])('is refused at opening: %i %s %s', async (status, type, code) => {
+    provider().refuse('sessions', { status, type, code });
+    expect(await adapter().open(aPayment(stripe.money))).toEqual({
+      result: 'refused',
+      code,
+      message: `Stripe says ${code}`,
+    });
+  });
+
+  it('is refused at opening without a code: its type is kept', async () => {
+    provider().refuse('sessions', { status: 401, type: 'invalid_request_error' });
+    const opening = await adapter().open(aPayment(stripe.money));
+    expect(opening).toMatchObject({ result: 'refused', code: 'invalid_request_error' });
+  });
+
+  it.each([
+    [409, 'invalid_request_error'],
+    [400, 'idempotency_error'],
+  ])('is not refused by a twin: %i %s', async (status, type) => {
+    provider().refuse('sessions', { status, type, code: 'twin' });
+    await expect(adapter().open(aPayment(stripe.money))).rejects.toThrow(GatewayUnavailable);
+  });
+
+  it('FS-17: expires what is open; what is not is refused, and to be read again', async () => {
+    const [open, paid, expired] = [await opened(), await opened(), await opened()];
+    provider().pay(paid.reference);
+    provider().move(expired.reference, 'expired unpaid');
+    expect(await adapter().expire?.(open)).toBe(true);
+    provider().pay(open.reference);
+    expect(await adapter().verify(open)).toEqual({ state: 'expired' });
+    expect(await adapter().expire?.(paid)).toBe(false);
+    expect(await adapter().verify(paid)).toMatchObject({ state: 'paid' });
+    expect(await adapter().expire?.(expired)).toBe(false);
+    provider().fail('lost', /expire/);
+    await expect(adapter().expire?.(await opened())).rejects.toThrow(GatewayUnavailable);
+  });
+
+  it('FS-21: refunds once, under one key a minute, and is refused what was never paid', async () => {
+    const payment = await opened();
+    const at = new Date();
+    const reverse = () => adapter(() => at).reverse?.(payment);
+    expect(await reverse()).toMatchObject({ result: 'refused' });
+    provider().pay(payment.reference);
+    provider().fail('lost', /refunds/);
+    const calls = await callsOf(async () => {
+      await expect(reverse()).rejects.toThrow(GatewayUnavailable);
+      expect(await reverse()).toEqual({ result: 'reversed' });
+    });
+    const refunds = calls.filter(({ path }) => path === '/v1/refunds').map(keyOf);
+    expect(refunds).toEqual([expect.stringContaining(`reverse:${payment.id}:`), refunds[0]]);
+    expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
+    expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+  });
+
+  it.each([
+    ['pending', 'reversed'],
+    ['requires_action', 'reversed'],
+    ['failed', 'refused'],
+    ['canceled', 'refused'],
+  ])('FS-21: a refund that is %s is %s', async (status, result) => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().refundsAre(status);
+    try {
+      expect(await adapter().reverse?.(payment)).toMatchObject({ result });
+    } finally {
+      provider().refundsAre('succeeded');
+    }
+  });
+
+  it('FS-08: believes nothing that is said of another session', async () => {
+    const [payment, other] = [await opened(), await opened()];
+    provider().pay(payment.reference);
+    provider().mistakeFor(other.reference);
+    try {
+      await expect(adapter().verify(payment)).rejects.toThrow(GatewayUnavailable);
+    } finally {
+      provider().mistakeFor(undefined);
+    }
+  });
+
+  it('FS-21: refunds a minute after an error, which Stripe repeats under its key, and never twice', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    const at = new Date();
+    const reverse = (afterMs: number) =>
+      adapter(() => new Date(at.getTime() + afterMs)).reverse?.(payment);
+    provider().refuse('refunds', { status: 500, type: 'api_error', code: 'internal' });
+    await expect(reverse(0)).rejects.toThrow(GatewayUnavailable);
+    expect(await reverse(60_000)).toEqual({ result: 'reversed' });
+    expect(await reverse(120_000)).toMatchObject({
+      ...{ result: 'refused', code: 'charge_already_refunded' },
+    });
+    expect(provider().book.get(payment.reference)).toMatchObject({ reversed: 1 });
+  });
+});
+
+describe('stripe, test and live', () => {
+  it('opens and believes nothing that is live in a sandbox account, nor the other way round', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().setLivemode(true);
+    try {
+      const opening = await adapter().open(aPayment(stripe.money));
+      expect(opening).toMatchObject({ result: 'refused', code: 'test_mode_guard' });
+      await expect(adapter().verify(payment)).rejects.toThrow(AccountProblem);
+      await expect(adapter().reverse?.(payment)).rejects.toThrow(AccountProblem);
+    } finally {
+      provider().setLivemode(false);
+    }
+    expect(await adapter().verify(payment)).toMatchObject({ state: 'paid' });
+  });
+
+  const live = aProvider(stripe, 'live');
+  it('opens live sessions in a live account', async () => {
+    expect((await live.opened()).reference).toMatch(/^cs_live_/);
+  });
+});
+
+describe('stripe, notifications', () => {
+  const secret = 'whsec_0123456789';
+  const { webhooks } = new Stripe('sk_test_0123456789abcdef');
+  const anEvent = (fields: object = {}) => ({
+    id: 'evt_1',
+    object: 'event',
+    livemode: false,
+    type: 'checkout.session.completed',
+    data: { object: { id: 'cs_test_abc1', client_reference_id: 'PAY_1' } },
+    ...fields,
+  });
+  const sign = (payload: string, options: { secret?: string; timestamp?: number } = {}) =>
+    webhooks.generateTestHeaderString({ payload, secret, ...options });
+  const credentials = {
+    secretKey: 'sk_test_0123456789abcdef',
+    webhookSecrets: ['whsec_0000000000', secret],
+  };
+  const parse = (payload: string, signature: string | undefined = sign(payload), secrets = {}) => {
+    const header = (name: string) => (name === 'stripe-signature' ? signature : undefined);
+    const account = {
+      slug: 'stripe',
+      kind: 'sandbox',
+      credentials: { ...credentials, ...secrets },
+    };
+    return driverOf('stripe')?.parseNotification?.(
+      { header, body: Buffer.from(payload) },
+      account as Account,
+      new Date(),
+    );
+  };
+  const news = { result: 'news', reference: 'cs_test_abc1', paymentId: 'PAY_1' };
+
+  it.each(['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'])(
+    "believes what Stripe's own library has signed: %s",
+    (name) => {
+      expect(parse(JSON.stringify(anEvent({ type: `checkout.session.${name}` })))).toEqual(news);
+    },
+  );
+
+  it('takes any of several signatures, as while a secret is replaced', () => {
+    const payload = JSON.stringify(anEvent());
+    const [time, right] = sign(payload).split(',');
+    expect(parse(payload, `${time},v1=${'0'.repeat(64)},${right},v0=x`)).toEqual(news);
+  });
+
+  it.each([
+    ['none', () => ''],
+    ['of another secret', (text: string) => sign(text, { secret: 'whsec_another_one' })],
+    ['of other bytes', (text: string) => sign(`${text} `)],
+    ['too old', (text: string) => sign(text, { timestamp: Math.floor(Date.now() / 1000) - 310 })],
+    ['too new', (text: string) => sign(text, { timestamp: Math.floor(Date.now() / 1000) + 310 })],
+    ['without a time', (text: string) => sign(text).replace(/^t=\d+,/, '')],
+    ['of a scheme that is not v1', (text: string) => sign(text).replace('v1=', 'v0=')],
+    ['cut short', (text: string) => sign(text).slice(0, -2)],
+    ['of nonsense', () => 't=1e9,v1=zz,,=,v1'],
+  ])('FS-32: refuses a signature: %s', (_what, signature) => {
+    const payload = JSON.stringify(anEvent());
+    expect(parse(payload, signature(payload))).toEqual({ result: 'refused' });
+  });
+
+  it.each([
+    ['another kind of event', anEvent({ type: 'charge.refunded' })],
+    ['a live event in a sandbox account', anEvent({ livemode: true })],
+    ['a live session', anEvent({ data: { object: { id: 'cs_live_abc1' } } })],
+    ['something without a session', anEvent({ data: { object: {} } })],
+    ['something that is no event', { hello: 'world' }],
+  ])('has nothing to say about %s', (_what, event) => {
+    expect(parse(JSON.stringify(event))).toEqual({ result: 'irrelevant' });
+  });
+
+  it('has nothing to say about signed nonsense', () => {
+    expect(parse('{')).toEqual({ result: 'irrelevant' });
+  });
+
+  it('believes nobody where no secret is set', () => {
+    const payload = JSON.stringify(anEvent());
+    const without = { webhookSecrets: [] };
+    expect(parse(payload, sign(payload), without)).toEqual({ result: 'refused' });
+  });
+});

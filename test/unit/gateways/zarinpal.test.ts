@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { adapterOf, aPayment } from '../../support/gateways/subject.ts';
+import { aProvider } from '../../support/gateways/provider.ts';
+import { zarinpal } from '../../support/gateways/zarinpal.ts';
+
+const testAuthority = 'S'.padEnd(36, '0');
+const { provider, adapter, opened, callsOf } = aProvider(zarinpal);
+
+describe('zarinpal', () => {
+  it('opens with its own merchant, in rials, and without automatic verification', async () => {
+    const payment = aPayment(zarinpal.money);
+    const [call] = await callsOf(() => adapter().open(payment));
+    expect(call).toMatchObject({ method: 'POST', path: '/pg/v4/payment/request.json' });
+    expect(call?.json).toEqual({
+      ...zarinpal.credentials.sandbox,
+      merchant_id: Reflect.get(zarinpal.credentials.sandbox, 'merchantId'),
+      merchantId: undefined,
+      amount: 150_000,
+      currency: 'IRR',
+      description: 'Two tickets',
+      callback_url: payment.returnUrl,
+      metadata: { order_id: payment.id, auto_verify: false },
+    });
+  });
+
+  it('sends the payer to the page of the authority', async () => {
+    const opening = await adapter().open(aPayment(zarinpal.money));
+    expect(opening).toMatchObject({ result: 'opened' });
+    if (opening.result !== 'opened') return;
+    const url = `${provider().url}/pg/StartPay/${opening.reference}`;
+    expect(opening.redirect).toEqual({ method: 'GET', url });
+  });
+
+  it.each([-9, -10, -11, -13, -14, -15, -19, -30, -41])(
+    'is refused at opening: %i',
+    async (code) => {
+      provider().refuse('request', code);
+      expect(await adapter().open(aPayment(zarinpal.money))).toEqual({
+        result: 'refused',
+        code: String(code),
+        message: 'Refused.',
+      });
+    },
+  );
+
+  it.each([1, -8, -12, -42, -50, -52, -99, -999])(
+    'is not refused at opening by what passes, or is in no document: %i',
+    async (code) => {
+      provider().refuse('request', code);
+      await expect(adapter().open(aPayment(zarinpal.money))).rejects.toThrow(GatewayUnavailable);
+    },
+  );
+
+  it.each([[], {}, '', null])('is refused with its data empty in any way: %j', async (data) => {
+    provider().replyOnce('request', { data, errors: { code: -11 } });
+    const opening = await adapter().open(aPayment(zarinpal.money));
+    expect(opening).toEqual({ result: 'refused', code: '-11', message: null });
+  });
+
+  it.each([
+    ['request', { data: { code: 101, authority: testAuthority }, errors: [] }],
+    ['request', { data: { code: 100, authority: 'S1' }, errors: [] }],
+    ['request', { data: { code: 100, authority: testAuthority }, errors: { code: -11 } }],
+    ['verify', { data: { code: 102, ref_id: 201 }, errors: [] }],
+    ['verify', { data: { code: 100, ref_id: 201 }, errors: { code: -50 } }],
+    ['reverse', { data: { code: 101 }, errors: [] }],
+    ['unVerified', { data: { code: 101, authorities: [] }, errors: [] }],
+  ] as const)('takes no other words for yes or no: %s, %j', async (name, body) => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().replyOnce(name, body);
+    const { open, verify, reverse, listUnverified } = adapter();
+    const ask = { request: open, verify, reverse, unVerified: listUnverified }[name];
+    await expect(ask?.(payment)).rejects.toThrow(GatewayUnavailable);
+  });
+
+  it('is paid also where no card is told', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    provider().replyOnce('verify', { data: { code: 100, ref_id: 201 } });
+    const verified = await adapter().verify(payment);
+    expect(verified).toMatchObject({ state: 'paid', trackingCode: '201', cardPanMasked: null });
+  });
+
+  it('asks before it verifies, and verifies nothing that is not paid', async () => {
+    const payment = await opened();
+    const pathsOf = async () =>
+      (await callsOf(() => adapter().verify(payment))).map(({ path }) => path.split('/').at(-1));
+    expect(await pathsOf()).toEqual(['inquiry.json']);
+    provider().pay(payment.reference);
+    expect(await pathsOf()).toEqual(['inquiry.json', 'verify.json']);
+  });
+
+  it('FS-21: reverses once, and is refused what cannot be reversed', async () => {
+    const payment = await opened();
+    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: '-61' });
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    const calls = await callsOf(async () => {
+      expect(await adapter().reverse?.(payment)).toEqual({ result: 'reversed' });
+    });
+    expect(calls).toHaveLength(1);
+    expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+    expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused' });
+    expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
+  });
+
+  it('FS-21: does not know whether it reversed when the answer is lost, and an inquiry says it', async () => {
+    const payment = await opened();
+    provider().pay(payment.reference);
+    await adapter().verify(payment);
+    provider().fail('lost', /reverse/);
+    await expect(adapter().reverse?.(payment)).rejects.toThrow(GatewayUnavailable);
+    expect(await adapter().inquire(payment)).toMatchObject({ failureCode: 'payment_reversed' });
+    expect(provider().book.get(payment.reference)).toMatchObject({ reversed: 1 });
+  });
+
+  it('FS-05: lists what is paid and not verified, and says when there may be more', async () => {
+    const [paid, open, verified] = [await opened(), await opened(), await opened()];
+    for (const { reference } of [paid, verified]) provider().pay(reference);
+    await adapter().verify(verified);
+    const list = await adapter().listUnverified?.();
+    expect(list?.references).toContain(paid.reference);
+    expect(list?.references).not.toContain(open.reference);
+    expect(list?.references).not.toContain(verified.reference);
+    expect(list?.complete).toBe(true);
+
+    provider().listCodeAs(100);
+    for (let more = 0; more < 100; more += 1) provider().pay((await opened()).reference);
+    const longer = await adapter().listUnverified?.();
+    expect(longer).toMatchObject({ complete: false });
+    expect(longer?.references).toHaveLength(100);
+  });
+
+  it('lists nothing where that is refused', async () => {
+    provider().refuse('unVerified', -10);
+    await expect(adapter().listUnverified?.()).rejects.toThrow(GatewayUnavailable);
+  });
+});
+
+describe('zarinpal, of which an account has the wrong kind', () => {
+  const live = aProvider(zarinpal, 'live');
+
+  it('opens nothing whose authority is of the other kind', async () => {
+    const credentials = { ...zarinpal.credentials.sandbox, baseUrl: live.provider().url };
+    const wrong = adapterOf('zarinpal', { kind: 'sandbox', credentials });
+    expect(await wrong.open(aPayment(zarinpal.money))).toMatchObject({
+      result: 'refused',
+      code: 'test_mode_guard',
+    });
+  });
+
+  it('opens live authorities in a live account, and asks about no test ones', async () => {
+    const payment = await live.opened();
+    expect(payment.reference).toMatch(/^A/);
+    const test = { ...payment, reference: payment.reference.replace('A', 'S') };
+    const calls = await live.callsOf(async () => {
+      await expect(live.adapter().verify(test)).rejects.toThrow(AccountProblem);
+      await expect(live.adapter().inquire(test)).rejects.toThrow(AccountProblem);
+      await expect(live.adapter().reverse?.(test)).rejects.toThrow(AccountProblem);
+    });
+    expect(calls).toEqual([]);
+  });
+});

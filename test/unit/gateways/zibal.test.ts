@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { hintOf } from '../../../gateways/registry.ts';
+import { aPayment } from '../../support/gateways/subject.ts';
+import { aProvider } from '../../support/gateways/provider.ts';
+import { zibal } from '../../support/gateways/zibal.ts';
+
+const { provider, adapter, opened, callsOf } = aProvider(zibal);
+
+describe('zibal', () => {
+  it('opens in rials, with our id for its order, and sends the payer to its page', async () => {
+    const payment = aPayment({ amount: 3_000_000_000, currency: 'IRR' });
+    let opening: unknown;
+    const [call] = await callsOf(async () => {
+      opening = await adapter().open(payment);
+    });
+    expect(call).toMatchObject({ method: 'POST', path: '/v1/request' });
+    expect(call?.json).toEqual({
+      merchant: 'zibal',
+      amount: 3_000_000_000,
+      callbackUrl: payment.returnUrl,
+      description: 'Two tickets',
+      orderId: payment.id,
+    });
+    const [reference] = [...provider().book.keys()].slice(-1);
+    const url = `${provider().url}/start/${reference}`;
+    expect(opening).toEqual({ result: 'opened', reference, redirect: { method: 'GET', url } });
+  });
+
+  it.each([102, 103, 104, 105, 106, 111, 112, 113, 115])(
+    'is refused at opening: %i',
+    async (code) => {
+      provider().refuse('request', code);
+      expect(await adapter().open(aPayment(zibal.money))).toEqual({
+        result: 'refused',
+        code: String(code),
+        message: `result ${code}`,
+      });
+    },
+  );
+
+  it.each([-1, 0, 101, 116, 201, 999])(
+    'is not refused at opening by what is in no document: %i',
+    async (code) => {
+      provider().refuse('request', code);
+      await expect(adapter().open(aPayment(zibal.money))).rejects.toThrow(GatewayUnavailable);
+    },
+  );
+
+  it('verifies nothing that is not paid, and asks about a number as a number', async () => {
+    const payment = await opened();
+    const calls = await callsOf(() => adapter().verify(payment));
+    expect(calls.map(({ path }) => path)).toEqual(['/v1/inquiry']);
+    expect(calls[0]?.json['trackId']).toBe(Number(payment.reference));
+  });
+
+  it('tells a payer who cancelled by the return already, as a hint', async () => {
+    const payment = await opened();
+    provider().move(payment.reference, '3');
+    const { url } = provider().back(payment.reference);
+    expect(hintOf('zibal', new URL(url).searchParams)).toBe('cancelled');
+    expect(await adapter().verify(payment)).toEqual({ state: 'cancelled' });
+  });
+
+  it('offers no reversal: its refund is another API with another credential', () => {
+    expect(adapter().reverse).toBeUndefined();
+  });
+});
+
+describe('zibal, live', () => {
+  const live = aProvider(zibal, 'live');
+
+  it('opens with the live merchant', async () => {
+    const [call] = await live.callsOf(() => live.opened());
+    expect(call?.json['merchant']).toBe('live-merchant');
+  });
+});

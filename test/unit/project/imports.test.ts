@@ -1,0 +1,148 @@
+import { stripTypeScriptTypes } from 'node:module';
+import { posix } from 'node:path';
+import { expect, it } from 'vitest';
+import { projectFiles, readProjectFile } from '../../support/files.ts';
+
+const service =
+  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin stack demo';
+
+/**
+ * What a folder or file may import of ours, besides its own folder. All rows that match a file add up; a
+ * file without a row fails. `value`: imports that remain after types are stripped. `type`: what may
+ * besides be imported by `import type`. `file#name,name` allows these names alone.
+ */
+const rules: Record<string, { value?: string; type?: string }> = {
+  contract: {},
+  'config.ts': { value: 'environment.ts process.ts#SetupError' },
+  // Only config.ts imports it, so that nothing else reads settings.
+  'environment.ts': { value: 'process.ts#SetupError' },
+  'process.ts': {},
+  postgres: { value: 'contract' },
+  'postgres/main.ts': { value: 'config.ts process.ts' },
+  temporal: {
+    value: 'contract process.ts#logContext,currentTrace,withinTrace',
+    type: 'workflows activities process.ts',
+  },
+  telemetry: {
+    value: 'contract process.ts#listen postgres/driver',
+    type: 'postgres',
+  },
+  gateways: { value: 'contract' },
+  'gateways/sandbox.ts': { value: 'postgres/sandbox-payments.ts' },
+  webhooks: { value: 'contract gateways/dns.ts', type: 'postgres' },
+  activities: {
+    value: 'contract postgres gateways webhooks temporal/messages.ts temporal/failure-types.ts',
+    type: 'process.ts temporal',
+  },
+  workflows: {
+    value: 'contract temporal/messages.ts temporal/failure-types.ts',
+    type: 'activities',
+  },
+  api: {
+    value: 'contract postgres gateways temporal process.ts#logContext,currentTrace,withinTrace',
+    type: 'workflows process.ts telemetry/metrics.ts',
+  },
+  'api/main.ts': { value: 'config.ts process.ts telemetry' },
+  worker: {
+    value:
+      'contract postgres gateways webhooks activities temporal process.ts#logContext,withinTrace',
+    type: 'process.ts telemetry/metrics.ts',
+  },
+  'worker/main.ts': { value: 'config.ts process.ts telemetry' },
+  'worker/setup-namespace.ts': { value: 'config.ts process.ts' },
+  'worker/replay-open.ts': { value: 'config.ts process.ts' },
+  admin: {
+    value: 'contract postgres temporal webhooks process.ts#SetupError',
+    type: 'process.ts',
+  },
+  'admin/main.ts': { value: 'config.ts process.ts gateways/adapters.ts' },
+  stack: { value: 'config.ts process.ts postgres contract temporal' },
+  demo: {},
+  tools: { value: `${service} test` },
+  bench: { value: `${service} tools/production` },
+  chaos: {
+    value: `${service} tools/production test/fakes test/support/stripe-account.ts`,
+  },
+  docs: { value: service },
+  test: { value: `${service} docs chaos tools` },
+  'vitest.config.ts': { value: 'test/support/closing-line.ts test/support/every-answer.ts' },
+};
+
+/** What runs in Temporal's workflow sandbox may load these packages, and no Node module. */
+const workflowPackages = /^@temporalio\/(workflow|common)$/;
+
+interface Import {
+  from: string;
+  ours: boolean;
+  names: string[];
+}
+
+const importsIn = (file: string, code: string): Import[] =>
+  [
+    ...code.matchAll(/(?:^(?:import|export)\b([^'";]*)from|\bimport\b\s*\(?)\s*['"]([^'"]+)['"]/gm),
+  ].map(([, clause = '', from = '']) => ({
+    from: from.startsWith('.') ? posix.join(posix.dirname(file), from) : from,
+    ours: from.startsWith('.'),
+    names: clause.replaceAll(/ as \w+/g, '').match(/\w+(?=\s*[,}])/g) ?? ['*'],
+  }));
+
+const files = projectFiles().filter((path) => /\.(ts|mjs)$/.test(path));
+const sources = new Map(files.map((path) => [path, readProjectFile(path)]));
+const values = new Map(
+  [...sources].map(([path, text]) => [path, importsIn(path, stripTypeScriptTypes(text))]),
+);
+
+const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
+const allows = (allowed: string[], file: string, { from, ours, names }: Import) =>
+  !ours ||
+  (file.includes('/') && isIn(from, file.slice(0, file.indexOf('/')))) ||
+  allowed.some((place) => {
+    const [path = '', only] = place.split('#');
+    return isIn(from, path) && (!only || names.every((each) => only.split(',').includes(each)));
+  });
+
+it('imports of ours follow the rules of the house', () => {
+  const broken = files.flatMap((file) => {
+    const rows = Object.keys(rules).filter((place) => isIn(file, place));
+    if (rows.length === 0) return [`${file} has no rule`];
+    const places = (of: 'value' | 'type') =>
+      rows.flatMap((row) => rules[row]?.[of]?.split(' ') ?? []);
+    const running = values.get(file) ?? [];
+    const runs = new Set(running.map((each) => JSON.stringify(each)));
+    const types = importsIn(file, sources.get(file) ?? '').filter(
+      (each) => !runs.has(JSON.stringify(each)),
+    );
+    return [
+      ...running
+        .filter((each) => !allows(places('value'), file, each))
+        .map(({ from, names }) => `${file} imports ${names.join()} of ${from}`),
+      ...types
+        .filter((each) => !allows([...places('value'), ...places('type')], file, each))
+        .map(({ from, names }) => `${file} imports the type ${names.join()} of ${from}`),
+    ];
+  });
+  expect(broken).toEqual([]);
+});
+
+/** All that comes along where these files are loaded: ours, and the packages and modules of others. */
+const reachedFrom = (start: readonly string[]) => {
+  const reached = new Set(start);
+  const loads: { file: string; from: string }[] = [];
+  for (const file of reached)
+    for (const { from, ours } of values.get(file) ?? [])
+      if (ours) reached.add(from);
+      else loads.push({ file, from });
+  return loads;
+};
+
+it('workflows load nothing that Temporal cannot replay or that makes their bundle heavy', () => {
+  const loads = reachedFrom(files.filter((path) => path.startsWith('workflows/')));
+  expect(loads.length).toBeGreaterThan(0);
+  expect(loads.filter(({ from }) => !workflowPackages.test(from))).toEqual([]);
+});
+
+it('the API calls neither gateways nor receivers: it loads nothing to call them with', () => {
+  const loads = reachedFrom(['api/main.ts']);
+  expect(loads.map(({ from }) => from)).toContain('koa');
+  expect(loads.filter(({ from }) => from === 'undici')).toEqual([]);
+});

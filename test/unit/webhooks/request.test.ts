@@ -1,0 +1,295 @@
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
+import type { WebhookRequest } from '../../../webhooks/request.ts';
+import { attemptDeadlineMs } from '../../../webhooks/request.ts';
+import { attempt } from '../../support/attempt.ts';
+import { startRawServer } from '../../support/raw-server.ts';
+import { until } from '../../support/until.ts';
+
+const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
+afterAll(() => dispatcher.destroy());
+
+const send = (url: string, options: Partial<WebhookRequest> = {}) =>
+  attempt(url, {
+    headers: { 'content-type': 'application/json', 'x-service-delivery-attempt': '1' },
+    body: Buffer.from('{"note":"grüße 😀"}'),
+    dispatcher,
+    ...options,
+  });
+
+const answering = (text: string) => (socket: Socket) => void socket.write(text);
+
+/** Shorter than the real 10 s, so that the tests need not wait that long; the rule is the same. */
+const deadlineMs = 700;
+
+it('the deadline is 10 s', () => {
+  expect(attemptDeadlineMs).toBe(10_000);
+});
+
+describe('a receiver that answers', () => {
+  it.each([
+    ['200 OK', null],
+    ['201 Created', null],
+    ['204 No Content', null],
+    ['299 Whatever', null],
+    ['301 Moved Permanently', 'http_status'],
+    ['400 Bad Request', 'http_status'],
+    ['410 Gone', 'http_status'],
+    ['429 Too Many Requests\r\nretry-after: 1', 'http_status'],
+    ['500 Internal Server Error', 'http_status'],
+    ['503 Service Unavailable', 'http_status'],
+  ])('%s: the class is %s', async (status, errorClass) => {
+    const length = status.startsWith('204') ? '' : 'content-length: 2\r\n';
+    await using server = await startRawServer(
+      answering(`HTTP/1.1 ${status}\r\n${length}\r\n${length && 'no'}`),
+    );
+    const result = await send(server.url);
+    expect(result).toMatchObject({
+      errorClass,
+      responseStatus: Number(status.slice(0, 3)),
+      error: errorClass && `Answered ${status.slice(0, 3)}`,
+      responseBody: length ? 'no' : null,
+      responseTruncated: false,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    'FS-38: with the redirect %i: one request, a failed attempt, and nothing at the other place',
+    async (status) => {
+      await using other = await startRawServer(answering('HTTP/1.1 204 No Content\r\n\r\n'));
+      await using server = await startRawServer(
+        answering(`HTTP/1.1 ${status} Go\r\nlocation: ${other.url}\r\ncontent-length: 0\r\n\r\n`),
+      );
+      expect(await send(server.url)).toMatchObject({
+        responseStatus: status,
+        errorClass: 'http_status',
+      });
+      expect(server.requests).toHaveLength(1);
+      expect(other.requests).toEqual([]);
+      expect(other.most()).toBe(0);
+    },
+  );
+
+  it('FS-33: gets the bytes as they are, with their length in bytes, at the whole URL', async () => {
+    await using server = await startRawServer(answering('HTTP/1.1 204 No Content\r\n\r\n'));
+    await send(`${server.url}?key=1#part`);
+    const [head = '', body = ''] = server.requests[0]?.split('\r\n\r\n') ?? [];
+    expect(Buffer.from(body, 'latin1').toString()).toBe('{"note":"grüße 😀"}');
+    expect(head.toLowerCase()).toContain(`content-length: ${body.length}`);
+    expect(head.toLowerCase()).not.toContain('accept-encoding');
+    expect(head).toMatch(/^POST \/hook\?key=1 HTTP\/1\.1\r\n/);
+  });
+
+  it('FS-23: answers shortly before the deadline: one POST, and it counts', async () => {
+    await using server = await startRawServer((socket) =>
+      setTimeout(answering('HTTP/1.1 204 No Content\r\n\r\n'), 2_000, socket),
+    );
+    expect(await send(server.url, { deadlineMs: 3_000 })).toMatchObject({
+      responseStatus: 204,
+      errorClass: null,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a receiver that hangs', () => {
+  const behaviours: [string, (socket: Socket) => void][] = [
+    ['before the headers', () => {}],
+    ['in the middle of the headers', answering('HTTP/1.1 200 OK\r\ncontent-')],
+    [
+      'with 102 for ever',
+      (socket) => {
+        const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20);
+        socket.once('close', () => clearInterval(timer));
+      },
+    ],
+    [
+      'with a byte of the headers now and then',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nx: ');
+        const timer = setInterval(() => socket.write('a'), 50);
+        socket.once('close', () => clearInterval(timer));
+      },
+    ],
+  ];
+  it.each(behaviours)('FS-44: %s: a timeout at the deadline', async (_, behave) => {
+    await using server = await startRawServer(behave);
+    const result = await send(server.url, { deadlineMs });
+    expect(result).toMatchObject({ errorClass: 'timeout', responseStatus: null });
+    expect(result.durationMs).toBeGreaterThanOrEqual(deadlineMs - 5);
+    expect(result.durationMs).toBeLessThan(deadlineMs + 3_000);
+    await until('the connection is given up', () => server.open() === 0);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('FS-44: with a name that is resolved after the deadline: a timeout, and no POST after it', async () => {
+    await using server = await startRawServer(answering('HTTP/1.1 204 No Content\r\n\r\n'));
+    const name = Promise.withResolvers<string[]>();
+    const late = createWebhookDispatcher({
+      ...{ allowLoopback: true, timeoutMs: attemptDeadlineMs, resolve: () => name.promise },
+    });
+    const url = server.url.replace('127.0.0.1', 'receiver.example');
+    const result = await send(url, { deadlineMs, dispatcher: late });
+    expect(result).toMatchObject({ errorClass: 'timeout', responseStatus: null });
+    expect(result.durationMs).toBeLessThan(deadlineMs + 3_000);
+    name.resolve(['127.0.0.1']);
+    // The connection carries the next one, behind which nothing is left.
+    expect(await send(url, { dispatcher: late })).toMatchObject({ responseStatus: 204 });
+    expect(server.requests).toHaveLength(1);
+    await late.destroy();
+  });
+
+  const drip = (status: string) => (socket: Socket) => {
+    socket.write(`HTTP/1.1 ${status}\r\ncontent-length: 1000\r\n\r\n`);
+    const timer = setInterval(() => socket.write('x'), 50);
+    socket.once('close', () => clearInterval(timer));
+  };
+
+  it('FS-44: after a 2xx, dripping its body: cut at the deadline, and delivered', async () => {
+    await using server = await startRawServer(drip('200 OK'));
+    const result = await send(server.url, { deadlineMs });
+    expect(result).toMatchObject({ errorClass: null, responseStatus: 200 });
+    expect(result.responseBody).toMatch(/^x+$/);
+    expect(result.durationMs).toBeLessThan(deadlineMs + 3_000);
+    await until('the connection is given up', () => server.open() === 0);
+  });
+
+  it('after a 500, dripping its body: cut at the deadline, and its status is the failure', async () => {
+    await using server = await startRawServer(drip('500 Oh'));
+    const result = await send(server.url, { deadlineMs });
+    expect(result).toMatchObject({ errorClass: 'http_status', responseStatus: 500 });
+    expect(result.durationMs).toBeLessThan(deadlineMs + 3_000);
+  });
+
+  it('the whole 10 s are kept to', async () => {
+    await using server = await startRawServer(() => {});
+    const result = await send(server.url);
+    expect(result).toMatchObject({
+      errorClass: 'timeout',
+      error: 'No complete answer within 10 seconds',
+    });
+    expect(result.durationMs).toBeGreaterThanOrEqual(9_990);
+    expect(result.durationMs).toBeLessThan(13_000);
+  });
+});
+
+describe('a receiver that breaks off', () => {
+  it('before an answer: a reset', async () => {
+    await using server = await startRawServer((socket) => socket.resetAndDestroy());
+    expect(await send(server.url)).toMatchObject({ errorClass: 'reset', responseStatus: null });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('by closing without an answer: a reset, and no hidden second POST', async () => {
+    await using server = await startRawServer((socket) => socket.end());
+    expect(await send(server.url)).toMatchObject({ errorClass: 'reset' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('in the middle of its status line: a reset', async () => {
+    await using server = await startRawServer((socket) => socket.end('HTTP/1.1 20'));
+    expect(await send(server.url)).toMatchObject({ errorClass: 'reset', responseStatus: null });
+  });
+
+  it.each([
+    ['right after its headers', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n', null],
+    ['in the middle of its body', 'HTTP/1.1 202 OK\r\ncontent-length: 10\r\n\r\nabc', 'abc'],
+    ['in a chunk', 'HTTP/1.1 201 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab', 'ab'],
+  ])('FS-29: %s: a 2xx is delivered', async (_, text, responseBody) => {
+    await using server = await startRawServer((socket) =>
+      socket.write(text, () => setTimeout(() => socket.resetAndDestroy(), 50)),
+    );
+    expect(await send(server.url)).toMatchObject({ errorClass: null, responseBody });
+  });
+
+  it('nobody listens: a failed connection, without the address', async () => {
+    const server = await startRawServer(() => {});
+    await server[Symbol.asyncDispose]();
+    const result = await send(server.url);
+    expect(result).toMatchObject({ errorClass: 'connect', responseStatus: null });
+    expect(result.error).not.toMatch(/127|::1|localhost/);
+  });
+});
+
+describe('a receiver that sends too much', () => {
+  it('20 KB of headers: not usable', async () => {
+    await using server = await startRawServer(
+      answering(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`),
+    );
+    expect(await send(server.url)).toMatchObject({ errorClass: 'protocol', responseStatus: null });
+  });
+
+  it('no HTTP at all: not usable', async () => {
+    await using server = await startRawServer(answering('SSH-2.0-OpenSSH_9.9\r\n'));
+    const error = 'The answer was not usable HTTP';
+    const nothing = { errorClass: 'protocol', error, responseStatus: null };
+    expect(await send(server.url)).toMatchObject(nothing);
+  });
+
+  it('FS-24: a body of 10 KB: 4 KB are kept, and it says so', async () => {
+    const text = `${'é'.repeat(100)}\0${'b'.repeat(10_000)}`;
+    await using server = await startRawServer((socket) =>
+      socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${text}`),
+    );
+    const result = await send(server.url);
+    expect(result.responseTruncated).toBe(true);
+    expect(result.responseBody).not.toContain('\0');
+    expect(Buffer.byteLength(result.responseBody ?? '')).toBeLessThanOrEqual(4_096);
+    expect(result.responseBody).toMatch(/^é{100}b+$/);
+  });
+
+  it('1 GB: little of it is read, memory stays flat, and it counts', async () => {
+    const piece = Buffer.alloc(64 * 1024, 'a');
+    let written = 0;
+    await using server = await startRawServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${1024 ** 3}\r\n\r\n`);
+      const pour = () => {
+        while (!socket.destroyed && socket.write(piece)) written += piece.length;
+        if (!socket.destroyed) socket.once('drain', pour);
+      };
+      pour();
+    });
+    const before = process.memoryUsage().rss;
+    const result = await send(server.url);
+    expect(result).toMatchObject({
+      errorClass: null,
+      responseStatus: 200,
+      responseTruncated: true,
+    });
+    await until('the connection is given up', () => server.open() === 0);
+    // What the kernel's buffers of both sides take, and not the whole.
+    expect(written).toBeLessThan(64 * 1024 ** 2);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 ** 2);
+  });
+
+  it('FS-43: a gzip bomb: kept as it came, never unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(32 * 1024 ** 2));
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n');
+      socket.write(`content-length: ${bomb.length}\r\n\r\n`);
+      socket.write(bomb);
+    });
+    const before = process.memoryUsage().rss;
+    const result = await send(server.url);
+    expect(result).toMatchObject({
+      errorClass: null,
+      responseStatus: 200,
+      responseTruncated: true,
+      // The bytes that came, as text: unpacked they would be nothing but NUL.
+      responseBody: bomb.subarray(0, 4_096).toString('utf8').replaceAll('\0', ''),
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(25 * 1024 ** 2);
+  });
+});
+
+it('a worker that stops cuts the attempt short, which is no result', async () => {
+  await using server = await startRawServer(() => {});
+  const stopping = new AbortController();
+  const sent = send(server.url, { signal: stopping.signal });
+  await until('the request is there', () => server.requests.length === 1);
+  stopping.abort(new Error('the worker stops'));
+  await expect(sent).rejects.toThrow('the worker stops');
+});
