@@ -12,7 +12,6 @@ const linesWith = (pattern: RegExp): string[] =>
     ),
   );
 
-
 it('what is left to do names its issue', () => {
   expect(linesWith(/\b(?:TO[D]O|FIX[M]E)\b(?!.*#\d)/)).toEqual([]);
 });
