@@ -4,7 +4,7 @@ import type { ActivityStartedAt } from '../activities/delivery.ts';
 
 const deadlineMs = 5_000;
 
-/** Asks the engine what it has on record of the try; activities are not told. */
+/** Reads Temporal's record of the attempt, because an activity's own context lacks its start time. */
 export const createActivityStartedAt =
   (client: Client): ActivityStartedAt =>
   async ({ workflowExecution, activityId, attempt }) => {
@@ -12,8 +12,8 @@ export const createActivityStartedAt =
     const { raw } = await client.withDeadline(Date.now() + deadlineMs, () =>
       client.workflow.getHandle(workflowId, runId).describe(),
     );
-    const pending = raw.pendingActivities?.find((one) => one.activityId === activityId);
+    const pending = raw.pendingActivities?.find((activity) => activity.activityId === activityId);
     if (!pending?.lastStartedTime || pending.attempt !== attempt)
-      throw new Error(`The engine has given up try ${attempt} of activity ${activityId}`);
+      throw new Error(`Temporal no longer waits for attempt ${attempt} of activity ${activityId}`);
     return tsToDate(pending.lastStartedTime);
   };

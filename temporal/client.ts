@@ -1,7 +1,12 @@
-import type { ConnectionOptions } from '@temporalio/client';
+import type {
+  ConnectionLike,
+  ConnectionOptions,
+  WorkflowClientInterceptor,
+} from '@temporalio/client';
 import { Client, Connection } from '@temporalio/client';
+import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import { traceHeader } from '../contract/trace.ts';
 import { currentTrace } from '../process.ts';
-import { tracedStarts } from './messages.ts';
 import { limitHandshakes } from './handshake-guard.ts';
 
 export interface TemporalConfig {
@@ -9,22 +14,37 @@ export interface TemporalConfig {
   namespace: string;
 }
 
-/** Of TLS and the engine's first word. Once it has spoken, pings find out in 45 s that it is gone. */
-const engineHandshakeMs = 10_000;
+/** For TLS and the server's first bytes. Afterwards pings detect a lost server within 45 s. */
+const defaultHandshakeMs = 10_000;
 
 /**
- * A client whose connection is made at the first call: the API answers creates and reads while the
- * engine is away.
+ * A client that connects at its first call, so that the API answers creates and reads while Temporal is
+ * away.
  */
 export const connectClient = (
   { connectionOptions, namespace }: TemporalConfig,
-  { handshakeMs = engineHandshakeMs } = {},
+  { handshakeMs = defaultHandshakeMs } = {},
 ): Client =>
-  new Client({
-    connection: Connection.lazy({
+  createClient(
+    Connection.lazy({
       ...connectionOptions,
       channelArgs: { ...connectionOptions.channelArgs, ...limitHandshakes(handshakeMs) },
     }),
     namespace,
-    interceptors: { workflow: [tracedStarts(currentTrace)] },
-  });
+  );
+
+/** A client whose workflow starts carry the trace of the current piece of work. */
+export const createClient = (connection: ConnectionLike, namespace: string): Client =>
+  new Client({ connection, namespace, interceptors: { workflow: [traceStarts] } });
+
+const traceStarts: WorkflowClientInterceptor = {
+  start: (input, next) => next(withTrace(input)),
+  signalWithStart: (input, next) => next(withTrace(input)),
+};
+
+const withTrace = <T extends { headers: Headers }>(input: T): T => {
+  const trace = currentTrace();
+  if (trace === undefined) return input;
+  const header = defaultPayloadConverter.toPayload(trace);
+  return { ...input, headers: { ...input.headers, [traceHeader]: header } };
+};

@@ -7,39 +7,42 @@ import {
 } from '@grpc/grpc-js';
 
 /**
- * For `channelArgs`: cuts a connection that was made and on which the other side says nothing. The
- * library waits for its first word for ever, and lets all calls wait with it, also when the engine is
- * long back (https://github.com/grpc/grpc-node/issues/2785). Cut, it connects anew by itself.
+ * Works around a fault of grpc-js. Symptom: a server accepts the TCP connection and then stays silent;
+ * grpc-js waits without a limit for its first HTTP/2 frame, and every call waits too, even after the
+ * server has recovered. This guard closes such a connection, and grpc-js connects again.
+ * Upstream: https://github.com/grpc/grpc-node/issues/2785. Remove when that is closed.
+ *
+ * The result belongs into `channelArgs`.
  */
 export const limitHandshakes = (limitMs: number): ChannelOptions => {
   const channelFactoryOverride: ClientOptions['channelFactoryOverride'] = (
     address,
     credentials,
     options,
-  ) => new Channel(address, limited(credentials, limitMs), options);
+  ) => new Channel(address, withLimit(credentials, limitMs), options);
   return { channelFactoryOverride };
 };
 
-/** Declared by the library, for credentials of its own. */
+/** grpc-js declares this method for its own credentials. */
 const makeConnector = '_createSecureConnector';
 type MakeConnector = ChannelCredentials[typeof makeConnector];
 type Connector = ReturnType<MakeConnector>;
 
-/** The same credentials: they see a connection before the library waits for the other side. */
-const limited = (credentials: ChannelCredentials, limitMs: number): ChannelCredentials => {
+/** Wraps the credentials: they see a connection before grpc-js waits for the server. */
+const withLimit = (credentials: ChannelCredentials, limitMs: number): ChannelCredentials => {
   const make: MakeConnector = (...target) => {
     const connector = credentials[makeConnector](...target);
     const connect: Connector['connect'] = (socket) =>
       new Promise((resolve, reject) => {
-        /** Above TLS: below it the handshake has been read. */
+        // The TLS socket: the plain socket below it has already read the handshake.
         let secured: Socket | undefined;
-        const cutSilent = () => {
+        const closeIfSilent = () => {
           if (!secured?.bytesRead) (secured ?? socket).destroy();
         };
-        const timer = setTimeout(cutSilent, limitMs).unref();
+        const timer = setTimeout(closeIfSilent, limitMs).unref();
         socket.once('close', () => {
           clearTimeout(timer);
-          // Within the TLS handshake the connector does not hear of it.
+          // The connector does not notice a close during the TLS handshake.
           reject(new Error('The connection was closed'));
         });
         connector.connect(socket).then((connected) => {

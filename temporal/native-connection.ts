@@ -2,7 +2,7 @@ import { NativeConnection, type NativeConnectionOptions } from '@temporalio/work
 
 const loopbackHost = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
 
-/** Compressing what stays on this machine costs both sides CPU, a sixth of a payment's, for nothing. */
+/** Without compression on loopback: compressing costs a sixth of a payment's CPU and saves nothing. */
 export const connectNative = (options: NativeConnectionOptions): Promise<NativeConnection> =>
   NativeConnection.connect({
     ...options,

@@ -1,40 +1,166 @@
 import type { Client } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { PaymentWorkflows } from '../activities/payment-workflows.ts';
-import { withinTrace } from '../process.ts';
 import {
-  latePaymentStartOptions,
+  NamespaceNotFoundError,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { limits } from '../contract/limits.ts';
+import type { WorkflowStart } from '../contract/payment.ts';
+import type { VerificationResult } from '../contract/status.ts';
+import { withinTrace } from '../process.ts';
+import type { latePayment } from '../workflows/late-payment.ts';
+import type { payment } from '../workflows/payment.ts';
+import {
   latePaymentWorkflow,
-  paymentRecheckOptions,
   paymentWorkflow,
-  paymentStartOptions,
+  recheckSignal,
+  type VerifyRequest,
+  verifyUpdate,
 } from './messages.ts';
+import { latePaymentStartOptions, paymentStartOptions } from './start-options.ts';
 
-const deadlineMs = 5_000;
+/** How long a call to Temporal may take. A verification includes the calls to the gateway. */
+const deadlinesMs = { start: 5_000, verify: 10_000 } as const;
 
-/** What activities do to payments' workflows. */
-export const createPaymentWorkflows = (client: Client): PaymentWorkflows => ({
-  async start(facts, { again, traceId }) {
-    const start = () =>
-      client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.start(paymentWorkflow, paymentStartOptions(facts, { again })),
-      );
+/** Temporal did not answer within the deadline, or refused the call; the cause says why. */
+export class TemporalUnavailable extends Error {}
+
+/**
+ * Starts, signals and updates the workflows of payments, for the API, the activities and admins.
+ * Every function throws {@link TemporalUnavailable}.
+ */
+export const createPaymentWorkflows = (client: Client) => {
+  const { workflow } = client;
+
+  const within = async <T>(deadlineMs: number, call: () => Promise<T>): Promise<T> => {
     try {
-      // From there the client's interceptor has it.
-      await withinTrace(traceId, start);
+      return await client.withDeadline(Date.now() + deadlineMs, call);
     } catch (error) {
-      // It ran and ended: nothing is lost.
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      throw isUnavailable(error) ? unavailable(error) : error;
     }
-  },
-  async tell(facts) {
-    await client.withDeadline(Date.now() + deadlineMs, () =>
-      client.workflow.signalWithStart(paymentWorkflow, paymentRecheckOptions(facts)),
-    );
-  },
-  async startLate(paymentId) {
-    await client.withDeadline(Date.now() + deadlineMs, () =>
-      client.workflow.start(latePaymentWorkflow, latePaymentStartOptions(paymentId)),
-    );
-  },
-});
+  };
+
+  const executeVerify = (id: string, request: VerifyRequest): Promise<VerificationResult> =>
+    workflow.getHandle(id).executeUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate, {
+      args: [request],
+      updateId: verifyUpdateId(request),
+    });
+
+  const startAgain = (start: WorkflowStart) =>
+    workflow.start<typeof payment>(paymentWorkflow, paymentStartOptions(start, { restart: true }));
+
+  return {
+    /**
+     * Starts a new payment's workflow. Does nothing if it runs or has run.
+     * @param start.traceId the trace of the create request; default: the current trace
+     */
+    async start(start: WorkflowStart & { traceId?: string | null }): Promise<void> {
+      try {
+        await withinTrace(start.traceId, () =>
+          within(deadlinesMs.start, () =>
+            workflow.start<typeof payment>(paymentWorkflow, paymentStartOptions(start)),
+          ),
+        );
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    },
+
+    /** Starts a payment's workflow unless it runs. The new run continues where the payment is. */
+    async restart(start: WorkflowStart): Promise<void> {
+      await within(deadlinesMs.start, () => startAgain(start));
+    },
+
+    /** Has a payment's workflow verify soon, and starts the workflow if it does not run. */
+    async recheck(start: WorkflowStart): Promise<void> {
+      await within(deadlinesMs.start, () =>
+        workflow.signalWithStart<typeof payment, []>(paymentWorkflow, {
+          ...paymentStartOptions(start, { restart: true }),
+          signal: recheckSignal,
+          signalArgs: [],
+        }),
+      );
+    },
+
+    /**
+     * Verifies a payment and returns the result. A lost workflow is started again. Equal requests within
+     * the same 3 seconds share one update, whichever process sends them; the signal ends the wait only.
+     */
+    async verify(
+      start: WorkflowStart,
+      request: VerifyRequest,
+      signal?: AbortSignal,
+    ): Promise<VerificationResult> {
+      const verifyOrRestart = async () => {
+        try {
+          return await executeVerify(start.id, request);
+        } catch (error) {
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+        }
+        await startAgain(start);
+        try {
+          return await executeVerify(start.id, request);
+        } catch (error) {
+          // The payment had ended, so the new run has ended too. The record has the outcome.
+          const hasClosed =
+            error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError;
+          if (hasClosed) return { kind: 'waiting' } as const;
+          throw error;
+        }
+      };
+      return within(deadlinesMs.verify, () =>
+        signal ? client.withAbortSignal(signal, verifyOrRestart) : verifyOrRestart(),
+      );
+    },
+
+    /** Starts the late-payment workflow unless it runs. */
+    async startLatePayment(paymentId: string): Promise<void> {
+      await within(deadlinesMs.start, () =>
+        workflow.start<typeof latePayment>(latePaymentWorkflow, latePaymentStartOptions(paymentId)),
+      );
+    },
+
+    /**
+     * Has the late-payment workflow ask the gateway once more from now on, and starts it if it does not
+     * run: the payer may have paid after the last inquiry.
+     */
+    async recheckLatePayment(
+      paymentId: string,
+      withinMs: number = deadlinesMs.start,
+    ): Promise<void> {
+      await within(Math.min(withinMs, deadlinesMs.start), () =>
+        workflow.signalWithStart<typeof latePayment, []>(latePaymentWorkflow, {
+          ...latePaymentStartOptions(paymentId),
+          signal: recheckSignal,
+          signalArgs: [],
+        }),
+      );
+    },
+  };
+};
+export type PaymentWorkflows = ReturnType<typeof createPaymentWorkflows>;
+
+/**
+ * Temporal runs an update id once and gives its result to everybody who sends it again. So a client that
+ * asks again and again, through any API process, adds one update in 3 seconds for each kind of request.
+ * Temporal allows 10 updates in flight per workflow, and 2,000 in a run.
+ */
+const verifyUpdateId = ({ returned, cancelled }: VerifyRequest): string => {
+  const window = Math.floor(Date.now() / (limits.quietSeconds * 1000));
+  const kind = cancelled ? 'cancelled' : returned ? 'returned' : 'verify';
+  return `${kind}-${window}`;
+};
+
+const isUnavailable = (error: unknown): error is Error =>
+  error instanceof ServiceError ||
+  error instanceof NamespaceNotFoundError ||
+  error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+  error instanceof WorkflowUpdateFailedError;
+
+const unavailable = (cause: Error) => {
+  const reason = cause.cause instanceof Error ? cause.cause.message : cause.message;
+  return new TemporalUnavailable(`Temporal is unavailable: ${reason}`, { cause });
+};

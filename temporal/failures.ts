@@ -1,0 +1,104 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ApplicationFailureCategory,
+  TimeoutFailure,
+} from '@temporalio/common';
+
+/**
+ * The failures that activities throw on purpose. Activities make them here and workflows read them
+ * here. Operators see the types in the Temporal UI. Workflows load this file.
+ */
+export type FailureType =
+  | 'PaymentNotFound'
+  | 'EventNotFound'
+  | 'GatewayUnavailable'
+  | 'GatewayBusy'
+  | 'WebhookAttemptFailed'
+  | 'WebhookPostponed'
+  | 'WebhookExhausted'
+  | 'SweepCompleted'
+  | 'SweepFailed';
+
+/** There is no record of the payment: a retry cannot help. */
+export const paymentNotFound = (paymentId: string): ApplicationFailure =>
+  final('PaymentNotFound', `There is no record of ${paymentId}`);
+
+/** The payment has not ended, so it has no event to deliver. */
+export const eventNotFound = (paymentId: string): ApplicationFailure =>
+  final('EventNotFound', `${paymentId} has not ended, so it has no event`);
+
+/** The gateway gave no usable answer. Temporal retries. */
+export const gatewayUnavailable = (message: string): ApplicationFailure =>
+  ApplicationFailure.retryable(message, type('GatewayUnavailable'));
+
+/** The gateway gave no usable answer until the payment's deadline. */
+export const gatewayUnavailableUntilDeadline = (): ApplicationFailure =>
+  final('GatewayUnavailable', 'The gateway did not answer before the payment expired');
+
+/** The gateway's bulkhead is full. Nothing has been done. */
+export const gatewayBusy = (gateway: string, retryAfterMs: number): ApplicationFailure =>
+  expected('GatewayBusy', `All slots of the gateway ${gateway} are in use`, retryAfterMs);
+
+export const webhookAttemptFailed = (message: string, retryAfterMs: number): ApplicationFailure =>
+  expected('WebhookAttemptFailed', message, retryAfterMs);
+
+/** The application's bulkhead is full. Nothing has been sent. */
+export const webhookPostponed = (application: string, retryAfterMs: number): ApplicationFailure =>
+  expected(
+    'WebhookPostponed',
+    `All delivery slots of the application ${application} are in use`,
+    retryAfterMs,
+  );
+
+/** The delivery's activity fails with it, and then the payment's workflow. */
+export const webhookExhausted = (message: string): ApplicationFailure =>
+  final('WebhookExhausted', message);
+
+/** The sweep is complete. The retry is the next sweep. */
+export const sweepCompleted = (retryAfterMs: number): ApplicationFailure =>
+  expected(
+    'SweepCompleted',
+    'No problem: the sweep is complete, and the next attempt is the next sweep',
+    retryAfterMs,
+  );
+
+/** At least one task of the sweep failed. The retry is the next sweep. */
+export const sweepFailed = (message: string, retryAfterMs: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: type('SweepFailed'),
+    message,
+    nextRetryDelay: retryAfterMs,
+  });
+
+/**
+ * The type of an activity's last failure; `Other` if it has none of ours. A timeout hides the failure
+ * of the last attempt, which is then its cause.
+ * @returns undefined if the error is not an activity's
+ */
+export const activityFailureType = (error: unknown): FailureType | 'Other' | undefined => {
+  if (!(error instanceof ActivityFailure)) return undefined;
+  const { cause } = error;
+  const last = cause instanceof TimeoutFailure ? cause.cause : cause;
+  // Every type that our activities throw on purpose is a FailureType.
+  return last instanceof ApplicationFailure && last.type ? (last.type as FailureType) : 'Other';
+};
+
+const type = (name: FailureType) => name;
+
+/** Temporal does not retry. */
+const final = (name: FailureType, message: string) =>
+  ApplicationFailure.nonRetryable(message, name);
+
+/** Temporal retries after the delay. It belongs to normal operation, so the SDK does not warn. */
+const expected = (name: FailureType, message: string, nextRetryDelay: number) => {
+  const failure = ApplicationFailure.create({
+    type: name,
+    message,
+    nextRetryDelay,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+  // The Temporal UI would show it like that of a fault.
+  failure.stack = '';
+  return failure;
+};

@@ -1,0 +1,26 @@
+import type { Client } from '@temporalio/client';
+import type { sweeper } from '../workflows/sweeper.ts';
+import { paymentsQueue, sweeperWorkflow } from './messages.ts';
+
+export const sweeperWorkflowId = 'sweeper';
+
+const deadlineMs = 5_000;
+
+/**
+ * Starts the one sweeper of the namespace unless it runs, also if it was terminated. Every worker
+ * process calls this at its start and once a minute.
+ */
+export const ensureSweeper = async (client: Client): Promise<void> => {
+  await client.withDeadline(Date.now() + deadlineMs, () =>
+    client.workflow.start<typeof sweeper>(sweeperWorkflow, {
+      taskQueue: paymentsQueue,
+      workflowId: sweeperWorkflowId,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [],
+      staticSummary: 'Finds and repairs what was lost between Postgres and Temporal',
+      staticDetails:
+        'Its one activity runs every 30 seconds and never completes. To pause or resume it, pause or unpause the activity `sweep`.',
+    }),
+  );
+};
