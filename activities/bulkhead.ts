@@ -1,95 +1,94 @@
 export interface BulkheadOptions {
-  /** How much may run at once for one owner, of all the worker's slots. */
+  /** Slots of each owner. */
   perOwner: number;
   /** Monotonic milliseconds. */
   clockMs?: () => number;
 }
 
-export type Entry =
-  /** To be left when the work is over. */
-  | { entered: true; leave: () => void }
-  /** All places are taken: the work goes back to the engine for so long. */
-  | { entered: false; retryAfterMs: number };
+export type Acquisition =
+  | { acquired: true; release: () => void }
+  /** All slots are in use: retry after this time. */
+  | { acquired: false; retryAfterMs: number };
 
 interface Owner {
-  inside: number;
-  /** When those who were sent away are to come back, by payment; who waits longest is first. */
-  waiting: Map<string, number>;
-  /** How long a place was held lately, on average. */
-  heldMs: number;
+  inUse: number;
+  /** When each rejected payment is to retry; the one that has waited longest is first. */
+  retries: Map<string, number>;
+  /** How long a slot was in use lately, on average. */
+  averageUseMs: number;
 }
 
-const shortestWaitMs = 250;
-const longestWaitMs = 5 * 60_000;
-/** Who is this late went to another worker. */
+const shortestDelayMs = 250;
+const longestDelayMs = 5 * 60_000;
+/** A payment this overdue has retried on another worker. */
 const forgetAfterMs = 1_000;
-const firstGuessMs = 250;
+const firstAverageMs = 250;
 
 /**
- * Bulkhead in a worker, so many for each owner and never more: a slow receiver fills the places of its
- * application's deliveries, a slow gateway those of its own calls, and not the others'. Who finds
- * none is given a time to come back, one after the other at the pace at which places become free, so
- * that a long queue asks the engine for little. No place is kept for those who are to come back: the
- * engine may send them to another worker, and what every worker kept would stay empty.
+ * A bulkhead in this worker: each owner (a gateway or an application) has its own slots, so a slow one
+ * does not use up the slots of others. A call never waits for a slot, since it would occupy one of the
+ * worker's activity slots meanwhile: it gets a time to retry. Retries are staggered at the rate at which
+ * slots become free, so that a long queue rarely polls Temporal. Slots are not reserved for a retry: it
+ * may land on another worker, and a reserved slot would stay idle.
+ *
+ * p-limit does not fit: it queues its callers in memory and has no limit per owner.
  */
 export const createBulkhead = ({
   perOwner,
   clockMs = () => performance.now(),
 }: BulkheadOptions) => {
-  // As many as there are applications and gateways, which admins make: it needs no end.
+  // Admins create applications and gateways, so the map stays small.
   const owners = new Map<string, Owner>();
 
-  const find = (slug: string): Owner => {
-    const known = owners.get(slug);
-    if (known) return known;
-    const fresh: Owner = { inside: 0, waiting: new Map(), heldMs: firstGuessMs };
-    owners.set(slug, fresh);
-    return fresh;
+  const findOwner = (slug: string): Owner => {
+    const existing = owners.get(slug);
+    if (existing) return existing;
+    const owner: Owner = { inUse: 0, retries: new Map(), averageUseMs: firstAverageMs };
+    owners.set(slug, owner);
+    return owner;
   };
 
-  const enter = (owner: Owner): Entry => {
-    const enteredMs = clockMs();
-    owner.inside += 1;
-    let left = false;
-    const leave = () => {
-      if (left) return;
-      left = true;
-      owner.inside -= 1;
-      owner.heldMs += (clockMs() - enteredMs - owner.heldMs) / 8;
+  const occupySlot = (owner: Owner): Acquisition => {
+    const acquiredMs = clockMs();
+    owner.inUse += 1;
+    let isReleased = false;
+    const release = () => {
+      if (isReleased) return;
+      isReleased = true;
+      owner.inUse -= 1;
+      owner.averageUseMs += (clockMs() - acquiredMs - owner.averageUseMs) / 8;
     };
-    return { entered: true, leave };
+    return { acquired: true, release };
   };
 
   return {
-    /**
-     * Never waits itself: who waits would hold one of the worker's slots. `withinMs`: for whom it would be
-     * too late after that.
-     */
-    take(slug: string, paymentId: string, { withinMs = longestWaitMs } = {}): Entry {
+    /** @param options.withinMs the longest useful delay; a later retry would be too late */
+    acquire(slug: string, paymentId: string, { withinMs = longestDelayMs } = {}): Acquisition {
       const nowMs = clockMs();
-      const owner = find(slug);
-      const { inside, waiting, heldMs } = owner;
-      if (inside < perOwner) {
-        waiting.delete(paymentId);
-        return enter(owner);
+      const owner = findOwner(slug);
+      const { inUse, retries, averageUseMs } = owner;
+      if (inUse < perOwner) {
+        retries.delete(paymentId);
+        return occupySlot(owner);
       }
-      // Who comes back in vain stays ahead of those who came later, and is sent away for less.
-      const turnMs = ((aheadOf(waiting, paymentId, nowMs) + 1) * heldMs) / perOwner;
-      const mostMs = Math.min(withinMs, longestWaitMs);
-      const retryAfterMs = Math.ceil(Math.max(Math.min(turnMs, mostMs), shortestWaitMs));
-      waiting.set(paymentId, nowMs + retryAfterMs);
-      return { entered: false, retryAfterMs };
+      // A payment that retries without success keeps its position, so its delays become shorter.
+      const position = countAhead(retries, paymentId, nowMs) + 1;
+      const turnMs = (position * averageUseMs) / perOwner;
+      const longestMs = Math.min(withinMs, longestDelayMs);
+      const retryAfterMs = Math.ceil(Math.max(Math.min(turnMs, longestMs), shortestDelayMs));
+      retries.set(paymentId, nowMs + retryAfterMs);
+      return { acquired: false, retryAfterMs };
     },
   };
 };
 export type Bulkhead = ReturnType<typeof createBulkhead>;
 
-/** How many have waited longer than this one. */
-const aheadOf = (waiting: Map<string, number>, paymentId: string, nowMs: number): number => {
+/** How many payments have waited longer than this one. */
+const countAhead = (retries: Map<string, number>, paymentId: string, nowMs: number): number => {
   let ahead = 0;
-  for (const [id, backMs] of waiting) {
+  for (const [id, retryAtMs] of retries) {
     if (id === paymentId) break;
-    if (backMs < nowMs - forgetAfterMs) waiting.delete(id);
+    if (retryAtMs < nowMs - forgetAfterMs) retries.delete(id);
     else ahead += 1;
   }
   return ahead;

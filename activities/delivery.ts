@@ -1,16 +1,13 @@
 import type { Info } from '@temporalio/activity';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
 import {
-  noEvent,
+  eventNotFound,
   webhookAttemptFailed,
   webhookExhausted,
   webhookPostponed,
-} from '../temporal/failure-types.ts';
-import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
-import type { Log } from './log.ts';
-import type { Bulkhead } from './bulkhead.ts';
+} from '../temporal/failures.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
@@ -18,10 +15,12 @@ import { post } from '../webhooks/request.ts';
 import type { Step } from '../webhooks/schedule.ts';
 import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from '../webhooks/schedule.ts';
 import { headersOf } from '../webhooks/signature.ts';
+import type { Bulkhead } from './bulkhead.ts';
+import type { Log } from './log.ts';
 
 /**
- * When the engine handed out this try of an activity, by its own clock; the worker hands it in.
- * @throws Error where the engine has given the try up meanwhile
+ * When Temporal handed out this attempt of an activity, by Temporal's clock.
+ * @throws Error if Temporal no longer waits for the attempt
  */
 export type ActivityStartedAt = (
   task: Pick<Info, 'workflowExecution' | 'activityId' | 'attempt'>,
@@ -38,41 +37,38 @@ export interface Deps {
   logger: Pick<Log, 'info' | 'warn'>;
 }
 
-const failure = (errorClass: string, error: string): AttemptResult => ({
-  durationMs: 0,
-  responseStatus: null,
-  errorClass,
-  error,
-  responseBody: null,
-  responseTruncated: false,
-});
+export interface DeliverRequest {
+  id: string;
+  /** A reset started the run. */
+  isReset: boolean;
+}
 
 export const createDeliveryActivities = (deps: Deps) => {
   const { deliveries, secretBox, dispatcher, targetRule, deliveryBulkhead, now, logger } = deps;
 
   /**
-   * When this try came, by the engine's clock. After a crash of the engine that may be long before it
-   * was due: it hands out anew what its queues had, also what waits for a retry since. Its clock is
-   * asked only where the try is not due by ours, as otherwise only while a test skips time.
+   * When this attempt reached the worker, by Temporal's clock. After a crash Temporal hands out its
+   * queued tasks again, also a retry whose time has not come. Temporal is asked only if the attempt is
+   * not due by our clock, which happens otherwise only while a test skips time.
    */
-  const cameAt = async (scheduledAt: Date, { attempts }: Delivery): Promise<Date> => {
+  const receivedAt = async (scheduledAt: Date, { attempts }: Delivery): Promise<Date> => {
     const isDue = scheduledAt.getTime() <= now().getTime() + toleranceMs;
     if (isDue || attempts.length === 0) return scheduledAt;
-    const activityStartedAt = await deps.activityStartedAt(activityInfo());
-    return activityStartedAt < scheduledAt ? activityStartedAt : scheduledAt;
+    const startedAt = await deps.activityStartedAt(activityInfo());
+    return startedAt < scheduledAt ? startedAt : scheduledAt;
   };
 
   const find = async (id: string): Promise<Delivery> => {
     const delivery = await deliveries.get(id);
-    if (delivery) return delivery;
-    throw ApplicationFailure.nonRetryable(`${id} has not ended, it has no event`, noEvent);
+    if (!delivery) throw eventNotFound(id);
+    return delivery;
   };
 
   const send = async (delivery: Delivery, number: number): Promise<AttemptResult> => {
     const { webhookUrl: url, event, application } = delivery;
-    if (url === null) return failure('no_url', 'The application has no webhook URL any more');
+    if (url === null) return notSent('no_url', 'The application has no webhook URL any more');
     const problem = webhookUrlProblem(url, targetRule);
-    if (problem) return failure('blocked', `The webhook URL ${problem}`);
+    if (problem) return notSent('blocked', `The webhook URL ${problem}`);
     const secrets = delivery.secrets.map((sealed) => secretBox.open(sealed, application));
     return post({
       url,
@@ -83,7 +79,7 @@ export const createDeliveryActivities = (deps: Deps) => {
     });
   };
 
-  /** `delayMs`: until the next attempt of the round; undefined after the last one. */
+  /** @param delayMs until the next attempt of the round; undefined after the last one */
   const consequenceOf = (
     { errorClass }: AttemptResult,
     delayMs: number | undefined,
@@ -93,54 +89,15 @@ export const createDeliveryActivities = (deps: Deps) => {
     return { status: 'pending', nextAttemptAt: new Date(now().getTime() + delayMs) };
   };
 
-  return {
-    /**
-     * One try of a delivery: at most one POST. The engine repeats it with the documented delays.
-     * @throws ApplicationFailure WebhookAttemptFailed (with the delay), WebhookPostponed (no place for
-     * another one of this application), WebhookExhausted (final)
-     */
-    async deliverWebhook({ id, isReset }: DeliverRequest): Promise<'delivered' | 'none'> {
-      const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
-      let delivery = await find(id);
-      if (delivery.status === 'exhausted') {
-        // Only a reset by hand begins another round. Else it is the run that used the round up and could
-        // not report it, or one that heals the workflow and came just after: it is reported now.
-        if (!isReset || delivery.exhaustedByRun === runId()) throw exhausted(id);
-        await deliveries.beginRound(id, now());
-        delivery = await find(id);
-      }
-      if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
-
-      const step = nextStep(delivery, { cameAt: await cameAt(scheduledAt, delivery), now: now() });
-      if (step.kind === 'exhausted') throw exhausted(id);
-      if (step.kind === 'wait')
-        throw attemptFailed('Came back before the documented delay', step.ms);
-
-      // Before anything is written: waiting for a place costs neither a row nor an attempt.
-      const place = deliveryBulkhead.take(delivery.application, id);
-      if (!place.entered) throw postponed(delivery.application, place.retryAfterMs);
-      try {
-        return await attempt(delivery, step, scheduledAt);
-      } finally {
-        place.leave();
-      }
-    },
-  };
-
-  /** One POST with its row in the ledger, before and after. */
-  async function attempt(
+  /** Sends one POST, with its row in the ledger written before and completed after. */
+  const attempt = async (
     delivery: Delivery,
     { number, indexInRound }: Extract<Step, { kind: 'attempt' }>,
     scheduledAt: Date,
-  ): Promise<'delivered'> {
+  ): Promise<'delivered'> => {
     const { paymentId: id, application, round } = delivery;
-    const begun = await deliveries.beginAttempt(id, {
-      number,
-      round,
-      scheduledAt,
-      startedAt: now(),
-    });
-    if (!begun) throw overtaken(number);
+    const row = { number, round, scheduledAt, startedAt: now() };
+    if (!(await deliveries.beginAttempt(id, row))) throw overtaken(number);
     const result = await send(delivery, number);
     const delayMs = delaysMs[indexInRound - 1];
     const consequence = consequenceOf(result, delayMs);
@@ -160,40 +117,59 @@ export const createDeliveryActivities = (deps: Deps) => {
     }
     logger.warn({ ...facts, response_status: result.responseStatus }, 'Webhook attempt failed');
     if (delayMs === undefined) throw exhausted(id);
-    throw attemptFailed(`Attempt ${number}: ${result.error}`, delayMs);
-  }
-};
+    throw webhookAttemptFailed(`Attempt ${number}: ${result.error}`, delayMs);
+  };
 
-export interface DeliverRequest {
-  id: string;
-  /** Whether the run was made by a reset. */
-  isReset: boolean;
-}
+  return {
+    /**
+     * Makes at most one attempt to deliver the event. Temporal retries after the documented delays.
+     * @throws ApplicationFailure WebhookAttemptFailed, WebhookPostponed, WebhookExhausted (final)
+     */
+    async deliverWebhook({ id, isReset }: DeliverRequest): Promise<'delivered' | 'none'> {
+      const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
+      let delivery = await find(id);
+      if (delivery.status === 'exhausted') {
+        // Only a reset starts another round. Any other run either used up the round itself and could not
+        // report it, or heals the workflow and came just after the end of the round.
+        if (!isReset || delivery.exhaustedByRun === runId()) throw exhausted(id);
+        await deliveries.beginRound(id, now());
+        delivery = await find(id);
+      }
+      if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
+
+      const cameAt = await receivedAt(scheduledAt, delivery);
+      const step = nextStep(delivery, { cameAt, now: now() });
+      if (step.kind === 'exhausted') throw exhausted(id);
+      if (step.kind === 'wait')
+        throw webhookAttemptFailed('The documented delay is not over yet', step.ms);
+
+      // Before the ledger is written: waiting for a slot costs neither a row nor an attempt.
+      const slot = deliveryBulkhead.acquire(delivery.application, id);
+      if (!slot.acquired) throw webhookPostponed(delivery.application, slot.retryAfterMs);
+      try {
+        return await attempt(delivery, step, scheduledAt);
+      } finally {
+        slot.release();
+      }
+    },
+  };
+};
 
 const runId = () => activityInfo().workflowExecution?.runId ?? '';
 
-const postponed = (application: string, nextRetryDelay: number) =>
-  ApplicationFailure.create({
-    type: webhookPostponed,
-    message: `Other deliveries of ${application} take all its places`,
-    nextRetryDelay,
-    category: ApplicationFailureCategory.BENIGN,
-  });
+/** An attempt that failed before anything was sent. */
+const notSent = (errorClass: string, error: string): AttemptResult => ({
+  durationMs: 0,
+  responseStatus: null,
+  errorClass,
+  error,
+  responseBody: null,
+  responseTruncated: false,
+});
 
 const exhausted = (id: string) =>
-  ApplicationFailure.nonRetryable(
-    `The event of ${id} was not accepted in ${attemptsPerRound} attempts`,
-    webhookExhausted,
-  );
+  webhookExhausted(`The event of ${id} was not accepted in ${attemptsPerRound} attempts`);
 
-/** An earlier try that was given up has completed the attempt just now: what follows is read anew. */
+/** A try that Temporal had given up has completed the attempt. The retry reads the ledger again. */
 const overtaken = (number: number) =>
-  attemptFailed(`Attempt ${number} was completed by an earlier try`, 1_000);
-
-const attemptFailed = (message: string, nextRetryDelay: number) =>
-  ApplicationFailure.create({
-    type: webhookAttemptFailed,
-    message,
-    nextRetryDelay,
-    category: ApplicationFailureCategory.BENIGN,
-  });
+  webhookAttemptFailed(`An earlier try has completed attempt ${number}`, 1_000);

@@ -4,95 +4,109 @@ import type { Payment } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import type { PaymentWithAccount, PaymentOutcomes } from '../postgres/payment-outcomes.ts';
-import { wasInDoubt } from './gateway-calls.ts';
+import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
+import { findPayment } from './find-payment.ts';
+import { mayHaveCaptured } from './gateway-calls.ts';
 import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
-import type { PaymentWorkflows } from './payment-workflows.ts';
 
 export interface Deps {
-  paymentOutcomes: Pick<PaymentOutcomes, 'end' | 'flagDuplicates'>;
+  paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'end' | 'flagDuplicates'>;
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
-  find: (id: string) => Promise<Tried>;
-  workflows: Pick<PaymentWorkflows, 'startLate'>;
+  workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
   now: () => Date;
   logger: Pick<Log, 'error'>;
 }
 
-/** A payment in one try, with what was said to its gateway in it. */
-export type Tried = PaymentWithAccount & { exchanges: GatewayExchange[] };
+export interface FinalizeOptions {
+  /** The calls that led to the outcome; they are stored with it. */
+  exchanges?: readonly GatewayExchange[];
+  /** End the payment only if no payer has been sent to the gateway. */
+  unsent?: boolean;
+}
 
-/** How payments end, and what people and other workflows are to know of it. */
+/** Ends payments, and does what follows from an end. */
 export const createFinalizer = (deps: Deps) => {
-  const { paymentOutcomes, gatewayExchanges, find, workflows, now, logger } = deps;
+  const { paymentOutcomes, gatewayExchanges, workflows, now, logger } = deps;
 
-  /** A second payment of an order, and a receipt that comes twice, are facts: people look at them. */
-  const doubt = async (paid: Payment): Promise<void> => {
+  /** Alerts admins if another payment has paid the same order, or has the same tracking code. */
+  const alertDuplicates = async (paid: Payment): Promise<void> => {
     const { duplicateOf, trackingCodeOf } = await paymentOutcomes.flagDuplicates(paid);
-    const facts = { payment_id: paid.id, gateway: paid.gateway };
+    const facts = factsOf(paid);
     if (duplicateOf !== null)
       logger.error(
         { ...facts, alert: 'duplicate', other: duplicateOf },
-        'Its order was paid by another payment as well',
+        'Another payment has already paid the order',
       );
     if (trackingCodeOf !== null)
       logger.error(
         { ...facts, alert: 'tracking_code_twice', other: trackingCodeOf },
-        'Its tracking code belongs to another payment as well',
+        'Another payment has the same tracking code',
       );
   };
 
+  /** Whether the gateway may hold money of an ended payment, or may still capture some. */
+  const mayHoldMoney = async (payment: PaymentWithAccount): Promise<boolean> => {
+    const { id, status, failureCode, sent } = payment;
+    if (status === 'paid') return false;
+    if (failureCode === 'amount_mismatch') return true;
+    // All stored exchanges count, also those of earlier tries and of a try that broke off.
+    return sent && mayHaveCaptured(await gatewayExchanges.list(id));
+  };
+
   /**
-   * What follows an end, and may be done again: a try that finds the payment ended does not know
-   * whether the one that ended it broke off before this.
+   * The side effects of an end. Safe to repeat: a try that finds the payment ended cannot know whether
+   * the try that ended it got this far.
    */
-  const asEnded = async (payment: Tried): Promise<VerificationResult> => {
-    if (payment.status === 'paid') await doubt(payment);
+  const afterFinalized = async (payment: PaymentWithAccount): Promise<VerificationResult> => {
+    if (payment.status === 'paid') await alertDuplicates(payment);
     if (payment.failureCode === 'amount_mismatch')
-      logger.error({ payment_id: payment.id, alert: 'amount_mismatch' }, 'Another amount was paid');
-    if (await mayHaveMoney(payment)) await workflows.startLate(payment.id);
+      logger.error(
+        { ...factsOf(payment), alert: 'amount_mismatch' },
+        'The payer paid another amount or currency',
+      );
+    if (await mayHoldMoney(payment)) await workflows.startLatePayment(payment.id);
     return { kind: 'ended', status: payment.status };
   };
 
-  /** Whether money may have been taken, or may yet be, of a payment that has ended. */
-  const mayHaveMoney = async ({ id, status, failureCode, sent }: Tried): Promise<boolean> => {
-    if (status === 'paid') return false;
-    if (failureCode === 'amount_mismatch') return true;
-    // All that is kept of what was heard counts, in this try, in earlier ones, and in one that broke off.
-    return sent && wasInDoubt(await gatewayExchanges.list(id));
-  };
-
   return {
-    asEnded,
+    afterFinalized,
 
-    /** Ends the payment unless it has ended already; either way says how it stands then. */
-    async end(
-      payment: Tried,
-      outcome: Outcome,
-      { unsent = false } = {},
+    /** Ends the payment unless it has ended already, and returns its state then. */
+    async finalize(
+      payment: PaymentWithAccount,
+      { providerMessage: words, ...outcome }: Outcome,
+      { exchanges = [], unsent = false }: FinalizeOptions = {},
     ): Promise<VerificationResult> {
       const endedAt = now();
-      const { exchanges } = payment;
-      const { words, ...fields } = outcome;
       const paidAt = outcome.status === 'paid' ? endedAt : null;
-      const ended: Tried = { ...payment, ...fields, paidAt, updatedAt: endedAt };
-      if (await paymentOutcomes.end(ended, eventOf(ended, endedAt), { words, unsent, exchanges }))
-        return asEnded(ended);
-      const standing = await find(payment.id);
-      if (!isTerminal(standing.status)) return { kind: 'waiting' };
+      const ended = { ...payment, ...outcome, paidAt, updatedAt: endedAt };
+      const event = eventOf(ended, endedAt);
+      if (await paymentOutcomes.end(ended, event, { words, unsent, exchanges }))
+        return afterFinalized(ended);
+
+      const current = await findPayment(paymentOutcomes, payment.id);
+      if (!isTerminal(current.status)) return { kind: 'waiting' };
       try {
-        return await asEnded(standing);
+        return await afterFinalized(current);
       } catch (error) {
-        // This try has taken the money, and another one has said before that nobody paid. The engine may
-        // have given this one up by now, and then nobody repeats it.
-        const hasTaken = outcome.status === 'paid' || outcome.failureCode === 'amount_mismatch';
-        if (hasTaken && standing.status !== 'paid')
+        // This try has captured money of a payment that another try has ended as unpaid. Temporal may
+        // already have given up this try, and then no retry starts the late-payment workflow.
+        const hasCaptured = outcome.status === 'paid' || outcome.failureCode === 'amount_mismatch';
+        if (hasCaptured && current.status !== 'paid')
           logger.error(
-            { payment_id: payment.id, gateway: payment.gateway, alert: 'late_payment', err: error },
-            'Money was taken for a payment that had ended, and nobody may be looking for it',
+            { ...factsOf(payment), alert: 'late_payment', err: error },
+            'Money was captured for a payment that had ended, and its late-payment workflow did not start',
           );
         throw error;
       }
     },
   };
 };
+
+const factsOf = ({ id, application, gateway }: Payment) => ({
+  payment_id: id,
+  application,
+  gateway,
+});

@@ -1,51 +1,76 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import { gatewayBusy } from '../temporal/failure-types.ts';
+import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { OpenedPayment } from '../gateways/gateway.ts';
+import type { AdapterOf } from '../gateways/adapters.ts';
+import type { GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
 import { GatewayUnavailable } from '../gateways/gateway.ts';
+import { gatewayBusy } from '../temporal/failures.ts';
 import type { Bulkhead } from './bulkhead.ts';
 
 /**
- * Work at a payment's gateway, so much at once at each: a slow one holds its own places, not all of
- * the worker's.
- * @throws ApplicationFailure GATEWAY_BUSY where there is no place: nothing was done, the engine repeats
+ * Runs work that calls a payment's gateway in one of the gateway's slots, so that a slow gateway does not
+ * use up the worker's slots.
+ * @throws ApplicationFailure GatewayBusy if all slots are in use; then nothing has been done
  */
 export const withGatewaySlot = async <T>(
-  places: Bulkhead,
+  bulkhead: Bulkhead,
   { id, gateway }: Pick<Payment, 'id' | 'gateway'>,
   work: () => Promise<T>,
-  how?: { withinMs: number },
+  options?: { withinMs: number },
 ): Promise<T> => {
-  const place = places.take(gateway, id, how);
-  if (!place.entered) throw busy(gateway, place.retryAfterMs);
+  const slot = bulkhead.acquire(gateway, id, options);
+  if (!slot.acquired) throw gatewayBusy(gateway, slot.retryAfterMs);
   try {
     return await work();
   } finally {
-    place.leave();
+    slot.release();
   }
 };
 
-const busy = (gateway: string, nextRetryDelay: number) =>
-  ApplicationFailure.create({
-    type: gatewayBusy,
-    message: `Other payments take all places at ${gateway}`,
-    nextRetryDelay,
-    category: ApplicationFailureCategory.BENIGN,
-  });
+/** The result of calls to a gateway, with a record of each call for admins. */
+export interface Exchanged<T> {
+  result: T;
+  exchanges: GatewayExchange[];
+}
 
-const unknown = { state: 'unknown' } as const;
+/** A fault of our own ended the calls. The exchanges until then are still known. */
+export interface Faulted {
+  fault: unknown;
+  exchanges: GatewayExchange[];
+}
 
-/** What the call says; `unknown` where the gateway gave no usable answer. */
-export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | typeof unknown> => {
+/** Makes an adapter for the account, calls it, and returns the result with the exchanges. */
+export const exchangeWith = async <T>(
+  gatewayOf: AdapterOf,
+  account: RecordedAccount,
+  call: (gateway: GatewayAdapter) => Promise<T>,
+): Promise<Exchanged<T> | Faulted> => {
+  const exchanges: GatewayExchange[] = [];
+  try {
+    const gateway = gatewayOf(account, (exchange) => exchanges.push(exchange));
+    return { result: await call(gateway), exchanges };
+  } catch (fault) {
+    return { fault, exchanges };
+  }
+};
+
+/** The gateway gave no usable answer. That is never an outcome. */
+export interface Unanswered {
+  state: 'unknown';
+  reason: string;
+}
+
+/** Returns the gateway's answer, or `unknown` if it gave no usable one. */
+export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | Unanswered> => {
   try {
     return await call();
   } catch (error) {
-    if (error instanceof GatewayUnavailable) return unknown;
+    if (error instanceof GatewayUnavailable) return { state: 'unknown', reason: error.message };
     throw error;
   }
 };
 
+/** A payment as its gateway needs it to open it. */
 export const toGateway = (payment: Payment, publicBaseUrl: string) => ({
   id: payment.id,
   amount: payment.amount,
@@ -55,23 +80,26 @@ export const toGateway = (payment: Payment, publicBaseUrl: string) => ({
   returnUrl: `${publicBaseUrl}/api/v1/payments/${payment.id}/return`,
 });
 
-/** A payment in the shape its gateway is asked about. */
+/** An opened payment as its gateway needs it. */
 export const toOpened = (
   payment: Payment,
   reference: string,
   publicBaseUrl: string,
 ): OpenedPayment => ({ ...toGateway(payment, publicBaseUrl), reference });
 
-/** Whether a verification was answered as under way: it may take the money after the payment's end. */
-export const mayYetBeTaken = (exchanges: readonly GatewayExchange[]): boolean =>
-  wasVerified(exchanges, ['processing']);
+/** Whether the gateway may still capture the money: it answered a verification with `processing`. */
+export const mayStillCapture = (exchanges: readonly GatewayExchange[]): boolean =>
+  hasVerification(exchanges, ['processing']);
 
 /**
- * Whether a verification was answered as under way, with yes, or not at all: it may have taken the money
- * of a payment that is not paid, whatever was said of it since.
+ * Whether the gateway may have captured the money of a payment that is not paid: a verification got no
+ * answer, `processing` or `paid`, whatever later calls said.
  */
-export const wasInDoubt = (exchanges: readonly GatewayExchange[]): boolean =>
-  wasVerified(exchanges, ['processing', 'no_answer', 'paid']);
+export const mayHaveCaptured = (exchanges: readonly GatewayExchange[]): boolean =>
+  hasVerification(exchanges, ['processing', 'no_answer', 'paid']);
 
-const wasVerified = (exchanges: readonly GatewayExchange[], results: readonly string[]): boolean =>
+const hasVerification = (
+  exchanges: readonly GatewayExchange[],
+  results: readonly string[],
+): boolean =>
   exchanges.some(({ operation, result }) => operation === 'verify' && results.includes(result));

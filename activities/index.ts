@@ -1,17 +1,15 @@
-import type { Deps as DeliveryDeps } from './delivery.ts';
-import { createDeliveryActivities } from './delivery.ts';
-import type { Deps as LateDeps } from './late-payments.ts';
-import { createLateActivities } from './late-payments.ts';
-import type { Deps as PaymentDeps } from './payment.ts';
-import { createPaymentActivities } from './payment.ts';
-import type { Deps as SweepDeps } from './sweeper.ts';
-import { createSweeperActivities } from './sweeper.ts';
+import { createDeliveryActivities, type Deps as DeliveryDeps } from './delivery.ts';
+import { createLatePaymentActivities, type Deps as LatePaymentDeps } from './late-payments.ts';
+import { createPaymentActivities, type Deps as PaymentDeps } from './payment.ts';
+import { createSweepActivity, type Deps as SweepDeps } from './sweep.ts';
 
-/** Everything a workflow may do to the world. */
-export const createActivities = (deps: PaymentDeps & LateDeps & DeliveryDeps & SweepDeps) => ({
+/** Everything that workflows do outside of Temporal. */
+export const createActivities = (
+  deps: PaymentDeps & LatePaymentDeps & DeliveryDeps & SweepDeps,
+) => ({
   ...createPaymentActivities(deps),
-  ...createLateActivities(deps),
+  ...createLatePaymentActivities(deps),
   ...createDeliveryActivities(deps),
-  ...createSweeperActivities(deps),
+  ...createSweepActivity(deps),
 });
 export type Activities = ReturnType<typeof createActivities>;

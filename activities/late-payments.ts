@@ -1,15 +1,21 @@
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
-import type { GatewayAdapter } from '../gateways/gateway.ts';
+import type { Answer, GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
 import { driverOf } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import type { LatePayment, LatePayments, LatePaymentResult } from '../postgres/late-payments.ts';
-import type { PaymentWithAccount, PaymentOutcomes } from '../postgres/payment-outcomes.ts';
-import { withGatewaySlot, mayYetBeTaken, orUnknown, toOpened } from './gateway-calls.ts';
-import type { Log } from './log.ts';
-import type { Reply } from './outcome.ts';
+import type { LatePayment, LatePaymentResult, LatePayments } from '../postgres/late-payments.ts';
+import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import type { Bulkhead } from './bulkhead.ts';
+import {
+  exchangeWith,
+  mayStillCapture,
+  orUnknown,
+  toOpened,
+  type Unanswered,
+  withGatewaySlot,
+} from './gateway-calls.ts';
+import type { Log } from './log.ts';
 
 export interface Deps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
@@ -22,155 +28,173 @@ export interface Deps {
   logger: Pick<Log, 'info' | 'error'>;
 }
 
-/** After a lost answer: longer than any call of ours can be under way. */
-const pauseMs = 50_000;
+export interface ResolveLatePaymentRequest {
+  id: string;
+  /** The workflow does not retry: decide now. */
+  last: boolean;
+}
+
+type Resolution = 'done' | 'retry';
+
+/** No call of ours to a gateway takes this long, so a reversal without an answer is over by then. */
+const reversalPauseMs = 50_000;
 const mostReversals = 3;
 
-export const createLateActivities = (deps: Deps) => {
+export const createLatePaymentActivities = (deps: Deps) => {
   const { paymentOutcomes, latePayments, gatewayExchanges, gatewayBulkhead } = deps;
-  const { publicBaseUrl, now, logger } = deps;
+  const { gatewayOf, publicBaseUrl, now, logger } = deps;
 
   /**
-   * For one try of 20 s, so each call has one of its own. What it says is kept at once. Inquiries may be a
-   * hundred, and must not push out what a verification said: of these the last with each result stays.
+   * Calls the gateway and stores the exchanges at once. Each call has an adapter of its own, because the
+   * calls of one adapter share 20 seconds. Of repeated inquiries only the last with each result is kept:
+   * there may be a hundred, and they must not evict the verifications.
    */
-  const gatewayOf = (payment: PaymentWithAccount): GatewayAdapter =>
-    deps.gatewayOf(payment, (said) =>
-      said.operation === 'inquire'
-        ? gatewayExchanges.insertRepeated([{ ...said, paymentId: payment.id }])
-        : gatewayExchanges.insert(payment.id, [said]),
+  const callGateway = async <T>(
+    payment: PaymentWithAccount,
+    call: (gateway: GatewayAdapter) => Promise<T>,
+  ): Promise<T | Unanswered> => {
+    const { id } = payment;
+    const called = await exchangeWith(gatewayOf, payment, (gateway) =>
+      orUnknown(() => call(gateway)),
     );
+    for (const exchange of called.exchanges)
+      if (exchange.operation === 'inquire')
+        await gatewayExchanges.insertRepeated([{ ...exchange, paymentId: id }]);
+      else await gatewayExchanges.insert(id, [exchange]);
+    if ('fault' in called) throw called.fault;
+    return called.result;
+  };
 
-  const inquire = (payment: PaymentWithAccount, reference: string): Promise<Reply> =>
-    orUnknown(() => gatewayOf(payment).inquire(toOpened(payment, reference, publicBaseUrl)));
+  const inquire = (payment: PaymentWithAccount, opened: OpenedPayment) =>
+    callGateway(payment, (gateway) => gateway.inquire(opened));
 
+  /** Alerts admins and writes the audit log. */
   const record = async (
     payment: PaymentWithAccount,
     result: LatePaymentResult | null,
-    facts: AuditFacts,
+    details: AuditFacts,
   ) => {
-    const { id, gateway, status, amount, currency } = payment;
-    const all = { gateway, status, amount, currency, ...facts };
-    // Before it is written: a try that is repeated finds it written, and would alert nobody.
+    const { id, application, gateway, status, amount, currency } = payment;
+    const logged = { payment_id: id, application, gateway };
+    // The alert comes first: a retry finds the record and would not alert.
     if (result !== 'reversed')
-      logger.error({ payment_id: id, gateway, alert: 'late_payment' }, alertOf[result ?? 'found']);
-    const isNew = await latePayments.record(id, { result, facts: all, now: now() });
-    if (isNew && result === 'reversed')
-      logger.info({ payment_id: id, gateway }, 'Late money went back');
+      logger.error({ ...logged, alert: 'late_payment' }, alertOf[result ?? 'found']);
+    const facts = { gateway, status, amount, currency, ...details };
+    const isNew = await latePayments.record(id, { result, facts, now: now() });
+    if (isNew && result === 'reversed') logger.info(logged, 'Late payment reversed');
   };
 
-  const over = async (
+  const finish = async (
     payment: PaymentWithAccount,
     result: LatePaymentResult,
-    facts: AuditFacts = {},
-  ): Promise<'over'> => {
-    await record(payment, result, facts);
-    return 'over';
+    details: AuditFacts = {},
+  ): Promise<'done'> => {
+    await record(payment, result, details);
+    return 'done';
   };
 
-  /** Tells the gateway to give it back, and asks what became of that. */
-  const giveBack = async (
+  /** Reverses the payment at the gateway, then inquires what became of it. */
+  const reverse = async (
     payment: PaymentWithAccount,
-    reference: string,
-    tellsReversal: boolean,
-  ): Promise<'over' | 'again'> => {
-    const asOf = now();
-    const begun = await latePayments.beginReversal(payment.id, {
+    opened: OpenedPayment,
+    { tellsReversal }: { tellsReversal: boolean },
+  ): Promise<Resolution> => {
+    const beganAt = now();
+    const mayBegin = await latePayments.beginReversal(payment.id, {
       most: tellsReversal ? mostReversals : 1,
-      notAfter: new Date(asOf.getTime() - pauseMs),
-      now: asOf,
+      notAfter: new Date(beganAt.getTime() - reversalPauseMs),
+      now: beganAt,
     });
-    if (!begun) return 'again';
-    const opened = toOpened(payment, reference, publicBaseUrl);
-    const reversal = await orUnknown(async () => gatewayOf(payment).reverse?.(opened));
-    const after = standingOf(await inquire(payment, reference));
-    const isReversed = reversal && 'result' in reversal && reversal.result === 'reversed';
-    if (after === 'gone' || (isReversed && !(tellsReversal && after === 'taken')))
-      return over(payment, 'reversed');
-    if (!reversal || 'state' in reversal) return 'again';
-    if (reversal.result === 'reversed') return over(payment, 'by_hand');
+    if (!mayBegin) return 'retry';
+    const reversal = await callGateway(payment, async (gateway) => gateway.reverse?.(opened));
+    const money = moneyAt(await inquire(payment, opened));
+    const isConfirmed = reversal && 'result' in reversal && reversal.result === 'reversed';
+    const isContradicted = tellsReversal && money === 'captured';
+    if (money === 'none' || (isConfirmed && !isContradicted)) return finish(payment, 'reversed');
+    if (!reversal || 'state' in reversal) return 'retry';
+    if (reversal.result === 'reversed') return finish(payment, 'by_hand');
     const { code: gateway_code, message: gateway_message } = reversal;
-    return over(payment, 'by_hand', { gateway_code, gateway_message });
+    return finish(payment, 'by_hand', { gateway_code, gateway_message });
   };
 
-  const settle = async (
+  const resolve = async (
     payment: PaymentWithAccount,
-    {
-      reference,
-      found,
-      last,
-    }: { reference: string; found: LatePayment | undefined; last: boolean },
-  ): Promise<'over' | 'again'> => {
+    opened: OpenedPayment,
+    { found, last }: { found: LatePayment | undefined; last: boolean },
+  ): Promise<Resolution> => {
     const { twoStepVerify = false, tellsReversal = false } =
       driverOf(payment.driver)?.capabilities ?? {};
-    const answer = await inquire(payment, reference);
-    const standing = standingOf(answer);
-    if (standing === 'gone') return found ? over(payment, 'reversed') : 'over';
-    if (standing === 'coming' && twoStepVerify) {
-      // What waits for a verification that never comes is given back by the gateway.
-      if (!mayYetBeTaken(await gatewayExchanges.list(payment.id))) return over(payment, 'returns');
-      return last ? over(payment, 'by_hand') : 'again';
+    const answer = await inquire(payment, opened);
+    const money = moneyAt(answer);
+
+    if (money === 'none') return found ? finish(payment, 'reversed') : 'done';
+    if (money === 'captured') {
+      if (!found) await record(payment, null, capturedIn(answer));
+      const reversals = found?.reversals ?? 0;
+      // The answer to an earlier reversal was lost, and an inquiry does not show what became of it.
+      const isUncertain = reversals > 0 && !tellsReversal;
+      const canReverse = driverCanReverse(payment);
+      if (!canReverse || isUncertain || reversals >= mostReversals || last)
+        return finish(payment, 'by_hand');
+      return reverse(payment, opened, { tellsReversal });
     }
-    if (standing === 'taken') {
-      if (!found) await record(payment, null, takenIn(answer));
-      // Told before, without an answer, and it does not say what became of that.
-      const untold = found !== undefined && found.reversals > 0 && !tellsReversal;
-      const exhausted = found !== undefined && found.reversals >= mostReversals;
-      if (!gatewayOf(payment).reverse || untold || exhausted || last)
-        return over(payment, 'by_hand');
-      return giveBack(payment, reference, tellsReversal);
+    if (money === 'on_its_way' && twoStepVerify) {
+      // A two-step gateway returns money that nobody verifies.
+      if (!mayStillCapture(await gatewayExchanges.list(payment.id)))
+        return finish(payment, 'returns');
+      return last ? finish(payment, 'by_hand') : 'retry';
     }
-    if (!last) return 'again';
-    return found || standing === 'unknown' ? over(payment, 'by_hand') : 'over';
+    if (!last) return 'retry';
+    return found || money === 'unknown' ? finish(payment, 'by_hand') : 'done';
   };
+
+  const driverCanReverse = (payment: PaymentWithAccount): boolean =>
+    gatewayOf(payment).reverse !== undefined;
 
   return {
     /**
-     * One try to find out whether money came after a payment's end, and to have it given back where it
-     * does not go by itself. Nothing is verified, and the payment stays as it ended.
-     * `last`: nobody asks again.
+     * Finds out whether money came after a payment's end, and has it reversed unless the gateway returns
+     * it by itself. It never verifies, and the payment does not change.
+     * @throws ApplicationFailure GatewayBusy
      */
-    async resolveLatePayment({ id, last }: LateRequest): Promise<'over' | 'again'> {
+    async resolveLatePayment({ id, last }: ResolveLatePaymentRequest): Promise<Resolution> {
       const payment = await paymentOutcomes.get(id);
       if (!payment?.reference || !isTerminal(payment.status) || payment.status === 'paid')
-        return 'over';
+        return 'done';
       const found = await latePayments.get(id);
-      if (found?.result) return 'over';
-      const { reference } = payment;
+      if (found?.result) return 'done';
+      const opened = toOpened(payment, payment.reference, publicBaseUrl);
       return withGatewaySlot(gatewayBulkhead, payment, () =>
-        settle(payment, { reference, found, last }),
+        resolve(payment, opened, { found, last }),
       );
     },
   };
 };
 
-export interface LateRequest {
-  id: string;
-  last: boolean;
-}
-
 const alertOf: Record<'found' | 'returns' | 'by_hand', string> = {
-  found: 'Money was taken for a payment that is not paid: it is to go back',
-  returns: 'Money came after the end of a payment: unverified, it goes back by itself',
-  by_hand: 'Money of a payment that is not paid may have stayed at the gateway: look after it',
+  found: 'Money was captured for a payment that is not paid; it will be reversed',
+  returns: 'Money came after the end of a payment; the gateway returns it',
+  by_hand: 'Money of a payment that is not paid may still be at the gateway; check it by hand',
 };
 
-/** `taken`: it is ours; `coming`: not yet, or not verified; `gone`: there is none, or none any more. */
-const standingOf = ({ state }: Reply): 'taken' | 'coming' | 'gone' | 'unknown' => {
+/** `on_its_way`: not captured yet, or not verified. `none`: never captured, or reversed. */
+const moneyAt = ({
+  state,
+}: Answer | Unanswered): 'captured' | 'on_its_way' | 'none' | 'unknown' => {
   switch (state) {
     case 'paid':
-      return 'taken';
+      return 'captured';
     case 'processing':
-      return 'coming';
+      return 'on_its_way';
     case 'waiting':
     case 'failed':
     case 'cancelled':
     case 'expired':
-      return 'gone';
+      return 'none';
     case 'unknown':
       return 'unknown';
   }
 };
 
-const takenIn = (answer: Reply): AuditFacts =>
+const capturedIn = (answer: Answer | Unanswered): AuditFacts =>
   answer.state === 'paid' ? { taken_amount: answer.amount, taken_currency: answer.currency } : {};

@@ -3,52 +3,46 @@ import type { Payment } from '../contract/payment.ts';
 import type { TerminalStatus } from '../contract/status.ts';
 import type { Answer } from '../gateways/gateway.ts';
 import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
+import type { Unanswered } from './gateway-calls.ts';
 
-/** How a payment ends, as far as it was not known before. */
+/** How a payment ends. */
 export interface Outcome {
   status: TerminalStatus;
   trackingCode: string | null;
   cardPanMasked: string | null;
   failureCode: FailureCode | null;
-  words: ProviderMessage;
+  /** For admins only. */
+  providerMessage: ProviderMessage;
 }
 
-const nothing = {
+const noDetails = {
   trackingCode: null,
   cardPanMasked: null,
   failureCode: null,
-  words: { code: null, message: null },
+  providerMessage: { code: null, message: null },
 };
 
-export const expired: Outcome = { ...nothing, status: 'expired' };
+export const expired: Outcome = { ...noDetails, status: 'expired' };
 
 export const failedWith = (
   failureCode: FailureCode,
-  words: ProviderMessage = nothing.words,
-): Outcome => ({
-  ...nothing,
-  status: 'failed',
-  failureCode,
-  words,
-});
+  providerMessage: ProviderMessage = noDetails.providerMessage,
+): Outcome => ({ ...noDetails, status: 'failed', failureCode, providerMessage });
 
-/** What a gateway answered; `unknown`: it gave no usable answer. */
-export type Reply = Answer | { state: 'unknown' };
-
-/** The outcome that a gateway's answer means for a payment; undefined while there is none. */
-export const outcomeOf = (payment: Payment, answer: Reply): Outcome | undefined => {
+/** The outcome that a gateway's answer means for a payment. Undefined while there is none. */
+export const outcomeOf = (payment: Payment, answer: Answer | Unanswered): Outcome | undefined => {
   switch (answer.state) {
     case 'paid': {
       const { amount, currency, trackingCode, cardPanMasked } = answer;
-      // Money is compared with our own record: a cheap receipt must not pay for a dear order.
+      // Compared with our own record: the receipt of a cheap payment must not pay for an expensive order.
       if (amount !== payment.amount || currency !== payment.currency)
         return failedWith('amount_mismatch', { code: null, message: `${amount} ${currency}` });
-      return { ...nothing, status: 'paid', trackingCode, cardPanMasked };
+      return { ...noDetails, status: 'paid', trackingCode, cardPanMasked };
     }
     case 'failed':
       return failedWith(answer.failureCode, { code: answer.code, message: answer.message });
     case 'cancelled':
-      return { ...nothing, status: 'cancelled' };
+      return { ...noDetails, status: 'cancelled' };
     case 'expired':
       return expired;
     case 'waiting':

@@ -1,229 +1,252 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { gatewayUnavailable, paymentNotFound } from '../temporal/failure-types.ts';
+import type { GatewayExchange } from '../contract/gateway-exchange.ts';
+import type { Payment } from '../contract/payment.ts';
 import type { Status, VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
-import type { GatewayAdapter } from '../gateways/gateway.ts';
-import { GatewayUnavailable } from '../gateways/gateway.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
+import type { Answer, GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
 import { driverOf } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
-import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
-import { withGatewaySlot, orUnknown, toGateway, toOpened } from './gateway-calls.ts';
-import type { Tried } from './finalize.ts';
-import { createFinalizer } from './finalize.ts';
-import type { Log } from './log.ts';
-import type { Reply } from './outcome.ts';
-import { expired, failedWith, outcomeOf } from './outcome.ts';
-import type { PaymentWorkflows } from './payment-workflows.ts';
+import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
+import { gatewayUnavailable, gatewayUnavailableUntilDeadline } from '../temporal/failures.ts';
+import type { VerifyRequest } from '../temporal/messages.ts';
+import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
 import type { Bulkhead } from './bulkhead.ts';
+import { createFinalizer } from './finalize.ts';
+import { findPayment } from './find-payment.ts';
+import {
+  type Exchanged,
+  exchangeWith,
+  orUnknown,
+  toGateway,
+  toOpened,
+  type Unanswered,
+  withGatewaySlot,
+} from './gateway-calls.ts';
+import type { Log } from './log.ts';
+import { expired, failedWith, outcomeOf } from './outcome.ts';
 
 export interface Deps {
   paymentOutcomes: PaymentOutcomes;
   gatewayExchanges: Pick<GatewayExchanges, 'insert' | 'list'>;
   gatewayOf: AdapterOf;
   gatewayBulkhead: Bulkhead;
-  workflows: Pick<PaymentWorkflows, 'startLate'>;
+  workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
   publicBaseUrl: string;
   now: () => Date;
   logger: Pick<Log, 'error'>;
 }
 
-/** How far a payment's life has come when a run begins. */
+/** How far a payment has come when a run begins. */
 export type Opened = 'open' | 'unopened' | 'delivered' | { ended: Status };
+
+export interface OpenRequest {
+  id: string;
+  /** The deadline has passed: only read the record. */
+  late: boolean;
+}
+
+export interface VerifyPaymentRequest extends VerifyRequest {
+  id: string;
+}
+
+export interface ExpireRequest {
+  id: string;
+  /** A payment whose money is on its way stays open. */
+  grace: boolean;
+  /** The gateway could not be reached to open the payment. */
+  unreachable: boolean;
+}
 
 export const createPaymentActivities = (deps: Deps) => {
   const { paymentOutcomes, gatewayExchanges, gatewayOf, gatewayBulkhead } = deps;
   const { publicBaseUrl, now, logger } = deps;
 
-  const find = async (id: string): Promise<Tried> => {
-    const payment = await paymentOutcomes.get(id);
-    if (payment) return { ...payment, exchanges: [] };
-    throw ApplicationFailure.nonRetryable(`There is no record of ${id}`, paymentNotFound);
-  };
+  const { finalize, afterFinalized } = createFinalizer(deps);
 
-  const { end, asEnded } = createFinalizer({ ...deps, find });
-
-  const tryAtGateway = <T>(
-    payment: Tried,
-    work: (gateway: GatewayAdapter) => Promise<T>,
-    how?: { withinMs: number },
-  ) =>
+  const callGateway = <T>(
+    payment: PaymentWithAccount,
+    call: (gateway: GatewayAdapter) => Promise<T>,
+    options?: { withinMs: number },
+  ): Promise<Exchanged<T>> =>
     withGatewaySlot(
       gatewayBulkhead,
       payment,
-      () => work(gatewayOf(payment, (said) => payment.exchanges.push(said))),
-      how,
+      async () => {
+        const exchanged = await exchangeWith(gatewayOf, payment, call);
+        if ('fault' in exchanged) throw exchanged.fault;
+        return exchanged;
+      },
+      options,
     );
 
-  const verify = async (
-    gateway: GatewayAdapter,
-    payment: Tried,
-    reference: string,
-  ): Promise<Reply> => orUnknown(() => gateway.verify(toOpened(payment, reference, publicBaseUrl)));
-
-  /** Records that there is no outcome yet. */
-  const wait = async (
-    { id, driver, exchanges }: Tried,
+  /** Records a verification without an outcome. */
+  const recordWaiting = async (
+    { id, driver }: PaymentWithAccount,
     kind: 'waiting' | 'processing' | 'unknown',
-    processing: boolean,
+    { processing, exchanges }: { processing: boolean; exchanges: readonly GatewayExchange[] },
   ): Promise<VerificationResult> => {
-    // What a two-step gateway is still verifying may go back unless it is asked to go on.
+    // A two-step gateway may return money that it is still verifying unless it is asked again soon.
     const isVerifying =
       kind === 'processing' && driverOf(driver)?.capabilities.twoStepVerify === true;
     const unanswered = kind === 'unknown' || isVerifying;
-    const facts = { processing, unanswered, now: now(), exchanges };
-    if (await paymentOutcomes.wait(id, facts)) return { kind };
-    return asEnded(await find(id));
+    if (await paymentOutcomes.wait(id, { processing, unanswered, now: now(), exchanges }))
+      return { kind };
+    return afterFinalized(await findPayment(paymentOutcomes, id));
+  };
+
+  /** Records that the gateway gave no usable answer at the deadline, and alerts admins after the grace. */
+  const recordUnknown = (
+    payment: PaymentWithAccount,
+    { grace, exchanges }: { grace: boolean; exchanges: readonly GatewayExchange[] },
+  ): Promise<VerificationResult> => {
+    const { id, application, gateway } = payment;
+    if (!grace)
+      logger.error(
+        { payment_id: id, application, gateway, alert: 'gateway_silent' },
+        'The gateway does not say how an expired payment ended; it is asked again',
+      );
+    return recordWaiting(payment, 'unknown', { processing: true, exchanges });
+  };
+
+  const wasSentToOpen = async (id: string): Promise<boolean> =>
+    (await gatewayExchanges.list(id)).some(({ operation }) => operation === 'open');
+
+  const readEnded = async (payment: PaymentWithAccount): Promise<Opened> => {
+    if (payment.delivery === 'delivered' || payment.delivery === 'none') return 'delivered';
+    await afterFinalized(payment);
+    return { ended: payment.status };
+  };
+
+  const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Opened> => {
+    const { id, application, gateway: slug } = payment;
+    const { result: opening, exchanges } = await callGateway(
+      payment,
+      (gateway) => orUnknown(() => gateway.open(toGateway(payment, publicBaseUrl))),
+      // A retry after the deadline would come too late.
+      { withinMs: timeLeftMs / 2 },
+    );
+    if ('state' in opening) {
+      await gatewayExchanges.insert(id, exchanges);
+      throw gatewayUnavailable(opening.reason);
+    }
+    if (opening.result === 'refused') {
+      const { code, message } = opening;
+      logger.error(
+        { payment_id: id, application, gateway: slug, code, alert: 'merchant_configuration' },
+        'The gateway refused to open a payment',
+      );
+      const outcome = failedWith('merchant_configuration', { code, message });
+      // An earlier try may have opened the payment, and its payer may be at the gateway now.
+      const result = await finalize(payment, outcome, { exchanges, unsent: true });
+      return result.kind === 'ended' ? { ended: result.status } : 'open';
+    }
+    if (await paymentOutcomes.open(id, { ...opening, exchanges })) return 'open';
+    const current = await findPayment(paymentOutcomes, id);
+    return isTerminal(current.status) ? readEnded(current) : 'open';
   };
 
   return {
-    /** Says what stands; opens the payment at its gateway where that is still to be done. */
-    async openPayment({ id, late }: { id: string; late: boolean }): Promise<Opened> {
-      const payment = await find(id);
-      if (isTerminal(payment.status)) return openedAfterEnd(payment);
+    /**
+     * Reads how far the payment has come, and opens it at its gateway if that is still to be done.
+     * @throws ApplicationFailure GatewayUnavailable, GatewayBusy
+     */
+    async openPayment({ id, late }: OpenRequest): Promise<Opened> {
+      const payment = await findPayment(paymentOutcomes, id);
+      if (isTerminal(payment.status)) return readEnded(payment);
       if (payment.reference !== null) return 'open';
-      const leftMs = payment.expiresAt.getTime() - now().getTime();
       if (late) return 'unopened';
-      if (leftMs <= 0) return ranOutOfTime(payment);
-      const opening = await tryAtGateway(
-        payment,
-        (gateway) =>
-          orFailure(
-            () => gateway.open(toGateway(payment, publicBaseUrl)),
-            () => gatewayExchanges.insert(id, payment.exchanges),
-          ),
-        // Whoever is sent away for longer than the payment has left is not called again.
-        { withinMs: leftMs / 2 },
-      );
-      if (opening.result === 'refused') {
-        const { code, message } = opening;
-        logger.error(
-          { payment_id: id, code, alert: 'merchant_configuration' },
-          'Opening was refused',
-        );
-        const outcome = failedWith('merchant_configuration', { code, message });
-        // An earlier try may have opened it after all, and its payer may be at the gateway by now.
-        const stands = await end(payment, outcome, { unsent: true });
-        return stands.kind === 'ended' ? { ended: stands.status } : 'open';
-      }
-      if (await paymentOutcomes.open(id, { ...opening, exchanges: payment.exchanges }))
-        return 'open';
-      const stands = await find(id);
-      return isTerminal(stands.status) ? openedAfterEnd(stands) : 'open';
+      const timeLeftMs = payment.expiresAt.getTime() - now().getTime();
+      if (timeLeftMs > 0) return open(payment, timeLeftMs);
+      if (await wasSentToOpen(id)) throw gatewayUnavailableUntilDeadline();
+      return 'unopened';
     },
 
     /**
-     * One try at the gateway. `returned`: the payer came back, so an open end is `processing`;
-     * `cancelled`: by the gateway's cancel link, so it ends once nobody can pay there any more.
+     * Verifies once at the gateway and records the result.
+     * @throws ApplicationFailure GatewayBusy
      */
     async verifyPayment({
       id,
       returned,
       cancelled = false,
-    }: VerifyRequest): Promise<VerificationResult> {
-      const payment = await find(id);
-      if (isTerminal(payment.status)) return asEnded(payment);
+    }: VerifyPaymentRequest): Promise<VerificationResult> {
+      const payment = await findPayment(paymentOutcomes, id);
+      if (isTerminal(payment.status)) return afterFinalized(payment);
       const { reference } = payment;
       if (reference === null) return { kind: 'waiting' };
-      const reply = await tryAtGateway(payment, async (gateway) => {
-        const first = await verify(gateway, payment, reference);
-        const isToClose = cancelled && first.state === 'waiting' && gateway.expire;
-        return isToClose ? close(gateway, payment, reference) : first;
+      const opened = toOpened(payment, reference, publicBaseUrl);
+
+      const { result: answer, exchanges } = await callGateway(payment, async (gateway) => {
+        const first = await verify(gateway, opened);
+        const canClose = cancelled && first.state === 'waiting' && gateway.expire;
+        return canClose ? close(gateway, opened) : first;
       });
-      if (reply.state === 'unknown') return wait(payment, 'unknown', returned);
-      // An earlier try that broke off may have closed it for the same reason.
-      const isCancelled = cancelled && reply.state === 'expired';
-      const outcome = outcomeOf(payment, isCancelled ? { state: 'cancelled' } : reply);
-      if (outcome) return end(payment, outcome);
-      const settling = reply.state === 'processing';
-      return wait(payment, settling ? 'processing' : 'waiting', settling || returned);
+      if (answer.state === 'unknown')
+        return recordWaiting(payment, 'unknown', { processing: returned, exchanges });
+      // The gateway also says `expired` if an earlier try closed the payment for the same reason.
+      const isCancelled = cancelled && answer.state === 'expired';
+      const outcome = outcomeOf(payment, isCancelled ? { state: 'cancelled' } : answer);
+      if (outcome) return finalize(payment, outcome, { exchanges });
+      const isProcessing = answer.state === 'processing';
+      return recordWaiting(payment, isProcessing ? 'processing' : 'waiting', {
+        processing: isProcessing || returned,
+        exchanges,
+      });
     },
 
     /**
-     * The deadline: a last inquiry, then `expired`. Without an answer there is no outcome, and money
-     * on its way is waited for while there is `grace`. `unreachable`: it could never be opened.
+     * Ends the payment at its deadline, after a last inquiry if a payer was sent to the gateway.
+     * @throws ApplicationFailure GatewayBusy
      */
     async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<VerificationResult> {
-      const payment = await find(id);
-      if (isTerminal(payment.status)) return asEnded(payment);
+      const payment = await findPayment(paymentOutcomes, id);
+      if (isTerminal(payment.status)) return afterFinalized(payment);
       const { reference } = payment;
       if (reference === null) {
-        // The workflow may not know: its run was lost, or its last try failed for a reason of ours.
-        const inVain = unreachable || (await wasToldToOpen(id));
-        const outcome = inVain ? failedWith('gateway_error') : expired;
-        return end(payment, outcome, { unsent: true });
+        // The workflow may not know it: its run was lost, or its last try failed for another reason.
+        const isUnreachable = unreachable || (await wasSentToOpen(id));
+        const outcome = isUnreachable ? failedWith('gateway_error') : expired;
+        return finalize(payment, outcome, { unsent: true });
       }
       if (!payment.sent) {
-        const stands = await end(payment, expired, { unsent: true });
-        if (stands.kind === 'ended') return stands;
-        // A payer was sent off in this very moment: the gateway is asked after all.
+        const result = await finalize(payment, expired, { unsent: true });
+        if (result.kind === 'ended') return result;
+        // A payer has just been sent to the gateway, so the gateway is asked.
       }
-      return tryAtGateway(payment, async (gateway) => {
-        const first = await verify(gateway, payment, reference);
-        const outcome = outcomeOf(payment, first);
-        if (outcome) return end(payment, outcome);
-        if (first.state === 'unknown') return silent(payment, grace);
-        if (first.state === 'processing' && grace) return wait(payment, 'processing', true);
-        const last = await close(gateway, payment, reference);
-        const final = outcomeOf(payment, last);
-        return final ? end(payment, final) : silent(payment, grace);
-      });
+
+      const opened = toOpened(payment, reference, publicBaseUrl);
+      const { result: answer, exchanges } = await callGateway(payment, (gateway) =>
+        inquireAtDeadline(gateway, { payment, opened, grace }),
+      );
+      const outcome = outcomeOf(payment, answer);
+      if (outcome) return finalize(payment, outcome, { exchanges });
+      if (answer.state === 'processing')
+        return recordWaiting(payment, 'processing', { processing: true, exchanges });
+      return recordUnknown(payment, { grace, exchanges });
     },
   };
-
-  /** @throws ApplicationFailure GATEWAY_UNAVAILABLE where the gateway was asked in vain until the end */
-  async function ranOutOfTime({ id }: Tried): Promise<Opened> {
-    if (!(await wasToldToOpen(id))) return 'unopened';
-    throw ApplicationFailure.nonRetryable('Asked in vain until the end', gatewayUnavailable);
-  }
-
-  async function wasToldToOpen(id: string): Promise<boolean> {
-    return (await gatewayExchanges.list(id)).some(({ operation }) => operation === 'open');
-  }
-
-  async function openedAfterEnd(payment: Tried): Promise<Opened> {
-    if (payment.delivery === 'delivered' || payment.delivery === 'none') return 'delivered';
-    await asEnded(payment);
-    return { ended: payment.status };
-  }
-
-  /** Makes it unpayable at the gateway, where that can be, and reads again where it did not say yes. */
-  async function close(gateway: GatewayAdapter, payment: Tried, reference: string): Promise<Reply> {
-    const opened = toOpened(payment, reference, publicBaseUrl);
-    const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
-    return closed === true ? { state: 'expired' } : verify(gateway, payment, reference);
-  }
-
-  /** Nobody knows how it ended: that is no outcome, and past the grace somebody must hear of it. */
-  async function silent(payment: Tried, grace: boolean): Promise<VerificationResult> {
-    if (!grace)
-      logger.error(
-        { payment_id: payment.id, gateway: payment.gateway, alert: 'gateway_silent' },
-        'The gateway does not say how an expired payment ended',
-      );
-    return wait(payment, 'unknown', true);
-  }
 };
 
-export interface VerifyRequest {
-  id: string;
-  returned: boolean;
-  cancelled?: boolean;
-}
+type GatewayStatus = Answer | Unanswered;
 
-export interface ExpireRequest {
-  id: string;
-  grace: boolean;
-  unreachable: boolean;
-}
+const verify = (gateway: GatewayAdapter, opened: OpenedPayment): Promise<GatewayStatus> =>
+  orUnknown(() => gateway.verify(opened));
 
-/** A silent gateway while opening: the engine repeats the activity. */
-const orFailure = async <T>(call: () => Promise<T>, keep: () => Promise<void>): Promise<T> => {
-  try {
-    return await call();
-  } catch (error) {
-    if (!(error instanceof GatewayUnavailable)) throw error;
-    await keep();
-    throw ApplicationFailure.retryable(error.message, gatewayUnavailable);
-  }
+/** @returns an outcome, `processing` within the grace, or `unknown` */
+const inquireAtDeadline = async (
+  gateway: GatewayAdapter,
+  { payment, opened, grace }: { payment: Payment; opened: OpenedPayment; grace: boolean },
+): Promise<GatewayStatus> => {
+  const first = await verify(gateway, opened);
+  const isOnItsWay = first.state === 'processing' && grace;
+  if (outcomeOf(payment, first) || first.state === 'unknown' || isOnItsWay) return first;
+  const last = await close(gateway, opened);
+  if (outcomeOf(payment, last)) return last;
+  return { state: 'unknown', reason: 'It neither closed the payment nor gave an outcome' };
+};
+
+/** Makes the payment unpayable if the gateway can, and asks again if it did not confirm that. */
+const close = async (gateway: GatewayAdapter, opened: OpenedPayment): Promise<GatewayStatus> => {
+  const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
+  return closed === true ? { state: 'expired' } : verify(gateway, opened);
 };

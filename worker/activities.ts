@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { createActivities } from '../activities/index.ts';
 import { createBulkhead } from '../activities/bulkhead.ts';
+import { createActivities } from '../activities/index.ts';
+import { createSweeperTasks } from '../activities/sweeper-tasks/index.ts';
 import { createWebhookDispatcher } from '../webhooks/connector.ts';
 import { attemptDeadlineMs } from '../webhooks/request.ts';
 import { createGatewayDispatcher } from '../gateways/http.ts';
@@ -23,6 +24,7 @@ import {
   instrumentGateways,
   instrumentLogger,
   instrumentPaymentOutcomes,
+  instrumentSweeperTasks,
 } from './instrumented.ts';
 import { createActivityStartedAt } from '../temporal/activity-started-at.ts';
 import { createPaymentWorkflows } from '../temporal/payment-workflows.ts';
@@ -36,7 +38,7 @@ export interface Deps {
   logger: Logger;
 }
 
-/** The activities with everything they work with, measured where metrics want it. */
+/** Creates the activities with their collaborators, instrumented for metrics. */
 export const composeActivities = ({ config, client, sql, metrics, logger }: Deps) => {
   const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
   const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
@@ -52,25 +54,32 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     ...targetRule,
     now,
   });
-  const activities = createActivities({
+  const collaborators = {
     gatewayExchanges: createGatewayExchanges(sql),
     paymentOutcomes: instrumentPaymentOutcomes(createPaymentOutcomes(sql), { metrics, logger }),
-    latePayments: createLatePayments(sql),
-    deliveries: instrumentDeliveries(createDeliveries(sql), metrics),
+    gatewayOf: instrumentGateways(gatewayOf, metrics),
+    workflows: createPaymentWorkflows(client),
+    publicBaseUrl,
+    now,
+    logger: instrumentLogger(logger, metrics),
+  };
+  const sweeperTasks = createSweeperTasks({
+    ...collaborators,
     sweeperQueries: createSweeperQueries(sql),
     outbox: createWorkflowOutbox(sql),
     idempotencyKeys: createIdempotencyKeys(sql),
-    gatewayOf: instrumentGateways(gatewayOf, metrics),
+  });
+  const activities = createActivities({
+    ...collaborators,
+    latePayments: createLatePayments(sql),
+    deliveries: instrumentDeliveries(createDeliveries(sql), metrics),
     secretBox,
     targetRule,
     gatewayBulkhead: createBulkhead({ perOwner: paymentSlots / 4 }),
     deliveryBulkhead: createBulkhead({ perOwner: deliverySlots / 4 }),
-    workflows: createPaymentWorkflows(client),
     activityStartedAt: createActivityStartedAt(client),
     dispatcher,
-    publicBaseUrl,
-    now,
-    logger: instrumentLogger(logger, metrics),
+    sweeperTasks: instrumentSweeperTasks(sweeperTasks, metrics),
   });
   return {
     activities,

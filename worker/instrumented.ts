@@ -1,15 +1,15 @@
 import type { Log } from '../activities/log.ts';
+import type { SweeperTasks } from '../activities/sweeper-tasks/index.ts';
 import { alerts as alertNames } from '../contract/alerts.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
-import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Deliveries } from '../postgres/deliveries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import type { Logger } from '../process.ts';
-import { logContext } from '../process.ts';
+import type { WorkerMetrics } from '../telemetry/metrics.ts';
 
 /**
- * Collaborators of the activities with what operators want to see of them around each, so that the
- * activities know nothing of it.
+ * The collaborators of the activities, wrapped with metrics and log lines for operators, so that the
+ * activities do not deal with either.
  */
 export const instrumentPaymentOutcomes = (
   paymentOutcomes: PaymentOutcomes,
@@ -22,34 +22,28 @@ export const instrumentPaymentOutcomes = (
   },
 ): PaymentOutcomes => ({
   ...paymentOutcomes,
-  async get(id) {
-    const payment = await paymentOutcomes.get(id);
-    nameApplication(payment);
-    return payment;
-  },
-  async end(ended, event, how) {
-    const isEnd = await paymentOutcomes.end(ended, event, how);
-    if (!isEnd) return false;
-    const { gateway, status, failureCode } = ended;
+  async end(ended, event, options) {
+    if (!(await paymentOutcomes.end(ended, event, options))) return false;
+    const { application, gateway, status, failureCode } = ended;
     outcomes.inc({ gateway, status, failure_code: failureCode ?? 'none' });
     timeToOutcome.observe({ status }, secondsBetween(ended.createdAt, event.createdAt));
-    logger.info({ gateway, status, failure_code: failureCode }, 'Payment ended');
+    const facts = { application, gateway, status, failure_code: failureCode };
+    logger.info(facts, 'Payment ended');
     return true;
   },
 });
 
-const results = { delivered: 'delivered', pending: 'retried', exhausted: 'exhausted' } as const;
+const attemptResults = {
+  delivered: 'delivered',
+  pending: 'retried',
+  exhausted: 'exhausted',
+} as const;
 
 export const instrumentDeliveries = (
   deliveries: Deliveries,
   { attempts, attemptLateness }: Pick<WorkerMetrics, 'attempts' | 'attemptLateness'>,
 ): Deliveries => ({
   ...deliveries,
-  async get(paymentId) {
-    const delivery = await deliveries.get(paymentId);
-    nameApplication(delivery);
-    return delivery;
-  },
   async beginAttempt(paymentId, attempt) {
     const begun = await deliveries.beginAttempt(paymentId, attempt);
     if (begun?.dueAt) attemptLateness.observe(secondsBetween(begun.dueAt, attempt.startedAt));
@@ -59,7 +53,7 @@ export const instrumentDeliveries = (
     if (!(await deliveries.completeAttempt(paymentId, number, completion))) return false;
     const { result, consequence } = completion;
     const error_class = result.errorClass ?? 'none';
-    attempts.inc({ result: results[consequence.status], error_class });
+    attempts.inc({ result: attemptResults[consequence.status], error_class });
     return true;
   },
 });
@@ -73,9 +67,27 @@ export const instrumentGateways =
       return listener?.(exchange);
     });
 
+export const instrumentSweeperTasks = (
+  tasks: SweeperTasks,
+  { swept, sweeperLastSuccess }: Pick<WorkerMetrics, 'swept' | 'sweeperLastSuccess'>,
+): SweeperTasks => {
+  const instrument = (task: keyof SweeperTasks) => async () => {
+    const count = await tasks[task]();
+    sweeperLastSuccess.setToCurrentTime({ task });
+    swept.inc({ task }, count);
+    return count;
+  };
+  return {
+    startOutboxWorkflows: instrument('startOutboxWorkflows'),
+    inquireAtGateways: instrument('inquireAtGateways'),
+    healPayments: instrument('healPayments'),
+    deleteExpiredIdempotencyKeys: instrument('deleteExpiredIdempotencyKeys'),
+  };
+};
+
 /**
- * The log of the activities, whose alerts are counted, each from 0 on: of a counter that begins with
- * its first count nobody sees that it grew.
+ * The log of the activities, with a counter of its alerts. Each counter starts at 0: if it started at its
+ * first alert, Prometheus would not see it increase.
  */
 export const instrumentLogger = (
   logger: Logger,
@@ -90,12 +102,6 @@ export const instrumentLogger = (
       logger.error(facts, message);
     },
   };
-};
-
-/** For the log lines that follow in this activity. */
-const nameApplication = (of: { application: string } | undefined) => {
-  const context = logContext.getStore();
-  if (context && of) context['application'] = of.application;
 };
 
 const secondsBetween = (from: Date, to: Date): number =>

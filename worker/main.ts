@@ -1,7 +1,8 @@
-import { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { readWorkerConfig } from '../config.ts';
-import { temporalDependency } from '../telemetry/temporal-dependency.ts';
+import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
+import { connect } from '../postgres/driver/connection.ts';
+import { createLogger, type Logger, runProcess, SetupError } from '../process.ts';
 import {
   createDatabaseMetrics,
   createRegistry,
@@ -10,53 +11,50 @@ import {
 } from '../telemetry/metrics.ts';
 import { openMetricsPort } from '../telemetry/port.ts';
 import { instrumentSql } from '../telemetry/query-metrics.ts';
-import { connect } from '../postgres/driver/connection.ts';
-import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
-import { createLogger, currentTrace, runProcess, SetupError } from '../process.ts';
-import { tracedStarts } from '../temporal/messages.ts';
-import { composeActivities } from './activities.ts';
-import { connectNative } from '../temporal/native-connection.ts';
 import { createSdkMetrics } from '../telemetry/sdk-metrics.ts';
+import { temporalDependency } from '../telemetry/temporal-dependency.ts';
+import { createClient } from '../temporal/client.ts';
+import { addSearchAttributes } from '../temporal/namespace.ts';
+import { connectNative } from '../temporal/native-connection.ts';
+import { composeActivities } from './activities.ts';
 import { createActivityInterceptors } from './interceptors.ts';
-import { setupNamespace } from '../temporal/namespace.ts';
+import { keepSweeperRunning } from './sweeper.ts';
 import { createWorkers } from './workers.ts';
 
-/** To Postgres. */
+/** Connections to Postgres. */
 const connectionsMax = 20;
 
 await runProcess(async () => {
   const config = readWorkerConfig();
   const logger = createLogger('worker', config.LOG_LEVEL);
-  const engineMetrics = await createSdkMetrics();
-  // The process owns its signals: the runtime would stop workers behind its back.
+  const sdkMetrics = await createSdkMetrics();
   Runtime.install({
+    // The process handles signals itself: the runtime would stop the workers on its own.
     shutdownSignals: [],
     telemetryOptions: {
-      ...engineMetrics.telemetry,
-      // What its native part says would go to the console past the logger, and not as JSON.
+      ...sdkMetrics.telemetry,
+      // Otherwise the native part of the SDK writes to the console, and not as JSON.
       logging: { forward: {} },
     },
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      // The worker of the deliveries has none, as it is meant to be.
-      if (message.startsWith('No workflows registered')) return;
-      // It says why by another name than ours, under which an error would be written as {}.
-      const { error: err, ...facts } = { ...meta };
-      logger[level === 'ERROR' ? 'error' : 'warn']({ ...facts, err }, message);
-    }),
+    logger: createSdkLogger(logger),
   });
+
   const { connectionOptions, namespace } = config.temporal;
   const connection = await connectNative(connectionOptions).catch((error: unknown) => {
     throw new SetupError(
-      `Temporal cannot be reached (${String(error)}): start it, or set TEMPORAL_ADDRESS.`,
+      `Could not connect to Temporal (${String(error)}): start it, or set TEMPORAL_ADDRESS.`,
     );
   });
-  const interceptors = { workflow: [tracedStarts(currentTrace)] };
-  const client = new Client({ connection, namespace, interceptors });
-  await setupNamespace(client).catch((error: unknown) => {
+  const client = createClient(connection, namespace);
+  const sweeper = keepSweeperRunning({ client, logger });
+  try {
+    await addSearchAttributes(client);
+    await sweeper.start();
+  } catch (error) {
     throw new SetupError(
-      `The namespace ${namespace} cannot be prepared (${String(error)}): correct TEMPORAL_NAMESPACE, or make it (worker/setup-namespace.ts); where the worker may not add the search attributes Application and OrderId (both Keyword), add them.`,
+      `Could not set up the namespace ${namespace} (${String(error)}): correct TEMPORAL_NAMESPACE, or create the namespace (worker/setup-namespace.ts). If the worker may not add search attributes, add Application and OrderId, both of type Keyword.`,
     );
-  });
+  }
 
   const registry = createRegistry();
   const metrics = createWorkerMetrics(registry);
@@ -64,8 +62,14 @@ await runProcess(async () => {
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
   registerBacklogMetrics(registry, createBacklogMetrics(probe).look);
-  // Before the port: the first scrape shows what counts from 0 on.
-  const work = composeActivities({ config, client, sql, metrics, logger });
+  // Before the metrics port opens, so that the first scrape has every counter.
+  const { activities, close: closeActivities } = composeActivities({
+    config,
+    client,
+    sql,
+    metrics,
+    logger,
+  });
   const operations = await openMetricsPort({
     config,
     registry,
@@ -73,33 +77,45 @@ await runProcess(async () => {
       postgres: { needed: true, ask: () => probe`select 1` },
       temporal: temporalDependency(client, { needed: true }),
     },
-    furtherMetrics: engineMetrics.read,
+    furtherMetrics: sdkMetrics.read,
   });
   const workers = await createWorkers({
     connection,
     namespace,
-    activities: work.activities,
-    activityInterceptors: createActivityInterceptors(metrics),
+    activities,
+    activityInterceptors: createActivityInterceptors,
     queues: config.TASK_QUEUES,
     bundlePath: config.WORKFLOW_BUNDLE,
     graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
   });
   const runs = workers.map((worker) => worker.run());
-  // A worker that ends by itself has failed: the process goes, whoever runs it starts it again.
+  // A worker ends by itself only on a failure. The process exits, and its supervisor starts it again.
   for (const run of runs)
     run.catch((error: unknown) => {
-      logger.fatal({ err: error }, 'A worker failed');
+      logger.fatal({ err: error }, 'A worker failed; the process exits');
       process.exit(1);
     });
   logger.info({ operations_port: operations.port }, 'Working');
 
   return async () => {
     operations.beginStop();
+    sweeper.stop();
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
-    await work.close();
+    await closeActivities();
     await connection.close();
     await Promise.all([pool.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
     await operations.close();
   };
 });
+
+/** Writes the SDK's own warnings and errors to our log. */
+function createSdkLogger(logger: Logger): DefaultLogger {
+  return new DefaultLogger('WARN', ({ level, message, meta }) => {
+    // The worker for deliveries has no workflows on purpose.
+    if (message.startsWith('No workflows registered')) return;
+    // Our logger serializes an error under `err` only.
+    const { error: err, ...facts } = { ...meta };
+    logger[level === 'ERROR' ? 'error' : 'warn']({ ...facts, err }, message);
+  });
+}

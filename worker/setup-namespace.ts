@@ -3,7 +3,7 @@ import { readTemporalConfig } from '../config.ts';
 import { createLogger, runOnce, SetupError } from '../process.ts';
 import { createNamespace } from '../temporal/namespace.ts';
 
-/** Once per installation, and again whenever one likes: the namespace and its search attributes. */
+/** Creates the namespace and its search attributes: once per installation, safe to repeat. */
 await runOnce(async () => {
   const { connectionOptions, namespace } = readTemporalConfig().temporal;
   const connection = Connection.lazy(connectionOptions);
@@ -11,10 +11,10 @@ await runOnce(async () => {
     const client = new Client({ connection, namespace });
     const created = await createNamespace(client).catch((error: unknown) => {
       throw new SetupError(
-        `The namespace ${namespace} cannot be made (${String(error)}): start Temporal, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.`,
+        `Could not create the namespace ${namespace} (${String(error)}): start Temporal, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.`,
       );
     });
-    createLogger('prepare', 'info').info({ namespace, created }, 'The namespace is there');
+    createLogger('setup-namespace', 'info').info({ namespace, created }, 'The namespace is ready');
   } finally {
     await connection.close();
   }

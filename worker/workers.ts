@@ -11,24 +11,24 @@ export interface WorkersOptions {
   activities: Activities;
   activityInterceptors: ActivityInterceptorsFactory;
   queues: readonly ('payments' | 'webhooks')[];
-  /** A bundle built ahead; without one the worker builds its own, and keeps webpack in memory. */
+  /** A bundle built before. Without it the worker builds its own, and keeps webpack in memory. */
   bundlePath: string | undefined;
   graceSeconds: number;
 }
 
-/** A quarter of them at most is held by calls to one gateway, which may take many seconds. */
+/** Calls to one gateway, which may take many seconds, hold at most a quarter of these slots. */
 export const paymentSlots = 1000;
-/** A quarter of them at most go to one application: contract, section 6. */
+/** Deliveries of one application hold at most a quarter of these slots. */
 export const deliverySlots = 100;
 
-/** How the two workers run; the benchmark measures the engine with the same options. */
+/** The benchmark measures Temporal with the same options. */
 export const paymentWorkerOptions = {
   reuseV8Context: true,
-  // Payments mostly sleep: a small cache costs little and memory stays flat. With 500 a worker had 1.4
-  // times the memory once 10,000 waited.
+  // Payments mostly sleep: a small cache costs little, and memory stays flat. With 500 a worker had 1.4
+  // times the memory once 10,000 payments were waiting.
   maxCachedWorkflows: 200,
-  // What comes for a workflow in the cache of a worker that was killed waits for that one this long, as
-  // may happen for ten seconds after the kill. The default of 10 s is all that a payer waits.
+  // A task for a workflow in the cache of a killed worker waits this long for that worker, until ten
+  // seconds after the kill. The default of 10 s is as long as a payer waits.
   stickyQueueScheduleToStartTimeout: '4 seconds',
   maxConcurrentActivityTaskExecutions: paymentSlots,
 } as const;
@@ -36,10 +36,10 @@ export const deliveryWorkerOptions = {
   maxConcurrentActivityTaskExecutions: deliverySlots,
 } as const;
 
-/** The workers of the process: payments, deliveries on a queue of their own, or both. */
+/** The workers of this process: for payments, for deliveries on a queue of their own, or both. */
 export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> => {
   const { connection, namespace, activities, activityInterceptors, queues, graceSeconds } = options;
-  const { deliverWebhook, ...others } = activities;
+  const { deliverWebhook, ...paymentActivities } = activities;
   const shared = {
     connection,
     namespace,
@@ -51,10 +51,10 @@ export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> 
     payments: async () =>
       Worker.create({
         ...shared,
-        workflowBundle: await bundleOf(options),
+        workflowBundle: await loadBundle(options.bundlePath),
         ...paymentWorkerOptions,
         taskQueue: paymentsQueue,
-        activities: others,
+        activities: paymentActivities,
       }),
     webhooks: () =>
       Worker.create({
@@ -67,5 +67,5 @@ export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> 
   return Promise.all(queues.map((queue) => create[queue]()));
 };
 
-const bundleOf = ({ bundlePath }: Pick<WorkersOptions, 'bundlePath'>) =>
-  bundlePath === undefined ? buildBundle() : { code: readFileSync(bundlePath, 'utf8') };
+const loadBundle = (path: string | undefined) =>
+  path === undefined ? buildBundle() : { code: readFileSync(path, 'utf8') };

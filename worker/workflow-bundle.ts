@@ -4,12 +4,14 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 const pathOf = (file: string) => fileURLToPath(new URL(`../workflows/${file}`, import.meta.url));
 
-/** The workflows with what stands around them, as workers load them. */
-export const buildBundle = (): Promise<WorkflowBundleWithSourceMap> =>
+/** @param workflowsPath the file that exports the workflows */
+export const buildBundle = (
+  workflowsPath: string = pathOf('index.ts'),
+): Promise<WorkflowBundleWithSourceMap> =>
   bundleWorkflowCode({
-    workflowsPath: pathOf('index.ts'),
+    workflowsPath,
     workflowInterceptorModules: [pathOf('trace.ts')],
-    // Loaded once and shared, and not once for each workflow: none of our modules keeps anything.
-    preloadModules: [pathOf('index.ts'), pathOf('trace.ts')],
+    // Loaded once and shared by all workflows, because none of our modules has a state.
+    preloadModules: [workflowsPath, pathOf('trace.ts')],
     logger: new DefaultLogger('WARN'),
   });

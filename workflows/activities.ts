@@ -2,42 +2,52 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { webhooksQueue } from '../temporal/messages.ts';
 
-/** Opening at the gateway: repeated until the payment expires, unless the gateway refuses. */
-export const opening = (untilExpiryMs: number) =>
-  proxyActivities<Activities>({
-    summary: 'Opens the payment at its gateway',
-    startToCloseTimeout: '25s',
-    scheduleToCloseTimeout: untilExpiryMs,
-    retry: { initialInterval: '1s', maximumInterval: '10s' },
-  });
+/**
+ * Every activity with its timeouts and retries. A retry repeats a failure of our own (a lost worker,
+ * Postgres away) unless a comment says more. Operators see the summaries in the Temporal UI.
+ */
 
-/** One try at the gateway and what follows in the database; repeated only for our own failures. */
-export const settling = proxyActivities<Activities>({
-  summary: 'Asks the gateway and records what it says',
+/** Retries also while the gateway is unavailable. The workflow sets when the time is over. */
+export const { openPayment } = proxyActivities<Activities>({
+  summary: 'Opens the payment at the gateway',
+  startToCloseTimeout: '25s',
+  retry: { initialInterval: '1s', maximumInterval: '10s' },
+});
+
+export const { verifyPayment } = proxyActivities<Activities>({
+  summary: 'Asks the gateway whether the payment is paid',
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
-/** One try at a gateway about money that came late: an inquiry, and perhaps a reversal and another. */
-export const givingBack = proxyActivities<Activities>({
-  summary: 'Looks for money that came after the end, and has it given back',
+export const { expirePayment } = proxyActivities<Activities>({
+  summary: 'Asks the gateway a last time and ends the payment',
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', maximumInterval: '30s' },
+});
+
+/** Up to three calls to the gateway: an inquiry, a reversal, another inquiry. */
+export const { resolveLatePayment } = proxyActivities<Activities>({
+  summary: 'Looks for money that came after the end, and reverses it',
   startToCloseTimeout: '75s',
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
 /**
- * The six attempts: the activity itself gives the documented delays. These intervals are for our own
- * failures (a crash, Postgres away), which repeat a number and cost no attempt.
+ * The activity sets the documented delays between attempts itself. These intervals apply to failures of
+ * our own, which repeat the attempt's number and do not count as an attempt.
  */
-export const delivery = proxyActivities<Activities>({
+export const { deliverWebhook } = proxyActivities<Activities>({
   summary: 'Sends the webhook: six attempts in 14 h 36 min',
   taskQueue: webhooksQueue,
   startToCloseTimeout: '20s',
   retry: { initialInterval: '10s', maximumInterval: '1m' },
 });
 
-/** The sweep's own: the next sweep is the retry. */
-export const sweeping = proxyActivities<Activities>({
+/** Never completes: each attempt is one sweep. The fixed id lets operators pause it by name. */
+export const { sweep } = proxyActivities<Activities>({
+  activityId: 'sweep',
+  summary: 'Sweeps every 30 seconds; each attempt is one sweep',
   startToCloseTimeout: '25s',
-  retry: { maximumAttempts: 1 },
+  retry: { initialInterval: '30s', backoffCoefficient: 1 },
 });

@@ -1,4 +1,4 @@
-/** The entry of the workflow bundle. */
+/** The workflows that workers load. */
 export { latePayment } from './late-payment.ts';
 export { payment } from './payment.ts';
-export { sweep } from './sweeper.ts';
+export { sweeper } from './sweeper.ts';

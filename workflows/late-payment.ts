@@ -6,41 +6,45 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { givingBack } from './activities.ts';
 import { type LatePaymentInput, recheckSignal } from '../temporal/messages.ts';
+import { resolveLatePayment } from './activities.ts';
 
 const minuteMs = 60_000;
-/** What is taken meanwhile can be given back for half an hour. */
+/** A gateway can reverse a payment for half an hour after it was captured. */
 const longestPauseMs = 10 * minuteMs;
-const patienceMs = 24 * 60 * minuteMs;
+const giveUpAfterMs = 24 * 60 * minuteMs;
 
 /**
- * Money that may have come after a payment's end without being paid: it goes back, and the payment stays
- * as it ended. A gateway that does not say how it stands is asked for a day, then people are.
+ * Looks for money that was captured after its payment had ended, and reverses it. The payment itself
+ * does not change. After a day without a clear answer from the gateway it alerts admins.
  */
 export async function latePayment(input: LatePaymentInput): Promise<void> {
-  // A cancel request from the Temporal UI does not leave money where it is.
-  await CancellationScope.nonCancellable(() => settle(input));
+  // A cancel request from the Temporal UI must not leave captured money at the gateway.
+  await CancellationScope.nonCancellable(() => run(input));
 }
 
-const settle = async ({ id, until = Date.now() + patienceMs }: LatePaymentInput): Promise<void> => {
-  let news = false;
+const run = async ({
+  id,
+  giveUpAt = Date.now() + giveUpAfterMs,
+}: LatePaymentInput): Promise<void> => {
+  let recheckRequested = false;
   setHandler(defineSignal(recheckSignal), () => {
-    news = true;
+    recheckRequested = true;
   });
+
   for (let pauseMs = minuteMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    // Whoever comes back again and again makes it long; the next run asks first, so it needs no news.
+    // Many rechecks make the history long. The new run asks at once, so it needs no pending recheck.
     if (workflowInfo().continueAsNewSuggested)
-      await continueAsNew<typeof latePayment>({ id, until });
-    const last = Date.now() >= until;
-    news = false;
-    const done = await givingBack.resolveLatePayment({ id, last });
-    // Who came back while the gateway was asked may have paid after it had looked.
-    const over = done === 'over';
-    if (over ? !news : last) return;
-    if (!over)
-      await sleep(pauseMs, {
-        summary: 'It is not certain where the money is, the gateway is asked again',
-      });
+      await continueAsNew<typeof latePayment>({ id, giveUpAt });
+
+    const isLastTry = Date.now() >= giveUpAt;
+    recheckRequested = false;
+    const result = await resolveLatePayment({ id, last: isLastTry });
+
+    if (result === 'retry') {
+      if (isLastTry) return;
+      await sleep(pauseMs, { summary: 'The gateway has no clear answer, it is asked again' });
+    } else if (!recheckRequested) return;
+    // A payer who came back during the inquiry may have paid after it.
   }
 };

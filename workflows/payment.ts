@@ -1,133 +1,137 @@
 import {
-  ActivityFailure,
   allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
-  defineSignal,
-  defineUpdate,
-  patched,
-  setHandler,
-  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  gatewayBusy,
-  gatewayUnavailable,
-  paymentNotFound,
-  webhookExhausted,
-} from '../temporal/failure-types.ts';
 import { limits } from '../contract/limits.ts';
 import type { VerificationResult } from '../contract/status.ts';
-import { delivery, opening } from './activities.ts';
-import type { PaymentInput, VerifyRequest } from '../temporal/messages.ts';
-import { recheckSignal, verifyUpdate } from '../temporal/messages.ts';
-import { createVerification } from './verification.ts';
+import { activityFailureType, webhookExhausted } from '../temporal/failures.ts';
+import type { PaymentInput } from '../temporal/messages.ts';
+import { deliverWebhook, openPayment } from './activities.ts';
+import { createVerification, type Verification } from './verification.ts';
 
 const minuteMs = 60_000;
 const graceMs = limits.graceMinutes * minuteMs;
 const longestPauseMs = 60 * minuteMs;
 
 /**
- * The life of one payment; its id is the workflow id. A run may begin at any stage.
- * @throws ApplicationFailure of type WebhookExhausted when six attempts did not deliver its event
+ * The life of one payment. The workflow id is the payment's id. A run may begin at any stage.
+ * @throws ApplicationFailure WebhookExhausted after six attempts without success
  */
 export async function payment(input: PaymentInput): Promise<void> {
-  // A cancel request from the Temporal UI does not stop a payment.
-  await CancellationScope.nonCancellable(() => live(input));
+  // A cancel request from the Temporal UI must not stop a payment.
+  await CancellationScope.nonCancellable(() => run(input));
 }
 
-const live = async (input: PaymentInput): Promise<void> => {
-  const settling = createVerification(input.id);
-  let news = false;
-  setHandler(defineUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate), (request) =>
-    settling.ask(request),
-  );
-  setHandler(defineSignal(recheckSignal), () => {
-    news = true;
-  });
+const run = async (input: PaymentInput): Promise<void> => {
+  const verification = createVerification(input.id);
+  const opening = await open(input);
+  if (opening === 'delivered') return;
+  if (typeof opening === 'object') verification.recordEnd(opening.ended);
 
-  const opened = await open(input);
-  if (opened === 'delivered') return;
-  if (typeof opened === 'object') settling.begin(opened.ended);
-
-  const until = Date.parse(input.expiresAt);
-  const stirs = () => news || settling.ended() !== undefined || isLong();
-  const payer = 'Waits for the payer, until the payment expires';
-  while (!settling.ended() && (await before(until, stirs, payer))) {
-    if (news) {
-      news = false;
-      await settling.ask({ returned: false });
-    } else if (isLong()) await startAfresh(input, () => news);
-  }
-
-  let silentTries = 0;
-  while (!settling.ended()) {
-    if (isLong()) await startAfresh(input);
-    news = false;
-    const grace = Date.now() < until + graceMs;
-    const { kind } = await settling.expire({ grace, unreachable: opened === 'unreachable' });
-    silentTries = kind === 'unknown' ? silentTries + 1 : 0;
-    const pauseMs = Math.min(minuteMs * 2 ** Math.max(silentTries - 1, 0), longestPauseMs);
-    const isPatched = patched('a-pause-ends-when-long-or-answered');
-    const isStirred = () => isLong() || (silentTries > 0 && settling.isWaiting());
-    const goesOn = () => news || settling.ended() !== undefined || (isPatched && isStirred());
-    await before(Date.now() + pauseMs, goesOn, `The gateway said ${kind}, it is asked again`);
-  }
-
+  await waitForPayer(input, verification);
+  await resolveAfterDeadline(input, verification, { unreachable: opening === 'unreachable' });
   await deliver(input);
-  if (!allHandlersFinished()) await condition(allHandlersFinished);
+  await condition(allHandlersFinished);
 };
 
-/** Where the payment stands once its gateway was told, or could not be told. */
+/** Opens the payment at its gateway, and finds out how far an earlier run has come. */
 const open = async ({ id, expiresAt }: PaymentInput) => {
-  const leftMs = Date.parse(expiresAt) - Date.now();
+  const timeLeftMs = Date.parse(expiresAt) - Date.now();
   try {
-    // Past the deadline nothing is opened any more, but what stands must be known.
-    const patienceMs = Math.max(leftMs, minuteMs);
-    return await opening(patienceMs).openPayment({ id, late: leftMs <= 0 });
+    return await openPayment.executeWithOptions(
+      // After the deadline the activity only reads the record, for which it has a minute.
+      { scheduleToCloseTimeout: Math.max(timeLeftMs, minuteMs) },
+      [{ id, late: timeLeftMs <= 0 }],
+    );
   } catch (error) {
-    if (!(error instanceof ActivityFailure) || isOf(error, paymentNotFound)) throw error;
-    // A gateway that hangs has its places taken, too. Anything else is a failure of ours.
-    const isGateways = isOf(error, gatewayUnavailable) || isOf(error, gatewayBusy);
-    return isGateways ? 'unreachable' : 'unopened';
+    switch (activityFailureType(error)) {
+      case 'GatewayUnavailable':
+      case 'GatewayBusy': // A gateway that hangs fills its bulkhead.
+        return 'unreachable';
+      case 'PaymentNotFound':
+      case undefined:
+        throw error;
+      default:
+        return 'unopened';
+    }
   }
 };
 
-const deliver = async ({ id }: PaymentInput) => {
+/** Verifies at each update and recheck until the payment has ended or its deadline has passed. */
+const waitForPayer = async (input: PaymentInput, verification: Verification): Promise<void> => {
+  const deadline = Date.parse(input.expiresAt);
+  const shouldWake = () =>
+    verification.hasEnded() || verification.isRecheckRequested() || historyIsLong();
+  const isBeforeDeadline = () =>
+    waitUntil(deadline, shouldWake, 'Waits for the payer until the payment expires');
+
+  while (!verification.hasEnded() && (await isBeforeDeadline())) {
+    if (verification.isRecheckRequested()) await verification.recheck();
+    else if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
+  }
+};
+
+/** Asks the gateway until it gives an outcome. Silence is never an outcome. */
+const resolveAfterDeadline = async (
+  input: PaymentInput,
+  verification: Verification,
+  { unreachable }: { unreachable: boolean },
+): Promise<void> => {
+  const graceEndsAt = Date.parse(input.expiresAt) + graceMs;
+  let unknownResults = 0;
+  const gatewayHasRecovered = () => unknownResults > 0 && verification.isUnpaid();
+  const shouldRetry = () =>
+    verification.hasEnded() ||
+    verification.isRecheckRequested() ||
+    gatewayHasRecovered() ||
+    historyIsLong();
+
+  while (!verification.hasEnded()) {
+    if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
+    const { kind } = await verification.expire({ grace: Date.now() < graceEndsAt, unreachable });
+    unknownResults = kind === 'unknown' ? unknownResults + 1 : 0;
+    await waitUntil(Date.now() + retryPauseMs(unknownResults), shouldRetry, pauseSummary(kind));
+  }
+};
+
+/** 1 minute while the gateway answers, otherwise 1, 2, 4 … at most 60 minutes. */
+const retryPauseMs = (unknownResults: number): number =>
+  Math.min(minuteMs * 2 ** Math.max(unknownResults - 1, 0), longestPauseMs);
+
+const pauseSummary = (kind: VerificationResult['kind']): string =>
+  kind === 'unknown'
+    ? 'The gateway gave no usable answer, it is asked again'
+    : `The gateway answered ${kind}, it is asked again`;
+
+const deliver = async ({ id }: PaymentInput): Promise<void> => {
   const { runId, originalExecutionRunId } = workflowInfo();
   try {
-    await delivery.deliverWebhook({ id, isReset: runId !== originalExecutionRunId });
+    await deliverWebhook({ id, isReset: runId !== originalExecutionRunId });
   } catch (error) {
-    if (!(error instanceof ActivityFailure) || !isOf(error, webhookExhausted)) throw error;
-    throw ApplicationFailure.nonRetryable(error.cause?.message, webhookExhausted);
+    if (activityFailureType(error) !== 'WebhookExhausted') throw error;
+    throw webhookExhausted(`The event of ${id} was not accepted`);
   }
 };
 
-/** By the last failure; where the time ran out first, that stands behind the timeout. */
-const isOf = ({ cause }: ActivityFailure, type: string): boolean => {
-  const last = cause instanceof TimeoutFailure ? cause.cause : cause;
-  return last instanceof ApplicationFailure && last.type === type;
+/** @returns true if the condition came first, false if the time did. The Temporal UI shows the summary. */
+const waitUntil = async (time: number, isMet: () => boolean, summary: string): Promise<boolean> => {
+  const leftMs = time - Date.now();
+  return isMet() || (leftMs > 0 && condition(isMet, leftMs, { summary }));
 };
 
-/** True when `happens` came first, false when the time did. The summary is for the Temporal UI. */
-const before = (
-  untilMs: number,
-  happens: () => boolean,
-  summary: string,
-): boolean | Promise<boolean> => {
-  const leftMs = untilMs - Date.now();
-  return happens() || (leftMs > 0 && condition(happens, leftMs, { summary }));
-};
-
-const isLong = () => workflowInfo().continueAsNewSuggested;
+const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested;
 
 /**
- * A new run finds out by itself what stands, so it needs no more than the first one had. It would not
- * hear of news that came while this one waited: `stays` says so, and there is no new run yet.
+ * Continues in a new run, which reads the payment's state itself. A pending recheck comes first, because
+ * the new run would not know of it.
  */
-const startAfresh = async (input: PaymentInput, stays = () => false): Promise<void> => {
+const continueAsNewWhenIdle = async (
+  input: PaymentInput,
+  verification: Verification,
+): Promise<void> => {
   await condition(allHandlersFinished);
-  if (!stays()) await continueAsNew<typeof payment>(input);
+  if (!verification.isRecheckRequested()) await continueAsNew<typeof payment>(input);
 };

@@ -1,20 +1,9 @@
-import { sweeping } from './activities.ts';
+import { sweep } from './activities.ts';
 
 /**
- * Finds what was lost between two systems, side by side and in bounded batches. Run by one Schedule;
- * whatever fails is done by the next one.
+ * Finds and repairs what was lost between Postgres and Temporal. One sweeper runs in a namespace. Its one
+ * activity retries every 30 seconds without end, so a sweep adds nothing to the history.
  */
-export async function sweep(): Promise<void> {
-  const askAll = async () => {
-    const gateways = await sweeping.listGatewaysInUse();
-    await Promise.allSettled(gateways.map((gateway) => sweeping.inquireAtGateway({ gateway })));
-  };
-  const results = await Promise.allSettled([
-    sweeping.startOutboxWorkflows(),
-    askAll(),
-    sweeping.healPayments(),
-    sweeping.deleteExpiredIdempotencyKeys(),
-  ]);
-  const failed = results.find(({ status }) => status === 'rejected');
-  if (failed) throw (failed as PromiseRejectedResult).reason;
+export async function sweeper(): Promise<void> {
+  await sweep();
 }

@@ -1,27 +1,27 @@
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { traceHeader } from '../contract/trace.ts';
 
-/** Hands the trace of a payment's create on to its activities and to its further runs. */
+/** Passes the trace of a payment's create request on to its activities and its continued runs. */
 export const interceptors = (): WorkflowInterceptors => {
-  let carried = {};
-  const carry = <I extends { headers: object }>(input: I): I => ({
+  let traceHeaders = {};
+  const withTrace = <I extends { headers: object }>(input: I): I => ({
     ...input,
-    headers: { ...input.headers, ...carried },
+    headers: { ...input.headers, ...traceHeaders },
   });
   return {
     inbound: [
       {
         execute(input, next) {
           const trace = input.headers[traceHeader];
-          if (trace) carried = { [traceHeader]: trace };
+          if (trace) traceHeaders = { [traceHeader]: trace };
           return next(input);
         },
       },
     ],
     outbound: [
       {
-        scheduleActivity: (input, next) => next(carry(input)),
-        continueAsNew: (input, next) => next(carry(input)),
+        scheduleActivity: (input, next) => next(withTrace(input)),
+        continueAsNew: (input, next) => next(withTrace(input)),
       },
     ],
   };

@@ -1,67 +1,89 @@
-import { CancellationScope } from '@temporalio/workflow';
-import type { VerificationResult, Status } from '../contract/status.ts';
-import { settling } from './activities.ts';
-import { covers, type VerifyRequest } from '../temporal/messages.ts';
+import { CancellationScope, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import type { Status, VerificationResult } from '../contract/status.ts';
+import { recheckSignal, type VerifyRequest, verifyUpdate } from '../temporal/messages.ts';
+import { expirePayment, verifyPayment } from './activities.ts';
 
 /**
- * Asking the gateway, one try at a time: who comes while a try runs gets its answer, so however
- * many ask, one verification runs and one transition happens.
+ * The verifications of one payment, single-flight: one runs at a time, and callers that arrive while it
+ * runs share its result. Also handles the workflow's update and signal, so create it first.
  */
 export const createVerification = (id: string) => {
-  // The payment's own, so that a try is not cancelled with the update that began it.
+  // The workflow's scope: a verification outlives the update that started it.
   const scope = CancellationScope.current();
-  let ended: Status | undefined;
-  // Kept: where the answer to a cancel was lost, the gateway says `expired` later, and this is why.
-  let cancelled = false;
-  let waiting = false;
-  let current: { answer: Promise<VerificationResult>; told: VerifyRequest } | undefined;
+  let endStatus: Status | undefined;
+  let isUnpaid = false;
+  let isRecheckRequested = false;
+  // Kept for later verifications: if the answer to closing the payment is lost, the gateway reports
+  // `expired` afterwards, and the payer's cancel is the reason.
+  let isCancelled = false;
+  let inFlight: { request: VerifyRequest; result: Promise<VerificationResult> } | undefined;
 
-  const run = (
-    tryOnce: () => Promise<VerificationResult>,
-    told: VerifyRequest,
+  const runSingle = (
+    request: VerifyRequest,
+    askGateway: () => Promise<VerificationResult>,
   ): Promise<VerificationResult> => {
-    const answer = scope.run(async () => {
+    const result = scope.run(async () => {
       try {
-        const standing = await tryOnce();
-        if (standing.kind === 'ended') ended = standing.status;
-        waiting = standing.kind === 'waiting';
-        return standing;
+        const answer = await askGateway();
+        if (answer.kind === 'ended') endStatus = answer.status;
+        isUnpaid = answer.kind === 'waiting';
+        return answer;
       } finally {
-        current = undefined;
+        inFlight = undefined;
       }
     });
-    current = { answer, told };
-    return answer;
+    inFlight = { request, result };
+    return result;
   };
 
+  const verify = async (request: VerifyRequest): Promise<VerificationResult> => {
+    isCancelled ||= request.cancelled === true;
+    while (inFlight) {
+      const running = inFlight;
+      const result = await running.result;
+      if (result.kind === 'ended' || covers(running.request, request)) return result;
+    }
+    if (endStatus) return { kind: 'ended', status: endStatus };
+    const sent = { ...request, cancelled: isCancelled };
+    return runSingle(sent, () => verifyPayment({ id, ...sent }));
+  };
+
+  setHandler(defineUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate), verify);
+  setHandler(defineSignal(recheckSignal), () => {
+    isRecheckRequested = true;
+  });
+
   return {
-    ended: (): Status | undefined => ended,
+    hasEnded: (): boolean => endStatus !== undefined,
 
-    /** Whether the gateway, when it was asked last, said that nobody has paid yet. */
-    isWaiting: (): boolean => waiting,
+    /** Whether the gateway's last answer was that nobody has paid yet. */
+    isUnpaid: (): boolean => isUnpaid,
 
-    /** A run that begins late learns that the payment had ended. */
-    begin(status: Status) {
-      ended = status;
+    isRecheckRequested: (): boolean => isRecheckRequested,
+
+    /** Records that the payment had ended before this run started. */
+    recordEnd(status: Status): void {
+      endStatus = status;
     },
 
-    async ask(request: VerifyRequest): Promise<VerificationResult> {
-      cancelled ||= request.cancelled === true;
-      while (current) {
-        const { answer, told } = current;
-        const standing = await answer;
-        if (standing.kind === 'ended' || covers(told, request)) return standing;
-      }
-      if (ended) return { kind: 'ended', status: ended };
-      const told = { ...request, cancelled };
-      return run(() => settling.verifyPayment({ id, ...told }), told);
+    async recheck(): Promise<void> {
+      isRecheckRequested = false;
+      await verify({ returned: false });
     },
 
-    /** The deadline's own try, after whatever is running. */
-    async expire(how: { grace: boolean; unreachable: boolean }): Promise<VerificationResult> {
-      while (current) await current.answer;
-      if (ended) return { kind: 'ended', status: ended };
-      return run(() => settling.expirePayment({ id, ...how }), { returned: true, cancelled: true });
+    /** Verifies a last time at the deadline, after any verification in flight. */
+    async expire(options: { grace: boolean; unreachable: boolean }): Promise<VerificationResult> {
+      isRecheckRequested = false;
+      while (inFlight) await inFlight.result;
+      if (endStatus) return { kind: 'ended', status: endStatus };
+      return runSingle({ returned: true, cancelled: true }, () =>
+        expirePayment({ id, ...options }),
+      );
     },
   };
 };
+export type Verification = ReturnType<typeof createVerification>;
+
+/** Whether a verification for `sent` also does what `request` asks for. */
+const covers = (sent: VerifyRequest, request: VerifyRequest): boolean =>
+  (sent.returned || !request.returned) && (sent.cancelled === true || request.cancelled !== true);

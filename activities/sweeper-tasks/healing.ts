@@ -1,0 +1,52 @@
+import type { WorkflowStart } from '../../contract/payment.ts';
+import type { SweeperQueries } from '../../postgres/sweeper.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { Log } from '../log.ts';
+import { forEachOrThrow, taskTimeMs } from './limited.ts';
+
+export interface Deps {
+  sweeperQueries: Pick<
+    SweeperQueries,
+    'countOverdueDeliveries' | 'claimStalledPayments' | 'claimOverdueDeliveries'
+  >;
+  workflows: Pick<PaymentWorkflows, 'restart' | 'recheck'>;
+  logger: Log;
+}
+
+const startsAtOnce = 50;
+const batchSize = 500;
+const mostCounted = 1_000;
+
+/** Starts the lost workflows of stalled payments and overdue deliveries again. */
+export const createHealingTask = ({ sweeperQueries, workflows, logger }: Deps) => {
+  /** @param payment.begun the overdue delivery has an attempt; absent if the payment has not ended */
+  const heal = async (payment: WorkflowStart & { begun?: boolean }) => {
+    // A workflow may run without knowing that the payment has ended: no attempt was made yet, or Temporal
+    // was restored from a backup and waits for the payer. A start would not change a running workflow.
+    if (payment.begun === false || payment.expiresAt > new Date()) await workflows.recheck(payment);
+    else await workflows.restart(payment);
+    logger.info(
+      { payment_id: payment.id, application: payment.application },
+      'Made sure that the workflow of a payment runs',
+    );
+  };
+
+  return {
+    /** @returns how many payments it healed */
+    async healPayments(): Promise<number> {
+      const overdue = await sweeperQueries.countOverdueDeliveries(mostCounted);
+      if (overdue > 0)
+        logger.error(
+          { overdue, alert: 'deliveries_overdue' },
+          'Deliveries are more than 2 minutes overdue',
+        );
+      const lost = [
+        ...(await sweeperQueries.claimStalledPayments(batchSize)),
+        ...(await sweeperQueries.claimOverdueDeliveries(batchSize)),
+      ];
+      const limits = { atOnce: startsAtOnce, until: Date.now() + taskTimeMs, logger };
+      await forEachOrThrow(lost, limits, heal);
+      return lost.length;
+    },
+  };
+};

@@ -1,0 +1,22 @@
+import type { IdempotencyKeys } from '../../postgres/idempotency-keys.ts';
+import { taskTimeMs } from './limited.ts';
+
+export interface Deps {
+  idempotencyKeys: Pick<IdempotencyKeys, 'deleteExpired'>;
+}
+
+const batchSize = 5_000;
+
+export const createIdempotencyKeyTask = ({ idempotencyKeys }: Deps) => ({
+  /** @returns how many keys it deleted */
+  async deleteExpiredIdempotencyKeys(): Promise<number> {
+    const until = Date.now() + taskTimeMs;
+    let deleted = 0;
+    while (Date.now() < until) {
+      const count = await idempotencyKeys.deleteExpired(batchSize);
+      deleted += count;
+      if (count < batchSize) break;
+    }
+    return deleted;
+  },
+});

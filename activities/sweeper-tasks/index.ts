@@ -1,0 +1,21 @@
+import { createHealingTask, type Deps as HealingDeps } from './healing.ts';
+import { createIdempotencyKeyTask, type Deps as IdempotencyKeyDeps } from './idempotency-keys.ts';
+import { createInquiryTask, type Deps as InquiryDeps } from './inquiries.ts';
+import { createOutboxTask, type Deps as OutboxDeps } from './outbox.ts';
+
+export type Deps = OutboxDeps & InquiryDeps & HealingDeps & IdempotencyKeyDeps;
+
+/**
+ * The tasks of a sweep. Each works on a bounded batch, oldest first, returns how much it did, and is safe
+ * to run twice. Metrics and alerts carry their names.
+ */
+export const createSweeperTasks = (deps: Deps) => {
+  const { inquireAtGateways } = createInquiryTask(deps);
+  return {
+    ...createOutboxTask(deps),
+    inquireAtGateways,
+    ...createHealingTask(deps),
+    ...createIdempotencyKeyTask(deps),
+  };
+};
+export type SweeperTasks = ReturnType<typeof createSweeperTasks>;
