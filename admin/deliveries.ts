@@ -5,7 +5,7 @@ import { createAdminPayments, type PaymentSummary } from '../postgres/admin-paym
 import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-import type { Engine } from '../temporal/admin-client.ts';
+import type { TemporalAdmin } from '../temporal/admin-client.ts';
 import { type Reset, ResetFailed, type Resets } from './resets.ts';
 
 export interface Deps {
@@ -14,7 +14,7 @@ export interface Deps {
   /** @throws where Temporal cannot be reached */
   resets: () => Promise<Resets>;
   /** @throws where Temporal cannot be reached */
-  engine: () => Promise<Pick<Engine, 'start'>>;
+  engine: () => Promise<Pick<TemporalAdmin, 'restart'>>;
   now: () => Date;
 }
 
@@ -65,7 +65,7 @@ export const createDeliveryOperations = ({ sql, change, resets, engine, now }: D
   const startAnew = async (id: string): Promise<void> => {
     const payment = await records.get(id);
     try {
-      if (payment) await (await engine()).start(payment);
+      if (payment) await (await engine()).restart(payment);
     } catch {
       // Nothing is lost, and the admin has what was asked for.
     }

@@ -8,7 +8,7 @@ import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createDeliveryOperations } from './deliveries.ts';
 import type { ProblemWithAccount } from './gateways.ts';
-import type { Engine } from '../temporal/admin-client.ts';
+import type { TemporalAdmin } from '../temporal/admin-client.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';
@@ -32,7 +32,7 @@ export interface Deps {
   /** @throws where Temporal cannot be reached */
   resets: () => Promise<Resets>;
   /** @throws where Temporal cannot be reached */
-  engine: () => Promise<Engine>;
+  engine: () => Promise<TemporalAdmin>;
   retention: RetentionPolicy;
   dispatcher: () => WebhookDispatcher;
   workflowUrl: (paymentId: string) => string | null;

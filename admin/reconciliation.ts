@@ -1,15 +1,15 @@
 import type { Sql } from '../postgres/driver/connection.ts';
 import type { Page, PaymentInProgress } from '../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../postgres/reconciliation.ts';
-import { latePaymentStartOptions } from '../temporal/messages.ts';
+import { latePaymentWorkflowId } from '../temporal/start-options.ts';
 import type { MakeChange } from './change.ts';
-import type { Engine, WorkflowSummary } from '../temporal/admin-client.ts';
+import type { TemporalAdmin, WorkflowSummary } from '../temporal/admin-client.ts';
 
 export interface Deps {
   sql: Sql;
   change: MakeChange;
   /** @throws where Temporal cannot be reached */
-  engine: () => Promise<Engine>;
+  engine: () => Promise<TemporalAdmin>;
 }
 
 /**
@@ -180,7 +180,7 @@ export const createReconciliation =
       stillInProgress: queries.stillInProgress,
       workflowId: (id: string) => id,
       action: 'payment.heal',
-      start: temporal.start,
+      start: temporal.restart,
     };
     const seen = [
       await compareAll({
@@ -200,9 +200,9 @@ export const createReconciliation =
         lost: 'late_payment_without_workflow',
         late: null,
         stillInProgress: queries.stillLate,
-        workflowId: (id) => latePaymentStartOptions(id).workflowId,
+        workflowId: latePaymentWorkflowId,
         action: 'payment.heal_late_payment',
-        start: ({ id }) => temporal.startLate(id),
+        start: ({ id }) => temporal.startLatePayment(id),
       }),
       await findUnfinished(),
       await findUnrecorded(),

@@ -21,13 +21,14 @@ import { createDocumentHandlers } from './openapi/documents.ts';
 import type { Network } from './http/client-address.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createNotificationHandlers } from './gateways/notifications.ts';
-import { createLatePaymentStarter, throttleStarts } from './payer/late-payments.ts';
+import { throttleRechecks } from './payer/late-payments.ts';
 import { createPayerHandlers } from './payer/handlers.ts';
 import { createPaymentHandlers } from './payments/handlers.ts';
 import { createSandboxHandlers } from './payer/sandbox.ts';
 import { shareAuthentication } from './auth/shared-authentication.ts';
 import { createVerifier } from './payments/verifier.ts';
 import { createStarter } from './payments/starter.ts';
+import { createPaymentWorkflows } from '../temporal/payment-workflows.ts';
 
 export interface Deps {
   sql: Sql;
@@ -56,9 +57,9 @@ export const createService = (deps: Deps) => {
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
   const outbox = createWorkflowOutbox(sql);
-  const starter = createStarter({ client, outbox, logger });
-  const verifier = createVerifier({ client });
-  const startLate = createLatePaymentStarter({ client });
+  const workflows = createPaymentWorkflows(client);
+  const starter = createStarter({ workflows, outbox, logger });
+  const verify = createVerifier({ workflows });
   const backlog = createBacklog({ outbox, logger });
   const failures = createAddressLimiter({ perMinute: limits.failuresPerMinute, now: Date.now });
   const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
@@ -73,16 +74,16 @@ export const createService = (deps: Deps) => {
       gateways,
       starter,
       backlog,
-      verifier,
+      verify,
       metrics,
       publicBaseUrl,
       now,
     }),
     ...createPayerHandlers({
       payments,
-      verifier,
+      verify,
       starter,
-      startLate: throttleStarts(startLate),
+      recheckLatePayment: throttleRechecks(workflows.recheckLatePayment),
       now,
       logger,
     }),
@@ -90,8 +91,7 @@ export const createService = (deps: Deps) => {
     ...createNotificationHandlers({
       gateways,
       payments,
-      client,
-      startLate,
+      workflows,
       readNotification: secretBox && createNotificationReader({ secretBox, now }),
       unverified: failures,
       metrics,

@@ -6,7 +6,7 @@ import type { Created } from './wishes.ts';
 
 /** The lists lag a little. */
 const leastPatienceMs = 30_000;
-const types = `WorkflowType IN ('payment', 'late')`;
+const types = `WorkflowType IN ('payment', 'latePayment')`;
 
 /** Where the engine does not agree that everything is over; what runs is waited for. */
 export const engineProblems = async (

@@ -1,5 +1,3 @@
-import type { Client } from '@temporalio/client';
-import { ServiceError } from '@temporalio/client';
 import { PaymentError } from '../../contract/errors.ts';
 import type { RecordedAccount } from '../../contract/gateway-account.ts';
 import { slugPattern } from '../../contract/ids.ts';
@@ -11,14 +9,13 @@ import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../process.ts';
-import { paymentRecheckOptions, paymentWorkflow } from '../../temporal/messages.ts';
+import { type PaymentWorkflows, TemporalUnavailable } from '../../temporal/payment-workflows.ts';
 import type { AddressLimiter } from '../http/address-limiter.ts';
 import {
   createAddressSemaphore,
   RepeatedRateLimitError,
   rateLimited,
 } from '../http/address-limiter.ts';
-import type { LatePaymentStarter } from '../payer/late-payments.ts';
 import { unsigned } from './routes.ts';
 import type { Handlers, Routes } from '../routes.ts';
 import type { RequestOf } from '../http/route.ts';
@@ -26,8 +23,7 @@ import type { RequestOf } from '../http/route.ts';
 export interface Deps {
   gateways: Pick<Gateways, 'getAccount'>;
   payments: Pick<Payments, 'getByReference'>;
-  client: Client;
-  startLate: LatePaymentStarter;
+  workflows: Pick<PaymentWorkflows, 'recheck' | 'recheckLatePayment'>;
   /** Undefined without the key that opens the accounts' secrets: nothing can be checked then. */
   readNotification: NotificationReader | undefined;
   /** Counts what was not signed by the gateway. */
@@ -37,8 +33,6 @@ export interface Deps {
 }
 
 type NotificationRequest = RequestOf<Routes['notifyOfPayment']>;
-
-const deadlineMs = 5_000;
 
 /** News from gateways: checked, never believed, and answered once the payment's workflow has them. */
 export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOfPayment'> => {
@@ -107,22 +101,17 @@ const read = (
 };
 
 /** @throws PaymentError SERVICE_UNAVAILABLE */
-const pass = async ({ client, startLate }: Deps, payment: PaymentRef): Promise<void> => {
+const pass = async ({ workflows }: Deps, payment: PaymentRef): Promise<void> => {
   const { id, status } = payment;
   if (status === 'paid') return;
   try {
-    if (isTerminal(status)) await startLate(id);
-    else await tell(client, payment);
+    if (isTerminal(status)) await workflows.recheckLatePayment(id);
+    else await workflows.recheck(payment);
   } catch (error) {
-    if (error instanceof ServiceError) throw notNow(error);
+    if (error instanceof TemporalUnavailable) throw notNow(error);
     throw error;
   }
 };
-
-const tell = (client: Client, payment: PaymentRef) =>
-  client.withDeadline(Date.now() + deadlineMs, () =>
-    client.workflow.signalWithStart(paymentWorkflow, paymentRecheckOptions(payment)),
-  );
 
 const notNow = (cause: Error) =>
   new PaymentError('SERVICE_UNAVAILABLE', 'Notifications cannot be taken now.', { cause });

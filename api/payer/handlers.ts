@@ -6,18 +6,18 @@ import { hintOf } from '../../gateways/registry.ts';
 import type { PayerPayment, Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../process.ts';
 import { byPaymentId } from '../payments/by-payment-id.ts';
-import type { ThrottledStarter } from './late-payments.ts';
+import type { RecheckLatePayment } from './late-payments.ts';
 import { problemPage, retryingPage, toGateway } from './pages.ts';
 import type { RequestOf } from '../http/route.ts';
 import type { Handlers, Routes } from '../routes.ts';
-import type { Verifier } from '../payments/verifier.ts';
+import type { Verify } from '../payments/verifier.ts';
 import type { Starter } from '../payments/starter.ts';
 
 export interface Deps {
   payments: Pick<Payments, 'getForPayer' | 'isOpened' | 'sendToGateway'>;
-  verifier: Pick<Verifier, 'lastAnswer' | 'settle'>;
+  verify: Verify;
   starter: Pick<Starter, 'startNow'>;
-  startLate: ThrottledStarter;
+  recheckLatePayment: RecheckLatePayment;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -72,7 +72,7 @@ type ReturnRequest = RequestOf<Routes['returnFromGateway' | 'returnFromGatewayBy
 
 /** The return is a hint, never proof: the outcome is what the gateway says when it is asked. */
 const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
-  const { payments, verifier, logger } = deps;
+  const { payments, verify, logger } = deps;
   const find = byPaymentId(payments.getForPayer);
 
   const settle = async (payment: PayerPayment, request: ReturnRequest): Promise<Status> => {
@@ -84,9 +84,7 @@ const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
     logger.info({ payment_id: payment.id, says }, 'A payer came back');
     const told = { returned: true, cancelled: says === 'cancelled' };
     // Also for a payer who has closed the page meanwhile: what follows is to be done all the same.
-    const standing =
-      verifier.lastAnswer(payment.id, told) ??
-      (await verifier.settle(payment, told).catch(passOver));
+    const standing = await verify(payment, told).catch(passOver);
     if (standing?.kind === 'ended') return standing.status;
     const settled = await find(request).catch(passOver);
     return settled && isTerminal(settled.status) ? settled.status : 'processing';
@@ -109,15 +107,15 @@ const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
 };
 
 const lookForMoney = async (
-  { startLate, logger }: Deps,
+  { recheckLatePayment, logger }: Deps,
   { id }: Payment,
   withinMs: number,
 ): Promise<void> => {
   try {
-    await startLate(id, withinMs);
+    await recheckLatePayment(id, withinMs);
   } catch (error) {
     // The payer goes on; a notification or the sweep may tell of it as well.
-    logger.warn({ payment_id: id, err: error }, 'Nobody looks for late money of a return');
+    logger.warn({ payment_id: id, err: error }, 'Could not start the late-payment search');
   }
 };
 

@@ -10,11 +10,11 @@ import { createPaymentCreation } from './create.ts';
 import { createPaymentList } from './list.ts';
 import type { Handlers } from '../routes.ts';
 import type { Refuse } from '../http/route.ts';
-import type { Verifier } from './verifier.ts';
+import type { Verify } from './verifier.ts';
 
 export interface Deps extends CreateDeps {
   payments: Pick<Payments, 'insert' | 'get' | 'list'>;
-  verifier: Verifier;
+  verify: Verify;
 }
 
 interface PaymentRequest {
@@ -26,7 +26,7 @@ interface PaymentRequest {
 export const createPaymentHandlers = (
   deps: Deps,
 ): Pick<Handlers, 'createPayment' | 'listPayments' | 'getPayment' | 'verifyPayment'> => {
-  const { payments, verifier, publicBaseUrl } = deps;
+  const { payments, verify, publicBaseUrl } = deps;
 
   /** @throws PaymentError PAYMENT_NOT_FOUND, also for another application's or mode's payment */
   const find = async ({ caller, params, refuse }: PaymentRequest): Promise<StoredPayment> => {
@@ -47,14 +47,11 @@ export const createPaymentHandlers = (
       const payment = await find(request);
       // The record answers where the gateway has nothing to say.
       if (isTerminal(payment.status) || !payment.sent) return present(payment);
-      const asked = { returned: false };
-      const last = verifier.lastAnswer(payment.id, asked);
-      const { kind } = last ?? (await verifier.settle(payment, asked, request.disconnectSignal()));
-      // What was said a moment ago is not asked again; the record may be older than that.
-      const settled = last && last.kind !== 'ended' ? payment : await find(request);
-      if (kind === 'unknown' && !isTerminal(settled.status))
+      const { kind } = await verify(payment, { returned: false }, request.disconnectSignal());
+      const verified = await find(request);
+      if (kind === 'unknown' && !isTerminal(verified.status))
         throw request.refuse('GATEWAY_UNAVAILABLE');
-      return present(settled);
+      return present(verified);
     },
   };
 };

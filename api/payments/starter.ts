@@ -1,32 +1,28 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Client } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { WorkflowStart } from '../../contract/payment.ts';
-import type { WorkflowOutbox, OutboxEntry } from '../../postgres/workflow-outbox.ts';
+import type { OutboxEntry, WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
 import type { Logger } from '../../process.ts';
-import { withinTrace } from '../../process.ts';
-import { paymentWorkflow, paymentStartOptions } from '../../temporal/messages.ts';
-import type { payment } from '../../workflows/payment.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 
 export interface Deps {
-  client: Client;
+  workflows: Pick<PaymentWorkflows, 'start'>;
   outbox: Pick<WorkflowOutbox, 'delete'>;
   logger: Pick<Logger, 'warn'>;
 }
 
 const inFlightMax = 100;
 const waitingMax = 1_000;
-const deadlineMs = 5_000;
+const drainMs = 5_000;
 const deleteEveryMs = 200;
 
 /**
- * Starts workflows behind the answers: nobody waits for it, and nothing depends on it. What finds
- * no place here, or fails, keeps its `unstarted` row and is started by the sweep.
+ * Starts workflows after the create has been answered. A payment whose start fails, or that finds the
+ * queue full, keeps its outbox row, and the sweeper starts it.
  */
-export const createStarter = ({ client, outbox, logger }: Deps) => {
+export const createStarter = ({ workflows, outbox, logger }: Deps) => {
   const waiting: (() => void)[] = [];
   const inFlight = new Map<string, Promise<boolean>>();
-  // Started, and the `unstarted` row still to be deleted.
+  // Started, but the outbox row is not deleted yet.
   const started = new Set<string>();
   let deletion: NodeJS.Timeout | undefined;
 
@@ -34,59 +30,58 @@ export const createStarter = ({ client, outbox, logger }: Deps) => {
     clearTimeout(deletion);
     deletion = undefined;
     const ids = [...started];
-    // A row that stays is harmless: the sweep starts again, which changes nothing, and deletes it.
+    // A remaining row is harmless: the sweeper's start does nothing, and then it deletes the row.
     if (ids.length > 0) await outbox.delete(ids).catch(() => {});
     for (const id of ids) started.delete(id);
   };
 
-  /** @returns whether its workflow runs, or has run */
-  const startOne = async (facts: WorkflowStart): Promise<boolean> => {
+  /** @returns whether the workflow runs or has run */
+  const startOne = async (start: WorkflowStart): Promise<boolean> => {
     try {
-      await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.start<typeof payment>(paymentWorkflow, paymentStartOptions(facts)),
-      );
+      await workflows.start(start);
     } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
-        logger.warn({ payment_id: facts.id, err: error }, 'Left to the sweep: no workflow yet');
-        return false;
-      }
+      logger.warn(
+        { payment_id: start.id, err: error },
+        'Could not start the workflow; the sweeper will retry',
+      );
+      return false;
     }
-    started.add(facts.id);
+    started.add(start.id);
     deletion ??= setTimeout(() => void deleteStarted(), deleteEveryMs);
     return true;
   };
 
-  const run = async (facts: WorkflowStart): Promise<void> => {
-    const start = startOne(facts);
-    inFlight.set(facts.id, start);
-    await start;
-    inFlight.delete(facts.id);
+  const run = async (start: WorkflowStart): Promise<void> => {
+    const starting = startOne(start);
+    inFlight.set(start.id, starting);
+    await starting;
+    inFlight.delete(start.id);
     waiting.shift()?.();
   };
 
-  /** Its log lines are those of the request that wanted it, also when another one's end begins it. */
-  const inContext = (facts: WorkflowStart) => AsyncResource.bind(() => void run(facts));
+  /** Keeps the log context of the current request for a start that begins later. */
+  const runLater = (start: WorkflowStart) => AsyncResource.bind(() => void run(start));
 
   return {
-    start(facts: WorkflowStart): void {
-      if (inFlight.size < inFlightMax) void run(facts);
-      else if (waiting.length < waitingMax) waiting.push(inContext(facts));
+    start(start: WorkflowStart): void {
+      if (inFlight.size < inFlightMax) void run(start);
+      else if (waiting.length < waitingMax) waiting.push(runLater(start));
     },
 
     /**
-     * For a payer who waits at the door: resolves when the start has succeeded or failed. The workflow
-     * belongs to the trace of the create, not to the payer's.
+     * For a payer who waits at the checkout: resolves when the start has succeeded or failed. The workflow
+     * belongs to the trace of the create request, not to that of the payer.
      */
-    async startNow(facts: OutboxEntry): Promise<void> {
-      // A second start would change nothing, and cost the engine as much as the first.
-      if (started.has(facts.id) || (await inFlight.get(facts.id))) return;
-      await withinTrace(facts.traceId, () => run(facts));
+    async startNow(entry: OutboxEntry): Promise<void> {
+      // A second start would do nothing and cost Temporal as much as the first.
+      if (started.has(entry.id) || (await inFlight.get(entry.id))) return;
+      await run(entry);
     },
 
-    /** Waits for the starts in flight, so that a graceful stop leaves little to the sweep. */
+    /** Waits for the starts in flight, so that a graceful stop leaves little to the sweeper. */
     async drain(): Promise<void> {
       waiting.length = 0;
-      for (const until = Date.now() + deadlineMs; inFlight.size > 0 && Date.now() < until;)
+      for (const until = Date.now() + drainMs; inFlight.size > 0 && Date.now() < until;)
         await new Promise((resolve) => setTimeout(resolve, 20));
       await deleteStarted();
     },

@@ -4,10 +4,12 @@ export const {
   instrumentPaymentOutcomes,
   instrumentDeliveries,
   instrumentGateways,
+  instrumentSweeperTasks,
   instrumentLogger,
 }: typeof measured = {
   instrumentPaymentOutcomes: (paymentOutcomes) => paymentOutcomes,
   instrumentDeliveries: (deliveries) => deliveries,
   instrumentGateways: (gatewayOf) => gatewayOf,
+  instrumentSweeperTasks: (tasks) => tasks,
   instrumentLogger: (logger) => logger,
 };

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SetupError } from '../../process.ts';
-import { historyRetention, searchAttributes } from '../../temporal/messages.ts';
+import { historyRetention } from '../../temporal/namespace.ts';
+import { searchAttributes } from '../../temporal/start-options.ts';
 import { type Launched, launch, type Running } from '../launch.ts';
 
 export interface TemporalOptions {

@@ -4,7 +4,7 @@ import type { Service } from './service.ts';
 import { skipAllTime } from './skip-time.ts';
 import { until } from './until.ts';
 
-/** The types in the source document's tables. */
+/** The types of the tables in the service interface. */
 export const kinds = {
   string: (value: unknown) => typeof value === 'string' && value !== '',
   'string or null': (value: unknown) => value === null || kinds.string(value),
@@ -21,7 +21,7 @@ export type Kind = keyof typeof kinds;
 export const outcomes = ['paid', 'failed', 'cancelled', 'expired'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** A payment for each way it can end, order_id `order-<outcome>`, as it is answered and sent. */
+/** One payment for each outcome, with the order id `order-<outcome>`, and its webhook. */
 export const endInEveryWay = async (
   { client, receiver }: Pick<Service, 'client' | 'receiver'>,
   journey: Journey,

@@ -3,8 +3,8 @@ import { createServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { answerCall } from './grpc.ts';
 
-/** A Temporal that has these messages as answers; to all else it says that it is not available. */
-export const startFailingEngine = async (answers: Readonly<Record<string, Uint8Array>>) => {
+/** A Temporal server that gives these answers by method, and UNAVAILABLE to any other call. */
+export const startFailingTemporal = async (answers: Readonly<Record<string, Uint8Array>>) => {
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer();
   server.on('session', (session) => sessions.add(session));

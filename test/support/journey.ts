@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { undeclared } from './declared.ts';
 import type { Service } from './service.ts';
 
-/** An answer of the API, read. */
+/** A response of the API with its body. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -10,7 +10,7 @@ export interface Answer {
   json: Record<string, unknown>;
 }
 
-/** A caller of the public API and the browser of its payers, without following redirects. */
+/** An application that calls the public API, and the browser of its payers. It follows no redirects. */
 export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
   const call = async (method: string, path: string, init: RequestInit = {}): Promise<Answer> => {
     const url = path.startsWith('http') ? path : `${service.url}${path}`;
@@ -27,7 +27,7 @@ export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
 
   const journey = {
     call,
-    /** An authenticated request; `body` is sent as it is when it is text. */
+    /** An authenticated request. A text body is sent unchanged, any other as JSON. */
     request: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
       call(method, path, {
         headers: {
@@ -40,7 +40,7 @@ export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
           : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }),
 
-    /** A created payment's id. */
+    /** Creates a payment and returns its id. */
     async create(fields: Record<string, unknown> = {}): Promise<string> {
       const created = await journey.request('POST', '/api/v1/payments', {
         order_id: 'order-1',
@@ -54,19 +54,19 @@ export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
     get: (id: string) => journey.request('GET', `/api/v1/payments/${id}`),
     verify: (id: string) => journey.request('POST', `/api/v1/payments/${id}/verify`),
     checkout: (id: string) => call('GET', `/api/v1/payments/${id}/checkout`),
-    /** The payer's choice on the sandbox gateway's page. */
+    /** The payer chooses on the sandbox gateway's page. */
     choose: (id: string, action: string, fields: Record<string, string> = {}) =>
       call('POST', `/api/v1/sandbox/${id}`, form({ action, ...fields })),
     comeBack: (id: string) => call('GET', `/api/v1/payments/${id}/return`),
 
-    /** Created, and the payer stands before the sandbox gateway's page. */
+    /** Creates a payment and sends its payer to the sandbox gateway's page. */
     async atGateway(fields: Record<string, unknown> = {}): Promise<string> {
       const id = await journey.create(fields);
       const sent = await journey.checkout(id);
       expect(sent.status, sent.text).toBe(302);
       return id;
     },
-    /** The whole way of a payer who comes back. */
+    /** Creates a payment whose payer chooses and comes back. */
     async finish(action: string, fields: Record<string, string> = {}): Promise<string> {
       const id = await journey.atGateway();
       await journey.choose(id, action, fields);

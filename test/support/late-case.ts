@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { createLateActivities } from '../../activities/late-payments.ts';
 import { createBulkhead } from '../../activities/bulkhead.ts';
+import { createLatePaymentActivities } from '../../activities/late-payments.ts';
 import type { Answer, Reversal } from '../../gateways/gateway.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
@@ -11,11 +11,11 @@ import { startRecords } from './records.ts';
 import type { silence } from './scripted-gateway.ts';
 import { aGateway, inTurn, publicBaseUrl, readableLogger } from './scripted-gateway.ts';
 
-/** One that captures by itself and shows reversals, one that does not show them, and a two-step one. */
+/** One driver that captures by itself and shows reversals, one that does not show them, one in two steps. */
 const drivers = ['stripe', 'payping', 'zarinpal'] as const;
 type DriverName = (typeof drivers)[number];
 
-/** Records with such gateways. */
+/** Records with a gateway of each driver. */
 export const startLateRecords = async (): Promise<Records> => {
   const records = await startRecords();
   for (const slug of drivers)
@@ -28,45 +28,47 @@ export const startLateRecords = async (): Promise<Records> => {
   return records;
 };
 
-export interface Scene {
+export interface LateCase {
   driver?: DriverName;
-  /** What is recorded is kept, and the answer of Postgres is lost. */
+  /** Postgres stores the record, but its answer is lost. */
   answerIsLost?: boolean;
-  /** What the last verification before the end was answered. */
+  /** The answer to the last verification before the end. */
   verified?: 'processing';
   inquire: (Answer | typeof silence)[];
-  /** Without it, the gateway takes nothing back. */
+  /** Absent: the gateway cannot reverse. */
   reverse?: (Reversal | typeof silence)[] | (() => Promise<Reversal>);
 }
 
-/** A payment that ended unpaid, and what its gateway says then. */
-export const lateCase = async (records: Records, scene: Scene) => {
-  const { driver = 'stripe', verified, inquire, reverse, answerIsLost = false } = scene;
+/** A payment that ended unpaid, with a scripted gateway. */
+export const lateCase = async (records: Records, given: LateCase) => {
+  const { driver = 'stripe', verified, inquire, reverse, answerIsLost = false } = given;
   const payment = await records.ended('expired', { gateway: driver });
-  const said = {
-    at: new Date(),
-    operation: 'verify' as const,
-    code: null,
-    message: null,
-    durationMs: 1,
-  };
   if (verified)
-    await createGatewayExchanges(records.sql).insert(payment.id, [{ ...said, result: verified }]);
+    await createGatewayExchanges(records.sql).insert(payment.id, [
+      {
+        at: new Date(),
+        operation: 'verify',
+        result: verified,
+        code: null,
+        message: null,
+        durationMs: 1,
+      },
+    ]);
   const { gatewayOf, calls } = aGateway({
     inquire: inTurn<Answer>(...inquire),
     ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
   });
   const { logger, alerts } = readableLogger();
   const latePayments = createLatePayments(records.sql);
-  const recordInVain = async (...row: Parameters<typeof latePayments.record>): Promise<never> => {
+  const recordAndFail = async (...row: Parameters<typeof latePayments.record>): Promise<never> => {
     await latePayments.record(...row);
     throw new Error('The connection is lost');
   };
   let nowMs = Date.now();
   const gatewayBulkhead = createBulkhead({ perOwner: 1 });
-  const { resolveLatePayment } = createLateActivities({
+  const { resolveLatePayment } = createLatePaymentActivities({
     paymentOutcomes: records.paymentOutcomes,
-    latePayments: answerIsLost ? { ...latePayments, record: recordInVain } : latePayments,
+    latePayments: answerIsLost ? { ...latePayments, record: recordAndFail } : latePayments,
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
     gatewayBulkhead,
@@ -75,7 +77,7 @@ export const lateCase = async (records: Records, scene: Scene) => {
     logger,
   });
   const before = await records.everythingOf(payment.id);
-  const entries = async () => {
+  const auditEntries = async () => {
     const subject = `payment:${payment.id}`;
     return (await createAuditLog(records.sql).list({ subject, limit: 9 })).toReversed();
   };
@@ -83,18 +85,20 @@ export const lateCase = async (records: Records, scene: Scene) => {
     payment,
     calls,
     alerts,
-    takePlace: () => gatewayBulkhead.take(payment.gateway, 'PAY_other'),
-    look: ({ last = false } = {}) => resolveLatePayment({ id: payment.id, last }),
+    acquireSlot: () => gatewayBulkhead.acquire(payment.gateway, 'PAY_other'),
+    resolve: ({ last = false } = {}) => resolveLatePayment({ id: payment.id, last }),
     minutesLater(count: number) {
       nowMs += count * 60_000;
     },
     async audited() {
-      return (await entries()).map(({ action }) => action.replace('payment.late_payment_', ''));
+      return (await auditEntries()).map(({ action }) =>
+        action.replace('payment.late_payment_', ''),
+      );
     },
-    /** What else stands there each time. */
-    written: async () => (await entries()).map(({ after }) => after),
+    /** The facts of each audit entry. */
+    auditedFacts: async () => (await auditEntries()).map(({ after }) => after),
     /** The payment, its event and its delivery are as they were. */
-    async isUntouched() {
+    async isUnchanged() {
       expect(await records.everythingOf(payment.id)).toEqual(before);
     },
   };

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
+import { createBulkhead } from '../../activities/bulkhead.ts';
 import type { Deps } from '../../activities/payment.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
-import { createBulkhead } from '../../activities/bulkhead.ts';
+import type { AdapterOf } from '../../gateways/adapters.ts';
 import type { Answer, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../gateways/gateway.ts';
 import { observed } from '../../gateways/observe.ts';
-import type { AdapterOf } from '../../gateways/adapters.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { Records } from './records.ts';
 
@@ -18,25 +18,25 @@ export const confirmed = (fields: Partial<Extract<Answer, { state: 'paid' }>> = 
   ...fields,
 });
 
-/** The gateway times out, answers 5xx or nonsense. */
+/** The gateway times out, or answers 5xx or nonsense. */
 export const silence = async (): Promise<never> => {
   throw new GatewayUnavailable('timeout');
 };
 
-/** Gives the answers in turn; a call beyond the last one is an error. */
+/** Gives the answers in turn. A call after the last one is an error. */
 export const inTurn = <T>(...answers: (T | typeof silence)[]) => {
-  const left = answers.values();
+  const remaining = answers.values();
   return async (): Promise<T> => {
-    const { done, value } = left.next();
-    if (done) throw new Error('The gateway was asked more often than the script says');
-    return value === silence ? silence() : (value as T); // The one function among the answers is out.
+    const { done, value } = remaining.next();
+    if (done) throw new Error('The gateway was called more often than the script says');
+    return value === silence ? silence() : (value as T); // `silence` is the only function among them.
   };
 };
 
-/** A gateway that answers by the script and knows nothing else; what it was asked is kept. */
+/** A gateway that answers by the script and records its calls. Any other call is an error. */
 export const aGateway = (script: Partial<GatewayAdapter>) => {
   const asked: { call: keyof GatewayAdapter; payment: GatewayPayment }[] = [];
-  const answering =
+  const recorded =
     <P extends GatewayPayment, A>(
       call: keyof GatewayAdapter,
       answer: ((payment: P) => Promise<A>) | undefined,
@@ -47,11 +47,11 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
       return answer(payment);
     };
   const adapter: GatewayAdapter = {
-    open: answering('open', script.open),
-    verify: answering('verify', script.verify),
-    inquire: answering('inquire', script.inquire),
-    ...(script.expire && { expire: answering('expire', script.expire) }),
-    ...(script.reverse && { reverse: answering('reverse', script.reverse) }),
+    open: recorded('open', script.open),
+    verify: recorded('verify', script.verify),
+    inquire: recorded('inquire', script.inquire),
+    ...(script.expire && { expire: recorded('expire', script.expire) }),
+    ...(script.reverse && { reverse: recorded('reverse', script.reverse) }),
   };
   let lists = 0;
   const { listUnverified } = script;
@@ -66,7 +66,7 @@ export const aGateway = (script: Partial<GatewayAdapter>) => {
 
 export const publicBaseUrl = 'https://pay.example';
 
-/** A logger whose lines can be read. */
+/** A logger whose lines a test can read. */
 export const readableLogger = () => {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
@@ -77,7 +77,7 @@ export const readableLogger = () => {
   };
 };
 
-/** The activities of payments, on real records and against a gateway that answers by the script. */
+/** The activities of payments, with real records and a scripted gateway. */
 export const withGateway = (
   records: Pick<Records, 'paymentOutcomes' | 'sql'>,
   script: Partial<GatewayAdapter>,
@@ -92,12 +92,12 @@ export const withGateway = (
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
     gatewayBulkhead: createBulkhead({ perOwner: 250 }),
-    workflows: { startLate: async (id) => void late.push(id) },
+    workflows: { startLatePayment: async (id) => void late.push(id) },
     publicBaseUrl,
     now: () => now,
     logger,
     ...deps,
   });
-  /** `late`: payments whose money somebody was told to look for. */
+  /** `late`: the payments whose late-payment workflow was started. */
   return { ...activities, ...gateway, alerts, now, late };
 };

@@ -1,32 +1,43 @@
-import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import { readFileSync } from 'node:fs';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
 import type { WorkflowStart } from '../../contract/payment.ts';
+import type { VerificationResult } from '../../contract/status.ts';
 import { freePort } from '../../stack/ports.ts';
 import { startTemporal } from '../../stack/temporal/server.ts';
-import type { payment } from '../../workflows/payment.ts';
 import {
   paymentsQueue,
   paymentWorkflow,
-  paymentStartOptions,
+  type VerifyRequest,
+  verifyUpdate,
   webhooksQueue,
 } from '../../temporal/messages.ts';
+import { paymentStartOptions } from '../../temporal/start-options.ts';
+import type { payment } from '../../workflows/payment.ts';
 import { timeSkipping } from './skip-time.ts';
 
 export type Script = Partial<Activities>;
 
-/** What most scripts begin and end with. */
+/** The beginning and the end of most scripts. */
 export const opens = { openPayment: async () => 'open' as const };
 export const delivers = { deliverWebhook: async () => 'delivered' as const };
+
+const paymentActivities = [
+  'openPayment',
+  'verifyPayment',
+  'expirePayment',
+  'deliverWebhook',
+] as const;
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 /**
- * The real engine and the real workflows; only the activities are scripted, payment by payment.
- * @param others those of the other workflows
+ * A real Temporal server and the real workflows, with scripted activities: each payment has a script of
+ * its own.
+ * @param others the activities of the other workflows
  */
 export const startScriptedWorker = async (extraArgs: string[] = [], others: Script = {}) => {
   const temporal = await startTemporal({
@@ -40,16 +51,15 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
   const calls = new Map<string, { name: string; request: unknown }[]>();
 
   const scripted =
-    (name: 'openPayment' | 'verifyPayment' | 'expirePayment' | 'deliverWebhook') =>
+    (name: (typeof paymentActivities)[number]) =>
     async (request: { id: string }): Promise<unknown> => {
       calls.get(request.id)?.push({ name, request });
       const activity = scripts.get(request.id)?.[name];
       if (!activity) throw new Error(`${name} is not in the script`);
-      return (activity as (given: { id: string }) => Promise<unknown>)(request);
+      return (activity as (request: { id: string }) => Promise<unknown>)(request);
     };
-  const [openPayment, verifyPayment, expirePayment, deliverWebhook] = (
-    ['openPayment', 'verifyPayment', 'expirePayment', 'deliverWebhook'] as const
-  ).map(scripted);
+  const [openPayment, verifyPayment, expirePayment, deliverWebhook] =
+    paymentActivities.map(scripted);
   const workflowBundle = { code: readFileSync(inject('workflowBundle'), 'utf8') };
   const workers = await Promise.all([
     Worker.create({
@@ -63,29 +73,46 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
   ]);
   const runs = workers.map((worker) => worker.run());
 
-  /** A payment that is to live by this script. */
-  const enter = (script: Script, { expiresInMs = 30 * 60_000 } = {}) => {
+  /** Prepares a payment with this script, whose workflow the test starts itself. */
+  const prepare = (script: Script, { expiresInMs = 30 * 60_000 } = {}) => {
     const id = `PAY_${randomUUID()}`;
     scripts.set(id, script);
     calls.set(id, []);
-    const facts: WorkflowStart = {
-      ...{ id, application: 'a', orderId: 'o', amount: 1, currency: 'EUR', gateway: 'g' },
+    const start: WorkflowStart = {
+      id,
+      application: 'a',
+      orderId: 'o',
+      amount: 1,
+      currency: 'EUR',
+      gateway: 'g',
       expiresAt: new Date(Date.now() + expiresInMs),
     };
-    const callsOf = (name?: string) =>
-      (calls.get(id) ?? []).filter((call) => name === undefined || call.name === name);
-    return { id, facts, callsOf };
+    /** The newest run. */
+    const handle = client.workflow.getHandle<typeof payment>(id);
+    return {
+      id,
+      start,
+      handle,
+      /** The activities that the workflow has called, all or those of one name. */
+      callsOf: (name?: string) =>
+        (calls.get(id) ?? []).filter((call) => name === undefined || call.name === name),
+      /** Sends an update of its own, which Temporal does not merge with an equal one. */
+      verify: (request: VerifyRequest = { returned: false }) =>
+        handle.executeUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate, {
+          args: [request],
+        }),
+    };
   };
 
   return {
     client,
-    enter,
-    /** Starts such a payment. */
-    async play(...given: Parameters<typeof enter>) {
-      const { facts, ...entered } = enter(...given);
-      const start = paymentStartOptions(facts);
-      const handle = await client.workflow.start<typeof payment>(paymentWorkflow, start);
-      return { ...entered, handle };
+    prepare,
+    /** Prepares a payment and starts its workflow. */
+    async play(...args: Parameters<typeof prepare>) {
+      const prepared = prepare(...args);
+      const options = paymentStartOptions(prepared.start);
+      await client.workflow.start<typeof payment>(paymentWorkflow, options);
+      return prepared;
     },
     async stop() {
       for (const worker of workers) worker.shutdown();
@@ -97,3 +124,23 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
   };
 };
 export type ScriptedWorker = Awaited<ReturnType<typeof startScriptedWorker>>;
+
+type Handle = Pick<WorkflowHandle, 'fetchHistory'>;
+
+/** How many updates the workflow has accepted. */
+export const countUpdates = async (handle: Handle): Promise<number> => {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)
+    .length;
+};
+
+/** How many timers the workflow has started. */
+export const countTimers = async (handle: Handle): Promise<number> => {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
+};
+
+export const hasTimerFired = async (handle: Handle): Promise<boolean> => {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).some((event) => event.timerFiredEventAttributes);
+};

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 
-/** What lets a test server skip time; never for production. */
+/** Lets a test server skip time. Never for production. */
 export const timeSkipping = [
   'frontend.WorkflowTimeSkippingEnabled',
   'system.workflowTimeSkippingEnabled',
 ].flatMap((key) => ['--dynamic-config-value', `${key}=true`]);
 
-type Skipping = NonNullable<
+type TimeSkippingConfig = NonNullable<
   NonNullable<
     Parameters<
       Client['workflowService']['updateWorkflowExecutionOptions']
@@ -16,7 +16,7 @@ type Skipping = NonNullable<
   >['timeSkippingConfig']
 >;
 
-const skip = (client: Client, workflowId: string, timeSkippingConfig: Skipping) =>
+const configure = (client: Client, workflowId: string, timeSkippingConfig: TimeSkippingConfig) =>
   client.workflowService.updateWorkflowExecutionOptions({
     namespace: client.options.namespace,
     workflowExecution: { workflowId },
@@ -24,19 +24,19 @@ const skip = (client: Client, workflowId: string, timeSkippingConfig: Skipping) 
     updateMask: { paths: ['time_skipping_config'] },
   });
 
-/** From now on this workflow waits for nothing: its clock jumps to whatever is due next. */
+/** From now on the workflow's clock jumps to the next timer or retry. */
 export const skipAllTime = async (client: Client, workflowId: string): Promise<void> => {
-  await skip(client, workflowId, { enabled: true });
+  await configure(client, workflowId, { enabled: true });
 };
 
-/** This workflow's clock moves on by exactly so much, then time passes as it does. */
+/** Advances the workflow's clock by exactly this much. Afterwards it runs at normal speed again. */
 export const skipTime = async (
   client: Client,
   workflowId: string,
   duration: '2m' | '14h',
 ): Promise<void> => {
   const id = randomUUID();
-  await skip(client, workflowId, {
+  await configure(client, workflowId, {
     enabled: true,
     fastForwardConfig: { id, duration: msToTs(duration) },
   });

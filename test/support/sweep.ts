@@ -1,45 +1,63 @@
-import type { PaymentWorkflows } from '../../activities/payment-workflows.ts';
-import { createSweeperActivities } from '../../activities/sweeper.ts';
+import { createHealingTask } from '../../activities/sweeper-tasks/healing.ts';
+import { createIdempotencyKeyTask } from '../../activities/sweeper-tasks/idempotency-keys.ts';
+import { createInquiryTask } from '../../activities/sweeper-tasks/inquiries.ts';
+import { createOutboxTask } from '../../activities/sweeper-tasks/outbox.ts';
 import type { GatewayAdapter } from '../../gateways/gateway.ts';
-import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
+import { createGatewayExchanges, type GatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import { createSweeperQueries } from '../../postgres/sweeper.ts';
 import { createWorkflowOutbox } from '../../postgres/workflow-outbox.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import type { Records } from './records.ts';
 import { aGateway, publicBaseUrl, readableLogger } from './scripted-gateway.ts';
 
-/** The sweep's activities on a gateway that is scripted, and what they did to workflows. */
-export const sweepOn = (
-  records: Records,
+/** The sweeper's tasks with a scripted gateway. Records the payments whose workflows they touch. */
+export const sweeperTasksOn = (
+  records: Pick<Records, 'sql' | 'paymentOutcomes'>,
   script: Partial<GatewayAdapter>,
-  workflows: Partial<PaymentWorkflows> = {},
+  {
+    workflows = {},
+    gatewayExchanges = createGatewayExchanges(records.sql),
+  }: {
+    workflows?: Partial<PaymentWorkflows>;
+    gatewayExchanges?: Pick<GatewayExchanges, 'insertRepeated'>;
+  } = {},
 ) => {
   const { gatewayOf, asked, lists } = aGateway(script);
-  const told: string[] = [];
-  const late: string[] = [];
-  const started: { id: string; again: boolean }[] = [];
   const { logger, alerts, warnings } = readableLogger();
-  const activities = createSweeperActivities({
+  const started: string[] = [];
+  const restarted: string[] = [];
+  const rechecked: string[] = [];
+  const late: string[] = [];
+  const deps = {
     sweeperQueries: createSweeperQueries(records.sql),
     outbox: createWorkflowOutbox(records.sql),
     idempotencyKeys: createIdempotencyKeys(records.sql),
     paymentOutcomes: records.paymentOutcomes,
-    gatewayExchanges: createGatewayExchanges(records.sql),
+    gatewayExchanges,
     gatewayOf,
     workflows: {
-      async start({ id }, { again }) {
-        started.push({ id, again });
-      },
-      async tell({ id }) {
-        told.push(id);
-      },
-      async startLate(id) {
-        late.push(id);
-      },
+      start: async ({ id }: { id: string }) => void started.push(id),
+      restart: async ({ id }: { id: string }) => void restarted.push(id),
+      recheck: async ({ id }: { id: string }) => void rechecked.push(id),
+      startLatePayment: async (id: string) => void late.push(id),
       ...workflows,
     },
     publicBaseUrl,
     logger,
-  });
-  return { ...activities, asked, lists, told, late, started, alerts, warnings };
+  };
+  return {
+    ...createOutboxTask(deps),
+    ...createInquiryTask(deps),
+    ...createHealingTask(deps),
+    ...createIdempotencyKeyTask(deps),
+    asked,
+    lists,
+    started,
+    restarted,
+    rechecked,
+    late,
+    alerts,
+    warnings,
+  };
 };

@@ -27,17 +27,17 @@ interface Options {
   webhookUrl?: string | null;
   resolve?: () => Promise<string[]>;
   ring?: KeyRing;
-  places?: Bulkhead;
+  bulkhead?: Bulkhead;
   deliveries?: Deliveries;
-  /** How long the try has waited in the queue; below 0 where it is due later only. */
+  /** How long the attempt has waited in the queue; negative if it is not due yet. */
   queuedMs?: number;
-  /** By how much the engine's clock was ahead when it handed the try out. */
-  handedOutInMs?: number;
-  /** How much later than now it is, by all clocks. */
+  /** How far Temporal's clock was ahead when it handed out the attempt. */
+  startedInMs?: number;
+  /** Advances all clocks. */
   laterMs?: number;
 }
 
-/** One try of a delivery, as the engine would ask for it. */
+/** Runs the activity once, as Temporal would. */
 const deliver = async (options: Options, payment?: { id: string }, isReset = false) => {
   const { webhookUrl = 'https://shop.example/hook', resolve, ring = keyRing } = options;
   const { queuedMs = 0, laterMs = 0 } = options;
@@ -56,8 +56,8 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
     secretBox: createSecretBox(ring),
     dispatcher,
     targetRule: { allowLoopback: true },
-    deliveryBulkhead: options.places ?? createBulkhead({ perOwner: 25 }),
-    activityStartedAt: async () => new Date(Date.now() + (options.handedOutInMs ?? 0)),
+    deliveryBulkhead: options.bulkhead ?? createBulkhead({ perOwner: 25 }),
+    activityStartedAt: async () => new Date(Date.now() + (options.startedInMs ?? 0)),
     now: () => new Date(Date.now() + laterMs),
     logger: { info() {}, warn() {} },
   });
@@ -77,7 +77,7 @@ const ledgerOf = (id: string) => records.sql`
   select number, completed_at is not null as completed, error_class, response_status,
     response_body from attempts where payment_id = ${id} order by number`;
 
-describe('one try of a delivery', () => {
+describe('deliverWebhook', () => {
   const dead = () =>
     Promise.reject(new AttemptError({ errorClass: 'dns', error: 'The host name has no address' }));
   it.each<[string, Options]>([
@@ -87,7 +87,7 @@ describe('one try of a delivery', () => {
     ['blocked', { webhookUrl: 'https://169.254.169.254/' }],
     ['connect', { webhookUrl: 'http://127.0.0.1:9/' }],
     ['no_url', { webhookUrl: null }],
-  ])('FS-36: %s is a failed attempt that follows the schedule: %j', async (errorClass, options) => {
+  ])('counts %s as a failed attempt with the documented delay: %j', async (errorClass, options) => {
     const { id, result } = await deliver(options);
     expect(result).toMatchObject({ type: 'WebhookAttemptFailed', nextRetryDelay: 60_000 });
     expect(await ledgerOf(id)).toMatchObject([
@@ -100,18 +100,18 @@ describe('one try of a delivery', () => {
     expect(next?.dueInSeconds).toBeLessThanOrEqual(60);
   });
 
-  it('gives its place back, however it ended', async () => {
-    const places = createBulkhead({ perOwner: 1 });
+  it('releases its slot however it ends', async () => {
+    const bulkhead = createBulkhead({ perOwner: 1 });
     const strange: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
-    const { result } = await deliver({ places, ring: strange });
+    const { result } = await deliver({ bulkhead, ring: strange });
     expect(result).toMatchObject({ message: 'SECRETS_KEY holds no key named k1' });
     for (let turn = 0; turn < 2; turn += 1)
-      expect((await deliver({ places, resolve: dead })).result).toMatchObject({
+      expect((await deliver({ bulkhead, resolve: dead })).result).toMatchObject({
         type: 'WebhookAttemptFailed',
       });
   });
 
-  it('a key that is missing is our own failure: no POST, and the number is repeated', async () => {
+  it('does not count a missing key as an attempt, and repeats the number', async () => {
     await using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 204 No Content\r\n\r\n');
     });
@@ -120,14 +120,14 @@ describe('one try of a delivery', () => {
     expect(result).toMatchObject({ message: 'SECRETS_KEY holds no key named k1' });
     expect(result).not.toHaveProperty('nextRetryDelay');
     expect(server.requests).toEqual([]);
-    // The key is back: with the former key as the second of the ring, too.
+    // The former key is now the second one of the ring.
     const ring = { currentId: 'k2', keys: new Map([...other.keys, ...keyRing.keys]) };
     const again = await deliver({ webhookUrl: server.url, ring }, { id });
     expect(again.result).toBe('delivered');
     expect(await ledgerOf(id)).toMatchObject([{ number: 1, completed: true, error_class: null }]);
   });
 
-  it('FS-24: an answer of any bytes is kept as far as it can be, and changes nothing', async () => {
+  it('stores an answer of arbitrary bytes as far as possible', async () => {
     await using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 500 Oh\r\nconnection: close\r\n\r\n');
       socket.end(Buffer.concat([Buffer.from([0, 255, 254, 0xed, 0xa0, 0x80]), randomBytes(9_000)]));
@@ -137,7 +137,7 @@ describe('one try of a delivery', () => {
     expect(await ledgerOf(id)).toMatchObject([{ completed: true, response_status: 500 }]);
   });
 
-  it('FS-30: each attempt carries the time at which it is sent, and a signature of its own', async () => {
+  it('sends each attempt with its own timestamp and signature', async () => {
     await using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n');
     });
@@ -157,32 +157,32 @@ describe('one try of a delivery', () => {
     expect(second.split('\r\n\r\n')[1]).toBe(first.split('\r\n\r\n')[1]);
   });
 
-  it('the delay begins at the end of the attempt, however long that had waited in the queue', async () => {
+  it('waits the whole delay after an attempt that waited in the queue', async () => {
     const options = { webhookUrl: 'http://127.0.0.1:9/' };
     const { id } = await deliver({ ...options, queuedMs: 59_000 });
     const early = await deliver(options, { id });
     expect(early.result).toMatchObject({
-      message: expect.stringContaining('before the documented'),
+      message: expect.stringContaining('delay is not over'),
     });
     expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
     expect(await ledgerOf(id)).toHaveLength(1);
   });
 
-  it('is not sent before its time, though the engine hands it out; a clock that skipped is believed', async () => {
+  it('waits for the delay if Temporal hands out the attempt early, unless Temporal’s clock skipped it', async () => {
     const due = { webhookUrl: 'http://127.0.0.1:9/', queuedMs: -61_000 };
     const { id } = await deliver({ webhookUrl: due.webhookUrl });
     const early = await deliver(due, { id });
     expect(early.result).toMatchObject({
-      message: expect.stringContaining('before the documented'),
+      message: expect.stringContaining('delay is not over'),
     });
     expect((early.result as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(55_000);
     expect(await ledgerOf(id)).toHaveLength(1);
-    await deliver({ ...due, handedOutInMs: 61_000 }, { id });
+    await deliver({ ...due, startedInMs: 61_000 }, { id });
     expect(await ledgerOf(id)).toHaveLength(2);
   });
 
-  it('FS-48: without a place it goes back before anything is written', async () => {
-    const { id, result } = await deliver({ places: createBulkhead({ perOwner: 0 }) });
+  it('fails with a retry delay before it writes anything if there is no free slot', async () => {
+    const { id, result } = await deliver({ bulkhead: createBulkhead({ perOwner: 0 }) });
     expect(result).toMatchObject({
       type: 'WebhookPostponed',
       nextRetryDelay: expect.any(Number),
@@ -191,7 +191,7 @@ describe('one try of a delivery', () => {
     expect(await ledgerOf(id)).toEqual([]);
   });
 
-  it('FS-25: six attempts are six: only a reset begins a round, not a run that heals too late', async () => {
+  it('starts another round only in a run that a reset started', async () => {
     const { id } = await records.ended('paid');
     await records.sql`
       update deliveries set status = 'exhausted', next_attempt_at = null, exhausted_by_run = 'before'
@@ -205,7 +205,7 @@ describe('one try of a delivery', () => {
     expect(await ledgerOf(id)).toMatchObject([{ completed: true, error_class: 'connect' }]);
   });
 
-  it('FS-25: a reset’s own run that has used up its round does not begin another', async () => {
+  it('does not start another round in the run that used up its round', async () => {
     const { id } = await records.ended('paid');
     await records.sql`
       update deliveries set status = 'exhausted', next_attempt_at = null,
@@ -216,7 +216,7 @@ describe('one try of a delivery', () => {
     expect(await ledgerOf(id)).toEqual([]);
   });
 
-  it('an attempt that an earlier try completes just now is not sent again', async () => {
+  it('does not send an attempt that an earlier try completes at the same moment', async () => {
     await using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 204 No Content\r\n\r\n');
     });
@@ -226,12 +226,16 @@ describe('one try of a delivery', () => {
     const earlier = { number: 1, round: 1, scheduledAt: at, startedAt: at };
     const deliveries = {
       ...all,
-      // Between the look and the row of this try, the earlier one is recorded.
+      // The earlier try completes after this one has read the ledger and before it writes.
       async beginAttempt(...args: Parameters<typeof all.beginAttempt>) {
         await all.beginAttempt(id, earlier);
         const result = {
-          ...{ durationMs: 1, responseStatus: 204, responseBody: null, responseTruncated: false },
-          ...{ errorClass: null, error: null },
+          durationMs: 1,
+          responseStatus: 204,
+          responseBody: null,
+          responseTruncated: false,
+          errorClass: null,
+          error: null,
         };
         const consequence = { status: 'delivered' } as const;
         await all.completeAttempt(id, 1, { result, consequence, completedAt: at });
@@ -245,7 +249,7 @@ describe('one try of a delivery', () => {
     expect([last.result, server.requests]).toEqual(['delivered', []]);
   });
 
-  it('an attempt that an earlier try completes while it is sent says what the record says', async () => {
+  it('keeps the result of an earlier try that completes the attempt during the POST', async () => {
     await using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 204 No Content\r\n\r\n');
     });

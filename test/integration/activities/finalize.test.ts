@@ -22,26 +22,26 @@ const actionsOf = async (id: string) => {
   return entries.map(({ action }) => action).toSorted();
 };
 
-it('FS-20, FS-08: an order paid twice, and a tracking code that comes twice, are told to admins', async () => {
+it('alerts admins of an order that is paid twice and of a tracking code that comes twice', async () => {
   const pay = async (orderId: string, trackingCode: string, fields: Partial<Payment> = {}) => {
     const payment = await records.sent({ orderId, ...fields });
     const gateway = verifying(confirmed({ trackingCode }));
     await gateway.verifyPayment({ id: payment.id, returned: false });
     return { alerts: gateway.alerts(), actions: await actionsOf(payment.id) };
   };
-  const nothing = { alerts: [], actions: [] };
-  expect(await pay('one', 'A')).toEqual(nothing);
-  expect(await pay('two', 'B')).toEqual(nothing);
-  // Another application, and the other mode, have orders of their own.
-  expect(await pay('one', 'C', { application: 'quiet' })).toEqual(nothing);
-  expect(await pay('one', 'D', { test: false })).toEqual(nothing);
-  // As often as it failed before, an order is paid once.
+  const none = { alerts: [], actions: [] };
+  expect(await pay('one', 'A')).toEqual(none);
+  expect(await pay('two', 'B')).toEqual(none);
+  // Each application, and each mode, has orders of its own.
+  expect(await pay('one', 'C', { application: 'quiet' })).toEqual(none);
+  expect(await pay('one', 'D', { test: false })).toEqual(none);
+  // Failed payments of the order do not count.
   await records.ended('failed', { orderId: 'four' });
-  expect(await pay('four', 'F')).toEqual(nothing);
+  expect(await pay('four', 'F')).toEqual(none);
   // Each gateway has tracking codes of its own.
   const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
   await createGateways(records.sql).insert({ slug: 'second', ...account });
-  expect(await pay('five', 'B', { gateway: 'second' })).toEqual(nothing);
+  expect(await pay('five', 'B', { gateway: 'second' })).toEqual(none);
   expect(await pay('one', 'E')).toEqual({
     alerts: ['duplicate'],
     actions: ['payment.duplicate'],
@@ -52,7 +52,7 @@ it('FS-20, FS-08: an order paid twice, and a tracking code that comes twice, are
   });
 });
 
-it('FS-20: both are told also where the try broke off right after the end', async () => {
+it('alerts admins also if the first try broke off right after the end', async () => {
   const orderId = 'broken-off';
   const first = await records.sent({ orderId });
   await verifying(confirmed()).verifyPayment({ id: first.id, returned: false });

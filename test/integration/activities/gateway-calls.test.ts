@@ -1,24 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSweeperActivities } from '../../../activities/sweeper.ts';
 import type { Answer, GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
-import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { createSweeperQueries } from '../../../postgres/sweeper.ts';
-import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import { countedSql } from '../../support/counted-sql.ts';
 import { operationsOn } from '../../support/operations.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
-import {
-  aGateway,
-  confirmed,
-  inTurn,
-  publicBaseUrl,
-  readableLogger,
-  silence,
-  withGateway,
-} from '../../support/scripted-gateway.ts';
+import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
+import { sweeperTasksOn } from '../../support/sweep.ts';
 
 let records: Records;
 beforeAll(async () => {
@@ -26,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-/** The activities, and how many statements they send. */
+/** The activities with a counter of their statements. */
 const counted = (script: Partial<GatewayAdapter>) => {
   const { sql, statements } = countedSql(records.sql);
   const gateway = withGateway({ sql, paymentOutcomes: createPaymentOutcomes(sql) }, script);
@@ -41,11 +30,11 @@ const opened = (id: string): Opening => ({
   redirect: { method: 'GET', url: 'https://gateway.example/pay' },
 });
 
-it('what was said to the gateway is kept in the statement that writes what it means', async () => {
+it('stores the exchanges in the statement that stores their result', async () => {
   const { id } = await records.created();
   const { openPayment, statements } = counted({ open: inTurn(opened(id)) });
   await openPayment({ id, late: false });
-  // What stands, and the opening.
+  // One reads the record, one stores the opening.
   expect(statements()).toBe(2);
   expect(await exchangesOf(id)).toMatchObject([
     { operation: 'open', result: 'opened', code: null, message: null },
@@ -56,7 +45,7 @@ it('what was said to the gateway is kept in the statement that writes what it me
   await asked.verifyPayment({ id, returned: false });
   expect(asked.statements()).toBe(4);
   await asked.verifyPayment({ id, returned: false });
-  // Besides these two one looks for doubts.
+  // A third looks for duplicates.
   expect(asked.statements()).toBe(7);
   expect((await exchangesOf(id)).slice(1)).toMatchObject([
     { operation: 'verify', result: 'waiting' },
@@ -70,21 +59,21 @@ it('what was said to the gateway is kept in the statement that writes what it me
   expect(same).toEqual({ same: true });
 });
 
-it('a deadline keeps all that was asked in it', async () => {
+it('stores all exchanges of a deadline', async () => {
   const { id } = await records.sent();
   const { expirePayment, statements } = counted({
     verify: inTurn<Answer>({ state: 'waiting' }, { state: 'expired' }),
     expire: async () => false,
   });
   await expirePayment({ id, grace: true, unreachable: false });
-  // Besides these two one asks what was heard before, as of whatever is not paid.
+  // A third reads the earlier exchanges, because the payment is not paid.
   expect(statements()).toBe(3);
   expect((await exchangesOf(id)).map(({ operation, result }) => `${operation}: ${result}`)).toEqual(
     [...['verify: waiting', 'expire: refused', 'verify: expired']],
   );
 });
 
-it('a gateway that is silent while a payment is opened is noted each time', async () => {
+it('stores each opening that got no answer', async () => {
   const { id } = await records.created();
   const { openPayment } = counted({ open: silence });
   await expect(openPayment({ id, late: false })).rejects.toThrow('timeout');
@@ -93,7 +82,7 @@ it('a gateway that is silent while a payment is opened is noted each time', asyn
   ]);
 });
 
-it('a try that broke off by a fault of ours is not noted, the next one is', async () => {
+it('does not store the exchanges of a try that a fault of ours ended', async () => {
   const { id } = await records.sent();
   const secret = 'sk_live_secret';
   const broken = counted({ verify: () => Promise.reject(new Error(secret)) });
@@ -104,7 +93,7 @@ it('a try that broke off by a fault of ours is not noted, the next one is', asyn
   expect(await exchangesOf(id)).toMatchObject([{ operation: 'verify', result: 'waiting' }]);
 });
 
-it('the last 50 stay', async () => {
+it('keeps the last 50 exchanges of each payment', async () => {
   const [other, { id }] = [await records.sent(), await records.sent()];
   const waiting = { verify: async (): Promise<Answer> => ({ state: 'waiting' }) };
   const { verifyPayment } = counted(waiting);
@@ -115,13 +104,12 @@ it('the last 50 stay', async () => {
   const kept = await exchangesOf(id);
   expect(kept).toHaveLength(50);
   expect(kept).not.toContainEqual(first);
-  // Each payment has its own 50.
   expect(await exchangesOf(other.id)).toHaveLength(1);
   await verifyPayment({ id: other.id, returned: false });
   expect(await exchangesOf(id)).toEqual(kept);
 });
 
-it('admins see them in the timeline, without card numbers', async () => {
+it('shows exchanges to admins in the timeline without card numbers', async () => {
   const { id } = await records.sent();
   const { verifyPayment } = counted({
     verify: inTurn<Answer>(
@@ -137,27 +125,17 @@ it('admins see them in the timeline, without card numbers', async () => {
   await verifyPayment({ id, returned: false });
   await verifyPayment({ id, returned: false });
   const { timeline } = await operationsOn(records.sql).payments.get(id);
-  const told = timeline.flatMap(({ what, details }) =>
+  const shown = timeline.flatMap(({ what, details }) =>
     what === 'gateway: verify' ? [details?.replace(/, \d+ ms$/, '')] : [],
   );
-  expect(told).toEqual(['waiting', 'failed · -51 · Card 424242******4242 was declined']);
+  expect(shown).toEqual(['waiting', 'failed · -51 · Card 424242******4242 was declined']);
 });
 
-describe("the sweep's inquiries", () => {
+describe('the inquiries of the sweeper', () => {
   const sweepWith = (inquire: GatewayAdapter['inquire']) => {
-    const { gatewayOf } = aGateway({ inquire });
     const { sql, statements } = countedSql(records.sql);
-    const { inquireAtGateway } = createSweeperActivities({
-      sweeperQueries: createSweeperQueries(records.sql),
-      outbox: createWorkflowOutbox(records.sql),
-      idempotencyKeys: createIdempotencyKeys(records.sql),
-      paymentOutcomes: records.paymentOutcomes,
-      gatewayExchanges: createGatewayExchanges(sql),
-      gatewayOf,
-      workflows: { start: async () => {}, tell: async () => {}, startLate: async () => {} },
-      publicBaseUrl,
-      logger: readableLogger().logger,
-    });
+    const gatewayExchanges = createGatewayExchanges(sql);
+    const { inquireAtGateway } = sweeperTasksOn(records, { inquire }, { gatewayExchanges });
     const sweep = async (ids: readonly string[]) => {
       await records.sql`update payments set inquired_at = now()`;
       await records.sql`
@@ -168,7 +146,7 @@ describe("the sweep's inquiries", () => {
     return { sweep, statements };
   };
 
-  it('are kept for all that it asks at once by one statement, also those in vain', async () => {
+  it('are stored in one statement per batch, also those without an answer', async () => {
     const ids: string[] = [];
     for (let made = 0; made < 10; made += 1) ids.push((await records.sent()).id);
     const { sweep, statements } = sweepWith(async ({ id }) => {
@@ -178,10 +156,10 @@ describe("the sweep's inquiries", () => {
     });
     await sweep(ids);
     expect(statements()).toBe(1);
-    const told: unknown[] = [];
-    for (const id of ids) told.push(...(await exchangesOf(id)));
-    expect(told).toHaveLength(10);
-    expect(told.slice(0, 3)).toMatchObject([
+    const stored: unknown[] = [];
+    for (const id of ids) stored.push(...(await exchangesOf(id)));
+    expect(stored).toHaveLength(10);
+    expect(stored.slice(0, 3)).toMatchObject([
       { operation: 'inquire', result: 'no_answer', message: 'timeout' },
       { operation: 'inquire', result: 'error', message: null },
       { operation: 'inquire', result: 'processing' },
@@ -190,15 +168,15 @@ describe("the sweep's inquiries", () => {
     expect(timeline).toContainEqual(
       expect.objectContaining({
         what: 'gateway: inquire',
-        details: expect.stringMatching(/^settling/),
+        details: expect.stringMatching(/^processing/),
       }),
     );
   });
 
-  it('do not push out what else was said: the last one with each result stays', async () => {
+  it('do not evict other exchanges: the last one with each result is kept', async () => {
     const [{ id }, other] = [await records.created(), await records.sent()];
     await counted({ open: inTurn(opened(id)) }).openPayment({ id, late: false });
-    // It may have taken the money: that is not to be forgotten.
+    // This verification may have captured the money.
     await counted({ verify: silence }).verifyPayment({ id, returned: false });
     let asked = 0;
     const { sweep } = sweepWith(async () => {

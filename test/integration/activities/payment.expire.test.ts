@@ -13,14 +13,14 @@ beforeAll(async () => {
 afterAll(() => records.drop());
 
 const inTime = { grace: true, unreachable: false };
-const unasked = () => withGateway(records, {});
-const standing = async ({ id }: Payment) => {
+const aSilentScript = () => withGateway(records, {});
+const stateOf = async ({ id }: Payment) => {
   const facts = await records.paymentOutcomes.get(id);
   const events = await records.eventsOf(id);
   return { status: facts?.status, failureCode: facts?.failureCode, events: events.length };
 };
 
-/** The payer is sent off after the activity has read the record, before it writes. */
+/** Sends the payer to the gateway after the activity has read the record and before it writes. */
 const sendingMeanwhile = (payment: Payment, first: () => Promise<unknown> = async () => {}) => {
   let reads = 0;
   return {
@@ -36,40 +36,40 @@ const sendingMeanwhile = (payment: Payment, first: () => Promise<unknown> = asyn
   };
 };
 
-describe('at the deadline, where no payer was ever sent to the gateway', () => {
-  it('a payment that is open there is expired without asking', async () => {
+describe('expirePayment, if no payer was sent to the gateway', () => {
+  it('expires an open payment without a call to the gateway', async () => {
     const payment = await records.opened();
-    const { expirePayment, calls } = unasked();
+    const { expirePayment, calls } = aSilentScript();
     const kind = await expirePayment({ id: payment.id, ...inTime });
     expect(kind).toEqual({ kind: 'ended', status: 'expired' });
     expect(calls()).toEqual([]);
-    expect(await standing(payment)).toEqual({ status: 'expired', failureCode: null, events: 1 });
+    expect(await stateOf(payment)).toEqual({ status: 'expired', failureCode: null, events: 1 });
   });
 
-  it('a payment whose workflow started too late is expired', async () => {
+  it('expires a payment whose workflow started too late', async () => {
     const payment = await records.created();
-    await unasked().expirePayment({ id: payment.id, ...inTime });
-    expect(await standing(payment)).toEqual({ status: 'expired', failureCode: null, events: 1 });
+    await aSilentScript().expirePayment({ id: payment.id, ...inTime });
+    expect(await stateOf(payment)).toEqual({ status: 'expired', failureCode: null, events: 1 });
   });
 
-  it('a payment whose gateway could not be reached has failed: gateway_error', async () => {
+  it('fails a payment whose gateway could not be reached as gateway_error', async () => {
     const payment = await records.created();
-    const { expirePayment, calls } = unasked();
+    const { expirePayment, calls } = aSilentScript();
     const kind = await expirePayment({ id: payment.id, grace: true, unreachable: true });
     expect(kind).toEqual({ kind: 'ended', status: 'failed' });
     expect(calls()).toEqual([]);
-    expect(await standing(payment)).toMatchObject({ failureCode: 'gateway_error', events: 1 });
+    expect(await stateOf(payment)).toMatchObject({ failureCode: 'gateway_error', events: 1 });
   });
 
-  it('the same where the last of many tries failed for a reason of ours, or its run was lost', async () => {
+  it('fails it as gateway_error also if the last try failed for another reason, or the run was lost', async () => {
     const payment = await records.created();
     const asked = withGateway(records, { open: silence });
     await expect(asked.openPayment({ id: payment.id, late: false })).rejects.toThrow('timeout');
-    await unasked().expirePayment({ id: payment.id, ...inTime });
-    expect(await standing(payment)).toMatchObject({ failureCode: 'gateway_error', events: 1 });
+    await aSilentScript().expirePayment({ id: payment.id, ...inTime });
+    expect(await stateOf(payment)).toMatchObject({ failureCode: 'gateway_error', events: 1 });
   });
 
-  it('FS-16: the gateway is asked about a payer who is sent there in this very moment', async () => {
+  it('asks the gateway if a payer is sent there at the same moment', async () => {
     const payment = await records.opened();
     const paymentOutcomes = sendingMeanwhile(payment);
     const { expirePayment, calls } = withGateway(
@@ -81,7 +81,7 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
     expect(calls()).toEqual(['verify']);
   });
 
-  it('FS-16: a payment that is opened and entered in this very moment is asked about next time', async () => {
+  it('asks the gateway next time if the payment is opened and its payer sent at the same moment', async () => {
     const payment = await records.created();
     const opened = {
       reference: `REF_${payment.id}`,
@@ -95,18 +95,18 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
     const { expirePayment } = withGateway({ ...records, paymentOutcomes }, script);
     const first = await expirePayment({ id: payment.id, grace: true, unreachable: true });
     expect(first).toEqual({ kind: 'waiting' });
-    expect(await standing(payment)).toEqual({ status: 'pending', failureCode: null, events: 0 });
+    expect(await stateOf(payment)).toEqual({ status: 'pending', failureCode: null, events: 0 });
     const second = await expirePayment({ id: payment.id, grace: true, unreachable: true });
     expect(second).toEqual({ kind: 'ended', status: 'paid' });
   });
 });
 
 interface LastInquiry {
-  promise: string;
+  name: string;
   grace?: boolean;
-  /** What the gateway answers, in turn. */
+  /** The gateway's answers, in turn. */
   verify: (Answer | typeof silence)[];
-  /** What it says to being expired; without it, it cannot do that. */
+  /** Its answer to closing the payment. Absent: it cannot close payments. */
   expire?: boolean | typeof silence;
   kind: string;
   status: string;
@@ -117,57 +117,94 @@ const settling: Answer = { state: 'processing' };
 const ended = (status: string) => ({ kind: 'ended', status });
 const open = (kind: string) => ({ kind, status: 'processing' });
 const inquiries: LastInquiry[] = [
-  { promise: 'confirmed', verify: [confirmed()], ...ended('paid') },
-  { promise: 'another amount', verify: [confirmed({ amount: 1 })], ...ended('failed') },
-  { promise: 'cancelled', verify: [{ state: 'cancelled' }], ...ended('cancelled') },
-  { promise: 'expired there', verify: [{ state: 'expired' }], ...ended('expired') },
-  { promise: 'in progress, within the grace', verify: [settling], ...open('processing') },
+  { name: 'ends as paid if confirmed', verify: [confirmed()], ...ended('paid') },
   {
-    promise: 'in progress past the grace: expired at the gateway',
-    ...{ grace: false, verify: [settling], expire: true, ...ended('expired') },
+    name: 'ends as failed if another amount was paid',
+    verify: [confirmed({ amount: 1 })],
+    ...ended('failed'),
+  },
+  { name: 'ends as cancelled', verify: [{ state: 'cancelled' }], ...ended('cancelled') },
+  {
+    name: 'ends as expired if expired at the gateway',
+    verify: [{ state: 'expired' }],
+    ...ended('expired'),
   },
   {
-    promise: 'in progress past the grace, at a gateway that cannot expire',
-    ...{ grace: false, verify: [settling], ...ended('expired') },
+    name: 'stays open within the grace while in progress',
+    verify: [settling],
+    ...open('processing'),
   },
   {
-    promise: 'nobody paid: expired at the gateway',
-    ...{ verify: [waiting], expire: true, ...ended('expired') },
-  },
-  { promise: 'nobody paid, no way to expire', verify: [waiting], ...ended('expired') },
-  {
-    promise: 'FS-17: the gateway refuses to expire, because it is paid by now',
-    ...{ verify: [waiting, confirmed()], expire: false, ...ended('paid') },
+    name: 'closes a payment in progress after the grace',
+    grace: false,
+    verify: [settling],
+    expire: true,
+    ...ended('expired'),
   },
   {
-    promise: 'FS-17: the gateway refuses to expire what it has expired by now',
-    ...{ verify: [waiting, { state: 'expired' }], expire: false, ...ended('expired') },
+    name: 'ends a payment in progress after the grace if the gateway cannot close it',
+    grace: false,
+    verify: [settling],
+    ...ended('expired'),
   },
   {
-    promise: 'the gateway refuses to expire, and still has no outcome',
-    ...{ verify: [waiting, settling], expire: false, ...open('unknown') },
+    name: 'closes the payment at the gateway if nobody paid',
+    verify: [waiting],
+    expire: true,
+    ...ended('expired'),
   },
   {
-    promise: 'the gateway refuses to expire, and falls silent',
-    ...{ verify: [waiting, silence], expire: false, ...open('unknown') },
+    name: 'ends as expired if nobody paid and the gateway cannot close it',
+    verify: [waiting],
+    ...ended('expired'),
   },
   {
-    promise: 'FS-07: silence to being expired is no outcome',
-    ...{ verify: [waiting, waiting], expire: silence, ...open('unknown') },
+    name: 'ends as paid if the gateway refuses to close it because it was paid meanwhile',
+    verify: [waiting, confirmed()],
+    expire: false,
+    ...ended('paid'),
   },
   {
-    promise: 'the gateway has expired it, and only the answer is lost',
-    ...{ verify: [waiting, { state: 'expired' }], expire: silence, ...ended('expired') },
+    name: 'ends as expired if the gateway refuses to close it because it has expired',
+    verify: [waiting, { state: 'expired' }],
+    expire: false,
+    ...ended('expired'),
   },
-  { promise: 'FS-07: silence is no outcome', verify: [silence], ...open('unknown') },
   {
-    promise: 'FS-07: silence is no outcome past the grace either',
-    ...{ grace: false, verify: [silence], ...open('unknown') },
+    name: 'has no outcome if the gateway refuses to close it and has none',
+    verify: [waiting, settling],
+    expire: false,
+    ...open('unknown'),
+  },
+  {
+    name: 'has no outcome if the gateway refuses to close it and then does not answer',
+    verify: [waiting, silence],
+    expire: false,
+    ...open('unknown'),
+  },
+  {
+    name: 'has no outcome if the gateway does not answer the close',
+    verify: [waiting, waiting],
+    expire: silence,
+    ...open('unknown'),
+  },
+  {
+    name: 'ends as expired if only the answer to the close was lost',
+    verify: [waiting, { state: 'expired' }],
+    expire: silence,
+    ...ended('expired'),
+  },
+  { name: 'has no outcome if the gateway does not answer', verify: [silence], ...open('unknown') },
+  {
+    name: 'has no outcome if the gateway does not answer after the grace either',
+    grace: false,
+    verify: [silence],
+    ...open('unknown'),
   },
 ];
 
-describe('the last inquiry', () => {
-  it.each(inquiries.map((inquiry) => [inquiry.promise, inquiry] as const))(
+describe('expirePayment, if a payer was sent to the gateway: the last inquiry', () => {
+  it.each(inquiries.map((inquiry) => [inquiry.name, inquiry] as const))(
     '%s',
     async (_, { grace = true, verify, expire, kind, status }) => {
       const payment = await records.sent();
@@ -178,7 +215,7 @@ describe('the last inquiry', () => {
       const isOver = kind === 'ended';
       const answer = await expirePayment({ id: payment.id, grace, unreachable: false });
       expect(answer).toEqual(isOver ? { kind, status } : { kind });
-      expect(await standing(payment)).toMatchObject({ status, events: isOver ? 1 : 0 });
+      expect(await stateOf(payment)).toMatchObject({ status, events: isOver ? 1 : 0 });
       const expiring = expire === undefined ? [] : ['expire'];
       expect(calls()).toEqual(['verify', ...expiring, ...verify.slice(1).map(() => 'verify')]);
     },
@@ -189,38 +226,35 @@ describe('the last inquiry', () => {
     { verify: [waiting, silence], expire: silence },
     { verify: [waiting, silence], expire: false },
     { verify: [waiting, waiting], expire: false },
-  ])(
-    'alerts when it has no answer 15 minutes after the deadline: %o',
-    async ({ verify, expire }) => {
-      const { id } = await records.sent();
-      for (const grace of [true, false]) {
-        const { expirePayment, alerts } = withGateway(records, {
-          verify: inTurn<Answer>(...verify),
-          ...(expire !== undefined && { expire: inTurn<boolean>(expire) }),
-        });
-        expect(await expirePayment({ id, grace, unreachable: false })).toEqual({
-          kind: 'unknown',
-        });
-        expect(alerts()).toEqual(grace ? [] : ['gateway_silent']);
-      }
-    },
-  );
+  ])('alerts if there is no answer after the grace: %o', async ({ verify, expire }) => {
+    const { id } = await records.sent();
+    for (const grace of [true, false]) {
+      const { expirePayment, alerts } = withGateway(records, {
+        verify: inTurn<Answer>(...verify),
+        ...(expire !== undefined && { expire: inTurn<boolean>(expire) }),
+      });
+      expect(await expirePayment({ id, grace, unreachable: false })).toEqual({
+        kind: 'unknown',
+      });
+      expect(alerts()).toEqual(grace ? [] : ['gateway_silent']);
+    }
+  });
 
-  it('is followed by a look for money that may yet be taken, also after a crash', async () => {
-    const lookedFor = async (said: Answer) => {
+  it('starts the late-payment workflow if money may still be captured, also when repeated', async () => {
+    const startedLate = async (answer: Answer) => {
       const { id } = await records.sent();
-      const { expirePayment, late } = withGateway(records, { verify: inTurn<Answer>(said) });
+      const { expirePayment, late } = withGateway(records, { verify: inTurn<Answer>(answer) });
       for (let tries = 0; tries < 2; tries += 1) {
-        const answer = await expirePayment({ id, grace: false, unreachable: false });
-        expect(answer).toEqual({ kind: 'ended', status: 'expired' });
+        const result = await expirePayment({ id, grace: false, unreachable: false });
+        expect(result).toEqual({ kind: 'ended', status: 'expired' });
       }
       return late.map((each) => each === id);
     };
-    expect(await lookedFor(settling)).toEqual([true, true]);
-    expect(await lookedFor(waiting)).toEqual([]);
+    expect(await startedLate(settling)).toEqual([true, true]);
+    expect(await startedLate(waiting)).toEqual([]);
   });
 
-  it('money that was taken while an earlier try said that nobody paid is looked for', async () => {
+  it('starts the late-payment workflow if this try captures money after another one ended the payment', async () => {
     const payment = await records.sent();
     const { expirePayment, late } = withGateway(records, {
       async verify() {
@@ -234,9 +268,9 @@ describe('the last inquiry', () => {
     expect(late).toEqual([payment.id]);
   });
 
-  describe('where nobody can look for money then', () => {
-    const startLate = () => Promise.reject(new Error('the engine is away'));
-    /** A try that is answered this when another one has ended the payment meanwhile. */
+  describe('if the late-payment workflow cannot be started', () => {
+    const temporalIsAway = () => Promise.reject(new Error('Temporal is away'));
+    /** A try that gets this answer after another try has ended the payment. */
     const answeredLate = async (answer: Answer, earlier: Answer, meanwhile: Answer = waiting) => {
       const { id } = await records.sent();
       const verifying = (said: Answer) => withGateway(records, { verify: async () => said });
@@ -251,26 +285,26 @@ describe('the last inquiry', () => {
           },
         },
         {
-          workflows: { startLate },
-          paymentOutcomes: { ...records.paymentOutcomes, flagDuplicates: startLate },
+          workflows: { startLatePayment: temporalIsAway },
+          paymentOutcomes: { ...records.paymentOutcomes, flagDuplicates: temporalIsAway },
         },
       );
-      await expect(gateway.expirePayment(deadline)).rejects.toThrow('the engine is away');
+      await expect(gateway.expirePayment(deadline)).rejects.toThrow('Temporal is away');
       return { id, alerts: gateway.alerts() };
     };
 
     it.each([
-      ['all of it', confirmed()],
+      ['the amount', confirmed()],
       ['another amount', confirmed({ amount: 1 })],
-    ])('what was taken, %s, is told of, and in doubt from then on', async (_, answer) => {
+    ])('alerts if the gateway captured %s, and the next try starts it', async (_, answer) => {
       const { id, alerts } = await answeredLate(answer, waiting);
       expect(alerts).toEqual(['late_payment']);
-      const again = unasked();
+      const again = aSilentScript();
       await again.verifyPayment({ id, returned: false });
       expect(again.late).toEqual([id]);
     });
 
-    it('nothing is told of where nothing was taken, or the payment is paid', async () => {
+    it('does not alert if nothing was captured, or the payment is paid', async () => {
       const unpaid = await answeredLate({ state: 'cancelled' }, { state: 'processing' });
       expect(unpaid.alerts).toEqual([]);
       const paid = await answeredLate(confirmed(), waiting, confirmed());
@@ -278,11 +312,11 @@ describe('the last inquiry', () => {
     });
   });
 
-  it('FS-12: is not made about a payment that has ended', async () => {
+  it('is not made for a payment that has ended', async () => {
     for (const status of terminalStatuses) {
       const { id } = await records.ended(status);
       const before = await records.everythingOf(id);
-      const { expirePayment, calls } = unasked();
+      const { expirePayment, calls } = aSilentScript();
       expect(await expirePayment({ id, ...inTime })).toEqual({ kind: 'ended', status });
       expect(calls()).toEqual([]);
       expect(await records.everythingOf(id)).toEqual(before);

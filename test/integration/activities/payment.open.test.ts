@@ -22,7 +22,7 @@ const refused: Opening = { result: 'refused', code: '-9', message: 'no such merc
 const opening = (open?: GatewayAdapter['open']) => withGateway(records, open ? { open } : {});
 
 describe('openPayment', () => {
-  it('tells the gateway what is to be paid, and keeps its reference and where the payer goes', async () => {
+  it('sends the payment to the gateway, and stores its reference and redirect', async () => {
     const payment = await records.created({ description: 'Tea' });
     const { openPayment, asked } = opening(async () => opened('A-1'));
     expect(await openPayment({ id: payment.id, late: false })).toBe('open');
@@ -38,21 +38,21 @@ describe('openPayment', () => {
     expect(await records.payments.sendToGateway(id, new Date())).toEqual(redirect);
   });
 
-  it.each([true, false])('does not open again what is open (late: %s)', async (late) => {
+  it.each([true, false])('does not open a payment twice (late: %s)', async (late) => {
     const { id } = await records.opened();
     const { openPayment, calls } = opening();
     expect(await openPayment({ id, late })).toBe('open');
     expect(calls()).toEqual([]);
   });
 
-  it('opens nothing past the deadline', async () => {
+  it('opens nothing after the deadline', async () => {
     const { id } = await records.created();
     const { openPayment, calls } = opening();
     expect(await openPayment({ id, late: true })).toBe('unopened');
     expect(calls()).toEqual([]);
   });
 
-  it('ends a payment that the gateway refuses to open: merchant_configuration, with an alert', async () => {
+  it('ends a payment that the gateway refuses to open as merchant_configuration, with an alert', async () => {
     const { id } = await records.created();
     const { openPayment, alerts } = opening(async () => refused);
     expect(await openPayment({ id, late: false })).toEqual({ ended: 'failed' });
@@ -69,19 +69,19 @@ describe('openPayment', () => {
     expect(alerts()).toEqual(['merchant_configuration']);
   });
 
-  it('FS-07: is repeated by the engine while the gateway is silent; that is no outcome', async () => {
+  it('fails with a retryable failure while the gateway does not answer, without an outcome', async () => {
     const { id } = await records.created();
     const before = await records.everythingOf(id);
     const { openPayment } = opening(inTurn<Opening>(silence, opened('A-2')));
     await expect(openPayment({ id, late: false })).rejects.toMatchObject({
-      type: 'GATEWAY_UNAVAILABLE',
+      type: 'GatewayUnavailable',
       nonRetryable: false,
     });
     expect(await records.everythingOf(id)).toEqual(before);
     expect(await openPayment({ id, late: false })).toBe('open');
   });
 
-  it('FS-16: makes no money doubtful where the gateway was silent only while it was opened', async () => {
+  it('does not look for a late payment if the gateway was silent only during the opening', async () => {
     const { id } = await records.created();
     const { openPayment, verifyPayment, late } = withGateway(records, {
       open: inTurn<Opening>(silence, opened('A-7')),
@@ -95,26 +95,26 @@ describe('openPayment', () => {
     expect(late).toEqual([]);
   });
 
-  it('does not blame the gateway for a fault of ours', async () => {
+  it('does not report a fault of ours as an unavailable gateway', async () => {
     const { id } = await records.created();
     const { openPayment } = opening(() => Promise.reject(new TypeError('x is undefined')));
     await expect(openPayment({ id, late: false })).rejects.toThrow(TypeError);
   });
 
-  it('past the deadline opens nothing any more, and says whether the gateway was asked in vain', async () => {
+  it('reports after the deadline whether the gateway could not be reached', async () => {
     const { id } = await records.created();
     const { openPayment, calls } = opening(silence);
     const expire = () => records.sql`update payments set expires_at = now() where id = ${id}`;
     await expect(openPayment({ id, late: false })).rejects.toMatchObject({ nonRetryable: false });
     await expire();
-    const inVain = { type: 'GATEWAY_UNAVAILABLE', nonRetryable: true };
-    await expect(opening().openPayment({ id, late: false })).rejects.toMatchObject(inVain);
+    const final = { type: 'GatewayUnavailable', nonRetryable: true };
+    await expect(opening().openPayment({ id, late: false })).rejects.toMatchObject(final);
     const { id: never } = await records.created({ expiresAt: new Date() });
     expect(await opening().openPayment({ id: never, late: false })).toBe('unopened');
     expect(calls()).toHaveLength(1);
   });
 
-  it('without a place at its gateway comes back within half of the time that is left', async () => {
+  it('retries within half of the time left if its gateway has no free slot', async () => {
     const { id, expiresAt } = await records.created();
     const { openPayment, calls } = withGateway(
       records,
@@ -125,13 +125,13 @@ describe('openPayment', () => {
       },
     );
     await expect(openPayment({ id, late: false })).rejects.toMatchObject({
-      type: 'GATEWAY_BUSY',
+      type: 'GatewayBusy',
       nextRetryDelay: 2_000,
     });
     expect(calls()).toEqual([]);
   });
 
-  it('says what stands when a run begins after the end', async () => {
+  it('returns how far an ended payment has come', async () => {
     const { openPayment, calls } = opening();
     for (const status of terminalStatuses) {
       const { id } = await records.ended(status);
@@ -148,14 +148,14 @@ describe('openPayment', () => {
     expect(calls()).toEqual([]);
   });
 
-  it('FS-12: changes nothing when the payment ended while the gateway was opening it', async () => {
+  it('changes nothing if the payment ended while the gateway was opening it', async () => {
     const payment = await records.created();
     const { openPayment } = opening(async () => {
       const { ended, event } = endOf(payment, 'expired');
       await records.paymentOutcomes.end(ended, event, noWords);
       return opened('A-3');
     });
-    // The workflow goes on to the delivery: it would wait for a payer otherwise.
+    // The workflow delivers the event. Otherwise it would wait for a payer.
     expect(await openPayment({ id: payment.id, late: false })).toEqual({ ended: 'expired' });
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({
       status: 'expired',
@@ -163,7 +163,7 @@ describe('openPayment', () => {
     });
   });
 
-  it('leaves a payment as an earlier try opened it, which comes through after all', async () => {
+  it('keeps the reference of an earlier try that finishes late', async () => {
     const payment = await records.created();
     const { openPayment } = opening(async () => {
       const earlier = { reference: 'A-5', redirect, exchanges: [] };
@@ -174,10 +174,10 @@ describe('openPayment', () => {
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ reference: 'A-5' });
   });
 
-  it('lets a payer who is at the gateway pay, though a second opening was refused', async () => {
+  it('keeps a payment open that an earlier try opened, though the second opening was refused', async () => {
     const payment = await records.created();
     const { openPayment } = opening(async () => {
-      // An earlier try, given up by the engine, comes through after all.
+      // Temporal has given up an earlier try, which still finishes.
       const earlier = { reference: 'A-4', redirect, exchanges: [] };
       await records.paymentOutcomes.open(payment.id, earlier);
       await records.payments.sendToGateway(payment.id, new Date());

@@ -30,29 +30,30 @@ const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> 
 };
 const verifying = (...answers: (Answer | typeof silence)[]) =>
   withGateway(records, { verify: inTurn<Answer>(...answers) });
-const settle = async (answer: Answer | typeof silence, returned = false) => {
+/** Verifies a payment whose gateway gives this answer. */
+const verifyOnce = async (answer: Answer | typeof silence, returned = false) => {
   const payment = await records.sent();
   const gateway = verifying(answer);
   const kind = await gateway.verifyPayment({ id: payment.id, returned });
   return { payment, kind, ...gateway };
 };
 
-describe('verifyPayment, when the gateway', () => {
-  it('confirms our amount and currency: paid, with what the gateway tells', async () => {
-    const { payment, kind, now, asked } = await settle(confirmed());
+describe('verifyPayment', () => {
+  it('ends the payment as paid with the gateway’s details if amount and currency are equal', async () => {
+    const { payment, kind, now, asked } = await verifyOnce(confirmed());
     expect(kind).toEqual({ kind: 'ended', status: 'paid' });
-    const told = { trackingCode: 'TRACK-1', cardPanMasked: '502229******1234' };
-    const stands = await records.paymentOutcomes.get(payment.id);
-    expect(stands).toMatchObject({ ...told, status: 'paid', paidAt: now, updatedAt: now });
+    const details = { trackingCode: 'TRACK-1', cardPanMasked: '502229******1234' };
+    const stored = await records.paymentOutcomes.get(payment.id);
+    expect(stored).toMatchObject({ ...details, status: 'paid', paidAt: now, updatedAt: now });
     const event = await eventOfPayment(payment);
     expect(event).toMatchObject({ event: 'payment.paid', tracking_code: 'TRACK-1' });
-    // FS-08: the reference is from our record.
+    // The reference comes from our record.
     const { id, amount, currency } = payment;
     expect(asked).toMatchObject([{ payment: { id, amount, currency, reference: `REF_${id}` } }]);
   });
 
-  it('confirms without card and tracking code: paid, and these are null', async () => {
-    const { payment } = await settle(confirmed({ trackingCode: null, cardPanMasked: null }));
+  it('ends it as paid without a card and a tracking code', async () => {
+    const { payment } = await verifyOnce(confirmed({ trackingCode: null, cardPanMasked: null }));
     expect(await eventOfPayment(payment)).toMatchObject({
       status: 'paid',
       tracking_code: null,
@@ -67,37 +68,34 @@ describe('verifyPayment, when the gateway', () => {
     { amount: 12.5 },
     { currency: 'USD' },
     { currency: 'eur' },
-  ])(
-    'FS-08, FS-19: confirms %o instead: amount_mismatch, never paid, with an alert',
-    async (other) => {
-      const { payment, kind, alerts, late } = await settle(confirmed(other));
-      expect(kind).toEqual({ kind: 'ended', status: 'failed' });
-      expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({
-        status: 'failed',
-        failureCode: 'amount_mismatch',
-        paidAt: null,
-        trackingCode: null,
-      });
-      expect(await eventOfPayment(payment)).toMatchObject({ failure_code: 'amount_mismatch' });
-      expect(alerts()).toEqual(['amount_mismatch']);
-      // FS-16: what was taken goes back.
-      expect(late).toEqual([payment.id]);
-    },
-  );
+  ])('ends it as amount_mismatch with an alert if the gateway confirms %o', async (other) => {
+    const { payment, kind, alerts, late } = await verifyOnce(confirmed(other));
+    expect(kind).toEqual({ kind: 'ended', status: 'failed' });
+    expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({
+      status: 'failed',
+      failureCode: 'amount_mismatch',
+      paidAt: null,
+      trackingCode: null,
+    });
+    expect(await eventOfPayment(payment)).toMatchObject({ failure_code: 'amount_mismatch' });
+    expect(alerts()).toEqual(['amount_mismatch']);
+    // The late-payment workflow reverses the money.
+    expect(late).toEqual([payment.id]);
+  });
 
-  it('FS-16: has the money of a mismatch looked for also where a try broke off after the end', async () => {
-    const { payment } = await settle(confirmed({ amount: 1 }));
+  it('starts the late-payment workflow of a mismatch also if the first try broke off after the end', async () => {
+    const { payment } = await verifyOnce(confirmed({ amount: 1 }));
     const again = verifying();
     const kind = await again.verifyPayment({ id: payment.id, returned: false });
     expect(kind).toEqual({ kind: 'ended', status: 'failed' });
     expect(again.late).toEqual([payment.id]);
-    const { payment: paid, late } = await settle(confirmed());
+    const { payment: paid, late } = await verifyOnce(confirmed());
     await again.verifyPayment({ id: paid.id, returned: false });
     expect([late, again.late]).toEqual([[], [payment.id]]);
   });
 
-  it('FS-16: has money looked for that an earlier verification in doubt may have taken', async () => {
-    const lookedFor = async (...answers: (Answer | typeof silence)[]) => {
+  it('starts the late-payment workflow if an earlier verification may have captured the money', async () => {
+    const startedLate = async (...answers: (Answer | typeof silence)[]) => {
       const { id } = await records.sent();
       const { verifyPayment, late } = verifying(...answers);
       for (const _ of answers) await verifyPayment({ id, returned: false });
@@ -106,22 +104,25 @@ describe('verifyPayment, when the gateway', () => {
       return [...late, ...again.late].map((each) => each === id);
     };
     const failed: Answer = {
-      ...{ state: 'failed', failureCode: 'payment_not_completed', code: '-51', message: null },
+      state: 'failed',
+      failureCode: 'payment_not_completed',
+      code: '-51',
+      message: null,
     };
     const waiting: Answer = { state: 'waiting' };
     for (const ending of [failed, { state: 'cancelled' }, { state: 'expired' }] as const) {
-      expect(await lookedFor(silence, ending)).toEqual([true, true]);
-      expect(await lookedFor({ state: 'processing' }, waiting, ending)).toEqual([true, true]);
-      expect(await lookedFor(waiting, ending)).toEqual([]);
+      expect(await startedLate(silence, ending)).toEqual([true, true]);
+      expect(await startedLate({ state: 'processing' }, waiting, ending)).toEqual([true, true]);
+      expect(await startedLate(waiting, ending)).toEqual([]);
     }
-    expect(await lookedFor(silence, { state: 'processing' }, confirmed())).toEqual([]);
+    expect(await startedLate(silence, { state: 'processing' }, confirmed())).toEqual([]);
   });
 
   it.each(Object.keys(failureReasons).filter(isFailureCode))(
-    'refuses: failed, %s, in our words; its own are for admins alone',
+    'ends it as failed with %s in our words, and stores the gateway’s words for admins',
     async (failureCode) => {
       const words = { code: 'G-77', message: 'the gateway said so' };
-      const { payment, kind } = await settle({ state: 'failed', failureCode, ...words });
+      const { payment, kind } = await verifyOnce({ state: 'failed', failureCode, ...words });
       expect(kind).toEqual({ kind: 'ended', status: 'failed' });
       const event = await eventOfPayment(payment);
       expect(event).toMatchObject({
@@ -137,11 +138,14 @@ describe('verifyPayment, when the gateway', () => {
     },
   );
 
-  it.each(['cancelled', 'expired'] as const)('says %s: that it is', async (state) => {
-    const { payment, kind } = await settle({ state });
-    expect(kind).toEqual({ kind: 'ended', status: state });
-    expect(await eventOfPayment(payment)).toMatchObject({ event: `payment.${state}` });
-  });
+  it.each(['cancelled', 'expired'] as const)(
+    'ends it as %s if the gateway says so',
+    async (state) => {
+      const { payment, kind } = await verifyOnce({ state });
+      expect(kind).toEqual({ kind: 'ended', status: state });
+      expect(await eventOfPayment(payment)).toMatchObject({ event: `payment.${state}` });
+    },
+  );
 
   it.each([
     { answer: { state: 'waiting' }, returned: false, kind: 'waiting', status: 'pending' },
@@ -151,19 +155,19 @@ describe('verifyPayment, when the gateway', () => {
     { answer: silence, returned: false, kind: 'unknown', status: 'pending' },
     { answer: silence, returned: true, kind: 'unknown', status: 'processing' },
   ] as const)(
-    'says nothing final ($kind, payer back: $returned): $status, and no event',
+    'leaves it $status without an event if the gateway answers $kind (returned: $returned)',
     async ({ answer, returned, kind, status }) => {
-      const settled = await settle(answer, returned);
-      expect(settled.kind).toEqual({ kind });
-      expect(await statusOf(settled.payment)).toBe(status);
-      expect(await eventOfPayment(settled.payment)).toBeUndefined();
-      // Then what its gateway's list lacks does not count as unpaid for the sweep, which asks again soon.
-      expect(await isUnanswered(settled.payment)).toBe(kind !== 'waiting');
+      const { payment, kind: result } = await verifyOnce(answer, returned);
+      expect(result).toEqual({ kind });
+      expect(await statusOf(payment)).toBe(status);
+      expect(await eventOfPayment(payment)).toBeUndefined();
+      // The sweeper then asks soon again, and does not take the gateway's list as proof.
+      expect(await isUnanswered(payment)).toBe(kind !== 'waiting');
     },
   );
 
-  it('is still verifying: it is asked again soon only where the money would go back', async () => {
-    for (const [driver, soon] of [
+  it('lets the sweeper ask again soon only if the gateway would return unverified money', async () => {
+    for (const [driver, isSoon] of [
       ['payping', true],
       ['stripe', false],
     ] as const) {
@@ -174,14 +178,12 @@ describe('verifyPayment, when the gateway', () => {
       expect(await verifyPayment({ id: payment.id, returned: true })).toEqual({
         kind: 'processing',
       });
-      expect(await isUnanswered(payment)).toBe(soon);
+      expect(await isUnanswered(payment)).toBe(isSoon);
     }
   });
-});
 
-describe('verifyPayment', () => {
   it.each(terminalStatuses)(
-    'FS-12: answers from the record once it is %s, without a call',
+    'answers from the record without a call if the payment is %s',
     async (status) => {
       const { id } = await records.ended(status);
       const before = await records.everythingOf(id);
@@ -192,7 +194,7 @@ describe('verifyPayment', () => {
     },
   );
 
-  it('does not ask about a payment that is not opened yet', async () => {
+  it('does not call the gateway before the payment is open', async () => {
     const { id } = await records.created();
     const before = await records.everythingOf(id);
     const { verifyPayment, calls } = verifying();
@@ -201,7 +203,7 @@ describe('verifyPayment', () => {
     expect(await records.everythingOf(id)).toEqual(before);
   });
 
-  it('FS-12: tells how a payment ended meanwhile, whatever the gateway says then', async () => {
+  it('returns the recorded outcome if the payment ended during the call', async () => {
     const payment = await records.sent();
     const { verifyPayment } = withGateway(records, {
       async verify() {
@@ -215,7 +217,7 @@ describe('verifyPayment', () => {
     expect(await eventOfPayment(payment)).toMatchObject({ event: 'payment.cancelled' });
   });
 
-  it('FS-10: makes one event and gives one answer, however many tries there are', async () => {
+  it('makes one event and gives one answer, however many tries run at once', async () => {
     const payment = await records.sent();
     const answers = [confirmed(), { state: 'cancelled' }, { state: 'expired' }] as const;
     const { verifyPayment } = verifying(...answers, ...answers, ...answers);
@@ -228,7 +230,7 @@ describe('verifyPayment', () => {
     );
   });
 
-  it('leaves an error of our own to the engine, and the payment as it is', async () => {
+  it('rejects with a fault of our own and changes nothing', async () => {
     const { id } = await records.sent();
     const before = await records.everythingOf(id);
     const { verifyPayment } = verifying();
@@ -236,15 +238,15 @@ describe('verifyPayment', () => {
     expect(await records.everythingOf(id)).toEqual(before);
   });
 
-  it('is not repeated for a payment that does not exist', async () => {
+  it('fails finally for a payment that does not exist', async () => {
     const { verifyPayment } = verifying();
     await expect(verifyPayment({ id: 'PAY_none', returned: true })).rejects.toMatchObject({
-      type: 'PAYMENT_NOT_FOUND',
+      type: 'PaymentNotFound',
       nonRetryable: true,
     });
   });
 
-  it('sends back to the engine whoever finds no place at a slow gateway', async () => {
+  it('fails with a retry delay if its gateway has no free slot', async () => {
     const [slow, other] = await Promise.all([records.sent(), records.sent()]);
     const { promise, resolve: answer } = Promise.withResolvers<Answer>();
     const { verifyPayment, expirePayment, calls } = withGateway(
@@ -252,22 +254,22 @@ describe('verifyPayment', () => {
       { verify: () => promise },
       { gatewayBulkhead: createBulkhead({ perOwner: 1 }) },
     );
-    const settled = verifyPayment({ id: slow.id, returned: false });
+    const verifying = verifyPayment({ id: slow.id, returned: false });
     await until('the gateway is asked', () => calls().length === 1);
     const before = await records.everythingOf(other.id);
-    const busy = { type: 'GATEWAY_BUSY', nextRetryDelay: expect.any(Number), nonRetryable: false };
+    const busy = { type: 'GatewayBusy', nextRetryDelay: expect.any(Number), nonRetryable: false };
     const { id } = other;
     await expect(verifyPayment({ id, returned: true })).rejects.toMatchObject(busy);
     const deadline = { id, grace: true, unreachable: false };
     await expect(expirePayment(deadline)).rejects.toMatchObject(busy);
     expect(await records.everythingOf(id)).toEqual(before);
     answer(confirmed());
-    expect(await settled).toEqual({ kind: 'ended', status: 'paid' });
+    expect(await verifying).toEqual({ kind: 'ended', status: 'paid' });
     expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status: 'paid' });
     expect(calls()).toHaveLength(2);
   });
 
-  it('FS-50: holds no database connection while it waits for the gateway', async () => {
+  it('holds no database connection while it waits for the gateway', async () => {
     const one = connect(records.url, { name: 'one-connection', max: 1 });
     const payment = await records.sent();
     const { promise, resolve: answer } = Promise.withResolvers<Answer>();
@@ -275,15 +277,128 @@ describe('verifyPayment', () => {
       { paymentOutcomes: createPaymentOutcomes(one), sql: one },
       { verify: () => promise },
     );
-    const settled = verifyPayment({ id: payment.id, returned: false });
+    const verifying = verifyPayment({ id: payment.id, returned: false });
     await until('the gateway is asked', () => calls().length === 1);
     const sessions = await records.sql`
       select state from pg_stat_activity where application_name = 'one-connection'`;
     expect(sessions).toEqual([{ state: 'idle' }]);
-    // The pool has no other: it would wait for ever if this one were taken.
+    // The pool has one connection only.
     expect(await one`select 1 as free`).toEqual([{ free: 1 }]);
     answer(confirmed());
-    expect(await settled).toEqual({ kind: 'ended', status: 'paid' });
+    expect(await verifying).toEqual({ kind: 'ended', status: 'paid' });
     await one.end();
+  });
+});
+
+const waiting: Answer = { state: 'waiting' };
+const ended = (status: string) => ({ kind: 'ended', status });
+const open = (kind: string) => ({ kind, status: 'processing' });
+
+interface CancelCase {
+  name: string;
+  /** The gateway's answers, in turn. */
+  verify: (Answer | typeof silence)[];
+  /** Its answer to closing the payment. Absent: it cannot close payments. */
+  expire?: boolean | typeof silence | 'not called';
+  kind: string;
+  status: string;
+}
+
+const cancelCases: CancelCase[] = [
+  {
+    name: 'ends as cancelled if the gateway closes it',
+    verify: [waiting],
+    expire: true,
+    ...ended('cancelled'),
+  },
+  {
+    name: 'ends as paid if the gateway refuses to close it because it was paid meanwhile',
+    verify: [waiting, confirmed()],
+    expire: false,
+    ...ended('paid'),
+  },
+  {
+    name: 'ends as cancelled if the gateway refuses to close it because it was closed before',
+    verify: [waiting, { state: 'expired' }],
+    expire: false,
+    ...ended('cancelled'),
+  },
+  {
+    name: 'stays open if the gateway refuses to close it and it is still payable',
+    verify: [waiting, waiting],
+    expire: false,
+    ...open('waiting'),
+  },
+  {
+    name: 'ends as cancelled if only the answer to the close was lost',
+    verify: [waiting, { state: 'expired' }],
+    expire: silence,
+    ...ended('cancelled'),
+  },
+  {
+    name: 'has no outcome if the gateway does not answer the close',
+    verify: [waiting, silence],
+    expire: silence,
+    ...open('unknown'),
+  },
+  {
+    name: 'stays open if the gateway cannot close payments',
+    verify: [waiting],
+    ...open('waiting'),
+  },
+  {
+    name: 'stays open while money is on its way',
+    verify: [{ state: 'processing' }],
+    expire: 'not called',
+    ...open('processing'),
+  },
+  {
+    name: 'ends as paid if the payer has paid',
+    verify: [confirmed()],
+    expire: 'not called',
+    ...ended('paid'),
+  },
+  {
+    name: 'has no outcome if the gateway does not answer',
+    verify: [silence],
+    expire: 'not called',
+    ...open('unknown'),
+  },
+  {
+    name: 'ends as cancelled if an earlier try closed it',
+    verify: [{ state: 'expired' }],
+    expire: 'not called',
+    ...ended('cancelled'),
+  },
+];
+
+describe('verifyPayment for a cancel link', () => {
+  it.each(cancelCases.map((each) => [each.name, each] as const))(
+    '%s',
+    async (_, { verify, expire, kind, status }) => {
+      const { id } = await records.sent();
+      const expiring = expire === undefined || expire === 'not called' ? [] : [expire];
+      const { verifyPayment, calls } = withGateway(records, {
+        verify: inTurn<Answer>(...verify),
+        ...(expire !== undefined && { expire: inTurn<boolean>(...expiring) }),
+      });
+      const isOver = kind === 'ended';
+      const answer = await verifyPayment({ id, returned: true, cancelled: true });
+      expect(answer).toEqual(isOver ? { kind, status } : { kind });
+      expect((await records.paymentOutcomes.get(id))?.status).toBe(status);
+      expect(await records.eventsOf(id)).toHaveLength(isOver ? 1 : 0);
+      const asked = ['verify', ...expiring.map(() => 'expire')];
+      expect(calls()).toEqual([...asked, ...verify.slice(1).map(() => 'verify')]);
+    },
+  );
+
+  it('closes nothing for a plain return', async () => {
+    const { id } = await records.sent();
+    const { verifyPayment, calls } = withGateway(records, {
+      verify: inTurn<Answer>(waiting),
+      expire: inTurn<boolean>(true),
+    });
+    await verifyPayment({ id, returned: true });
+    expect(calls()).toEqual(['verify']);
   });
 });

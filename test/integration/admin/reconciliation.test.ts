@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Engine, WorkflowSummary } from '../../../temporal/admin-client.ts';
+import type { TemporalAdmin, WorkflowSummary } from '../../../temporal/admin-client.ts';
 import type { ReconcileOptions } from '../../../admin/reconciliation.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
@@ -16,17 +16,17 @@ beforeEach(async () => {
 afterEach(() => records.drop());
 
 /** On one that runs nothing and lists nothing, unless a test says otherwise. */
-const operationsWith = (engine: Partial<Engine>) => {
-  const nothing: Engine = {
+const operationsWith = (engine: Partial<TemporalAdmin>) => {
+  const nothing: TemporalAdmin = {
     async *list() {},
     running: async () => new Set(),
-    start: async () => {},
-    startLate: async () => {},
+    restart: async () => {},
+    startLatePayment: async () => {},
   };
   return operationsOn(records.sql, { engine: async () => ({ ...nothing, ...engine }) });
 };
 
-const reconcile = (engine: Partial<Engine>, options: Partial<ReconcileOptions> = {}) => {
+const reconcile = (engine: Partial<TemporalAdmin>, options: Partial<ReconcileOptions> = {}) => {
   const usual = { since: null, limit: 1_000, look: 100_000, mend: false, reason: null };
   return operationsWith(engine).reconcile({ ...usual, ...options });
 };

@@ -3,7 +3,8 @@ import { expect, inject, it, onTestFinished } from 'vitest';
 import { engineProblems } from '../../../chaos/engine.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
-import { latePaymentStartOptions, latePaymentWorkflow } from '../../../temporal/messages.ts';
+import { latePaymentWorkflow } from '../../../temporal/messages.ts';
+import { latePaymentStartOptions } from '../../../temporal/start-options.ts';
 import { until } from '../../support/until.ts';
 import { aVisit } from '../../support/chaos/support.ts';
 
@@ -21,7 +22,7 @@ it('a search for late money is waited for, and has to be completed', async () =>
     latePaymentStartOptions(payment.id),
   );
   const temporal = { address, namespace: 'default' };
-  const listed = async () => (await client.workflow.count(`WorkflowType = 'late'`)).count === 1;
+  const listed = async () => (await client.workflow.count(`WorkflowType = 'latePayment'`)).count === 1;
   await until('it is listed', listed);
 
   const problems = engineProblems([payment], temporal, 5_000);

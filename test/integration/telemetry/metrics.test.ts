@@ -8,6 +8,7 @@ import { createWatch, scrape } from '../../support/metrics.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 import { firstAttemptOf } from '../../support/recorded.ts';
 import { until } from '../../support/until.ts';
 
@@ -236,8 +237,13 @@ const moves: Record<string, () => Promise<void>> = {
   payments_sweeper_last_success_timestamp_seconds: async () => {
     const name = 'payments_sweeper_last_success_timestamp_seconds';
     const since = Date.now() / 1000;
-    await service.client.schedule.getHandle('sweep').trigger();
-    for (const task of ['startOutboxWorkflows', 'healPayments', 'deleteExpiredIdempotencyKeys'])
+    await sweepNow(service.client);
+    for (const task of [
+      'startOutboxWorkflows',
+      'inquireAtGateways',
+      'healPayments',
+      'deleteExpiredIdempotencyKeys',
+    ])
       await watch.isNow('worker', name, { task }, (value) => value >= since);
   },
 };
@@ -275,7 +281,7 @@ describe('the metric', () => {
       await watch.isNow('worker', 'payments_outbox_oldest_age_seconds', {}, (value) => value >= 1);
       await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 0);
       await until('the API gives its start up', () =>
-        service.api.lines.some((line) => line.includes('Left to the sweep') && line.includes(id)),
+        service.api.lines.some((line) => line.includes('Could not start the workflow') && line.includes(id)),
       );
       await service.engine.start();
     });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { createSweeperActivities } from '../../../activities/sweeper.ts';
+import type { SweeperTasks } from '../../../activities/sweeper-tasks/index.ts';
 import { responsesOf } from '../../../api/http/responses.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
@@ -114,11 +114,10 @@ const jobs = ['payments-api', 'payments-worker'];
 
 const tasks = Object.keys({
   startOutboxWorkflows: true,
-  listGatewaysInUse: true,
-  inquireAtGateway: true,
+  inquireAtGateways: true,
   healPayments: true,
   deleteExpiredIdempotencyKeys: true,
-} satisfies Record<keyof ReturnType<typeof createSweeperActivities>, true>);
+} satisfies Record<keyof SweeperTasks, true>);
 
 /** A label's values where code decides them; of the others those count that the service shows. */
 const decided: Record<string, Record<string, readonly string[]>> = {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startFailingEngine } from '../../support/failing-engine.ts';
+import { startFailingTemporal } from '../../support/failing-temporal.ts';
 import { emptyMessage } from '../../support/grpc.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
@@ -27,10 +27,10 @@ const answers = {
 };
 
 let records: Records;
-let engine: Awaited<ReturnType<typeof startFailingEngine>>;
+let engine: Awaited<ReturnType<typeof startFailingTemporal>>;
 beforeAll(async () => {
   records = await startRecords();
-  engine = await startFailingEngine(answers);
+  engine = await startFailingTemporal(answers);
 });
 afterAll(async () => {
   engine?.stop();

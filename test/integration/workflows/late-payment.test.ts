@@ -1,82 +1,84 @@
 import { randomUUID } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Activities } from '../../../activities/index.ts';
 import {
   type LatePaymentInput,
-  latePaymentRecheckOptions,
   latePaymentWorkflow,
   recheckSignal,
 } from '../../../temporal/messages.ts';
+import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
+import { latePaymentStartOptions } from '../../../temporal/start-options.ts';
 import { startScriptedWorker } from '../../support/scripted-worker.ts';
 import { skipTime } from '../../support/skip-time.ts';
 import { until } from '../../support/until.ts';
 
-const hour = 60 * 60_000;
+const hourMs = 60 * 60_000;
 
-/** A search whose every try is what this says. */
-const aSearch = async (
+/** A late payment with a scripted activity. */
+const aLatePayment = async (
   resolveLatePayment: Activities['resolveLatePayment'],
   args: string[] = [],
 ) => {
   const { client, stop } = await startScriptedWorker(args, { resolveLatePayment });
   onTestFinished(stop);
-  const start = latePaymentRecheckOptions(`PAY_${randomUUID()}`);
-  const first = await client.workflow.signalWithStart(latePaymentWorkflow, start);
-  return { client, start, first, newest: client.workflow.getHandle(start.workflowId) };
+  const paymentId = `PAY_${randomUUID()}`;
+  const options = latePaymentStartOptions(paymentId);
+  const { recheckLatePayment } = createPaymentWorkflows(client);
+  const recheck = () => recheckLatePayment(paymentId);
+  await recheck();
+  return { client, recheck, options, newest: client.workflow.getHandle(options.workflowId) };
 };
 
-it('news while the gateway is asked has it asked once more, and before that not at all', async () => {
-  let tries = 0;
-  const asked = Promise.withResolvers<void>();
-  const { client, start, newest } = await aSearch(async () => {
-    tries += 1;
-    if (tries === 1) await asked.promise;
-    return 'over';
+describe('the late-payment workflow', () => {
+  it('asks once more for all rechecks during an inquiry, and ignores a cancel request', async () => {
+    let tries = 0;
+    const answer = Promise.withResolvers<void>();
+    const { recheck, newest } = await aLatePayment(async () => {
+      tries += 1;
+      if (tries === 1) await answer.promise;
+      return 'done';
+    });
+    await until('it asks', () => tries === 1);
+    for (let times = 0; times < 3; times += 1) await recheck();
+    await newest.cancel();
+    answer.resolve();
+    await newest.result();
+    expect(tries).toBe(2);
+
+    await recheck();
+    await newest.result();
+    expect(tries).toBe(3);
   });
-  await until('it asks', () => tries === 1);
-  for (let times = 0; times < 3; times += 1)
-    await client.workflow.signalWithStart(latePaymentWorkflow, start);
-  // An operator's cancel request leaves no money where it is.
-  await newest.cancel();
-  asked.resolve();
-  await newest.result();
-  expect(tries).toBe(2);
 
-  await client.workflow.signalWithStart(latePaymentWorkflow, start);
-  await newest.result();
-  expect(tries).toBe(3);
-});
+  it('keeps its time to give up when it continues as new', async () => {
+    const lasts: boolean[] = [];
+    const { client, options, newest } = await aLatePayment(
+      async ({ last }) => {
+        lasts.push(last);
+        return 'retry';
+      },
+      ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60'],
+    );
+    const first = await newest.describe();
+    for (let times = 0; times < 60; times += 1) await newest.signal(recheckSignal);
+    await skipTime(client, newest.workflowId, '2m');
+    const isContinued = async () => (await newest.describe()).runId !== first.runId;
+    await until('it continues as new', isContinued);
+    const { events } = await newest.fetchHistory();
+    const { input } = events![0]!.workflowExecutionStartedEventAttributes!;
+    const [continued] = input!.payloads!.map((payload) =>
+      defaultPayloadConverter.fromPayload<LatePaymentInput>(payload),
+    );
+    const givesUpAfterMs = continued!.giveUpAt! - first.startTime.getTime();
+    expect(Math.abs(givesUpAfterMs - 24 * hourMs)).toBeLessThan(5_000);
+    expect(lasts).not.toContain(true);
+    await newest.terminate();
 
-it('a long history is continued, and the search gives up when it would have without', async () => {
-  const lasts: boolean[] = [];
-  const { client, start, first, newest } = await aSearch(
-    async ({ last }) => {
-      lasts.push(last);
-      return 'again';
-    },
-    ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60'],
-  );
-  for (let times = 0; times < 60; times += 1) await newest.signal(recheckSignal);
-  await skipTime(client, newest.workflowId, '2m');
-  const isContinued = async () => (await newest.describe()).runId !== first.signaledRunId;
-  await until('it is continued', isContinued);
-  const { startTime } = await client.workflow
-    .getHandle(newest.workflowId, first.signaledRunId)
-    .describe();
-  const { events } = await newest.fetchHistory();
-  const { input } = events![0]!.workflowExecutionStartedEventAttributes!;
-  const [given] = input!.payloads!.map((payload) =>
-    defaultPayloadConverter.fromPayload<LatePaymentInput>(payload),
-  );
-  const afterMs = given!.until! - startTime.getTime();
-  expect(Math.abs(afterMs - 24 * hour)).toBeLessThan(5_000);
-  expect(lasts).not.toContain(true);
-  await newest.terminate();
-
-  await client.workflow.execute(latePaymentWorkflow, {
-    ...start,
-    args: [{ ...given!, until: Date.now() }],
+    await client.workflow.execute(latePaymentWorkflow, {
+      ...options,
+      args: [{ ...continued!, giveUpAt: Date.now() }],
+    });
+    expect(lasts.pop()).toBe(true);
   });
-  expect(lasts.pop()).toBe(true);
 });

@@ -1,38 +1,96 @@
-import { randomUUID } from 'node:crypto';
-import { ApplicationFailure } from '@temporalio/common';
-import { expect, it, onTestFinished } from 'vitest';
-import { paymentsQueue, sweepWorkflow } from '../../../temporal/messages.ts';
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSweepActivity } from '../../../activities/sweep.ts';
+import { ensureSweeper, sweeperWorkflowId } from '../../../temporal/sweeper.ts';
+import type { ScriptedWorker } from '../../support/scripted-worker.ts';
 import { startScriptedWorker } from '../../support/scripted-worker.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import { pendingSweep, sweepDetails } from '../../support/sweep-now.ts';
+import { until } from '../../support/until.ts';
 
-it('a sweep of which one part fails has done the others, and is seen to have failed', async () => {
-  const done: string[] = [];
-  const doing = (name: string) => async () => done.push(name);
-  const worker = await startScriptedWorker([], {
-    startOutboxWorkflows: async () => {
-      throw ApplicationFailure.nonRetryable('Postgres is away');
+let worker: ScriptedWorker;
+let sweeps = 0;
+let problem: Error | undefined;
+beforeAll(async () => {
+  const count = async () => 0;
+  const { sweep } = createSweepActivity({
+    sweeperTasks: {
+      async startOutboxWorkflows() {
+        sweeps += 1;
+        return sweeps;
+      },
+      inquireAtGateways: count,
+      async healPayments() {
+        if (problem) throw problem;
+        return 0;
+      },
+      deleteExpiredIdempotencyKeys: count,
     },
-    listGatewaysInUse: async () => ['first', 'second'],
-    inquireAtGateway: async ({ gateway }) => {
-      if (gateway === 'first') throw ApplicationFailure.nonRetryable('It is silent');
-      return done.push(gateway);
-    },
-    healPayments: doing('heal'),
-    deleteExpiredIdempotencyKeys: doing('keys'),
   });
-  onTestFinished(() => worker.stop());
-  const workflowId = `sweep-${randomUUID()}`;
-  const swept = worker.client.workflow.execute(sweepWorkflow, {
-    taskQueue: paymentsQueue,
-    workflowId,
-  });
-  await expect(swept).rejects.toMatchObject({ cause: { cause: { message: 'Postgres is away' } } });
-  expect(done.toSorted()).toEqual(['heal', 'keys', 'second']);
+  worker = await startScriptedWorker([], { sweep });
+  await ensureSweeper(worker.client);
+});
+afterAll(() => worker?.stop());
 
-  // Each has 25 s at most: the next sweep waits for it.
-  const { events } = await worker.client.workflow.getHandle(workflowId).fetchHistory();
-  const scheduled = (events ?? []).flatMap(
-    (event) => event.activityTaskScheduledEventAttributes ?? [],
-  );
-  const seconds = scheduled.map(({ startToCloseTimeout }) => Number(startToCloseTimeout?.seconds));
-  expect(seconds).toEqual([25, 25, 25, 25, 25, 25]);
+const sweeper = () => worker.client.workflow.getHandle(sweeperWorkflowId);
+
+describe('the sweeper workflow', () => {
+  it('shows the counts of the last sweep, and waits 30 seconds for the next one', async () => {
+    const sweep = await until('the first sweep has ended', async () => {
+      const pending = await pendingSweep(worker.client);
+      return pending?.lastFailure && pending;
+    });
+    const { startedAt, ...counts } = sweepDetails(sweep);
+    expect(counts).toEqual({
+      startOutboxWorkflows: 1,
+      inquireAtGateways: 0,
+      healPayments: 0,
+      deleteExpiredIdempotencyKeys: 0,
+    });
+    expect(sweep.lastFailure?.applicationFailureInfo?.type).toBe('SweepCompleted');
+    const waitMs = tsToMs(sweep.nextAttemptScheduleTime) - Date.parse(String(startedAt));
+    expect(Math.round(waitMs / 1000)).toBe(30);
+  });
+
+  it('sweeps again and again in one run, without an event in its history', async () => {
+    await ensureSweeper(worker.client);
+    const { runId, historyLength } = await sweeper().describe();
+    const before = sweeps;
+    await skipAllTime(worker.client, sweeperWorkflowId);
+    await until('it sweeps', () => sweeps >= before + 3);
+    const now = await sweeper().describe();
+    expect(now.runId).toBe(runId);
+    // Skipping time itself writes events.
+    const { events } = await sweeper().fetchHistory();
+    const scheduled = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes);
+    expect(scheduled).toHaveLength(1);
+    expect(historyLength).toBeLessThanOrEqual(6);
+    const { count } = await worker.client.workflow.count(
+      "WorkflowType = 'sweeper' AND ExecutionStatus != 'Running'",
+    );
+    expect(count).toBe(0);
+  });
+
+  it('shows a task that fails, and goes on with the next sweep', async () => {
+    problem = new Error('Postgres is away');
+    const failed = await until('the failure is shown', async () => {
+      const sweep = await pendingSweep(worker.client);
+      return sweep?.lastFailure?.applicationFailureInfo?.type === 'SweepFailed' && sweep;
+    });
+    expect(failed.lastFailure?.message).toBe('healPayments: Error: Postgres is away');
+    expect(sweepDetails(failed)).toMatchObject({ healPayments: 'failed', inquireAtGateways: 0 });
+    problem = undefined;
+    await until('a sweep succeeds', async () => {
+      const sweep = await pendingSweep(worker.client);
+      return sweep?.lastFailure?.applicationFailureInfo?.type === 'SweepCompleted';
+    });
+  });
+
+  it('starts again after it was terminated', async () => {
+    await sweeper().terminate('a test');
+    const before = sweeps;
+    await ensureSweeper(worker.client);
+    await until('it sweeps', () => sweeps > before);
+    expect((await sweeper().describe()).status.name).toBe('RUNNING');
+  });
 });

@@ -1,169 +1,143 @@
-import { type WorkflowHandle, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
-import type { VerifyRequest } from '../../../temporal/messages.ts';
-import {
-  paymentRecheckOptions,
-  recheckSignal,
-  paymentWorkflow,
-  verifyUpdate,
-  paymentStartOptions,
-} from '../../../temporal/messages.ts';
+import { recheckSignal } from '../../../temporal/messages.ts';
+import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import type { ScriptedWorker } from '../../support/scripted-worker.ts';
-import { delivers, opens, startScriptedWorker } from '../../support/scripted-worker.ts';
+import {
+  countTimers,
+  countUpdates,
+  delivers,
+  opens,
+  startScriptedWorker,
+} from '../../support/scripted-worker.ts';
 import { until } from '../../support/until.ts';
 
 let worker: ScriptedWorker;
 beforeAll(async () => {
   worker = await startScriptedWorker();
 });
-afterAll(() => worker.stop());
+afterAll(() => worker?.stop());
 
+const waiting = { kind: 'waiting' } as const;
 const ended = { kind: 'ended', status: 'cancelled' } as const;
 
-/** How often it has begun to wait for the time. */
-const timersOf = async (handle: Pick<WorkflowHandle, 'fetchHistory'>) => {
-  const { events } = await handle.fetchHistory();
-  return events?.filter((event) => event.timerStartedEventAttributes).length;
-};
-
-it.each([
-  ['start', 'start', 'news'],
-  ['start', 'news', 'start'],
-  ['news', 'start', 'start'],
-] as const)('FS-04: %s, %s and %s of one payment are one run', async (...order) => {
-  const { promise, resolve: answer } = Promise.withResolvers<VerificationResult>();
-  const { id, facts, callsOf } = worker.enter({
-    ...opens,
-    ...delivers,
-    verifyPayment: () => promise,
-  });
-  const { workflow } = worker.client;
-  const does = {
-    start: () => workflow.start(paymentWorkflow, paymentStartOptions(facts)),
-    news: () => workflow.signalWithStart(paymentWorkflow, paymentRecheckOptions(facts)),
-  };
-  for (const what of order) await does[what]();
-  answer(ended);
-  await workflow.getHandle(id).result();
-  expect(callsOf().map(({ name }) => name)).toEqual([
-    ...['openPayment', 'verifyPayment', 'deliverWebhook'],
-  ]);
-  // Nor does a start that was late begin another one.
-  await expect(does.start()).rejects.toThrow(WorkflowExecutionAlreadyStartedError);
-});
-
-it('who came back by the cancel link is not content with a try that did not know of it', async () => {
-  const { promise, resolve: answer } = Promise.withResolvers<VerificationResult>();
-  const { handle, callsOf } = await worker.play({
-    ...opens,
-    ...delivers,
-    verifyPayment: ({ cancelled }) => (cancelled ? Promise.resolve(ended) : promise),
-  });
-  const ask = (request: VerifyRequest) =>
-    handle.executeUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate, { args: [request] });
-  const first = ask({ returned: true });
-  await until('the first try', () => callsOf('verifyPayment').length === 1);
-  const accepted = (count: number) =>
-    until(`${count} are there`, async () => {
-      const { events } = await handle.fetchHistory();
-      const updates = events?.filter((one) => one.workflowExecutionUpdateAcceptedEventAttributes);
-      return updates?.length === count;
-    });
-  const cancelling = ask({ returned: true, cancelled: true });
-  await accepted(2);
-  // Who asks for less after it is content with the try that runs.
-  const others = [ask({ returned: true }), cancelling];
-  await accepted(3);
-  answer({ kind: 'waiting' });
-  expect(await Promise.all([first, ...others])).toEqual([
-    { kind: 'waiting' },
-    { kind: 'waiting' },
-    ended,
-  ]);
-  await handle.result();
-  expect(callsOf('verifyPayment').map(({ request }) => request)).toMatchObject([
-    { returned: true },
-    { returned: true, cancelled: true },
-  ]);
-});
-
-it('FS-07: a cancel of which nobody knows whether it was heard explains what is heard later', async () => {
-  let tries = 0;
-  const { handle, callsOf } = await worker.play({
-    ...opens,
-    ...delivers,
-    verifyPayment: async () => ((tries += 1) === 1 ? { kind: 'unknown' } : ended),
-  });
-  const request: VerifyRequest = { returned: true, cancelled: true };
-  await handle.executeUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate, {
-    args: [request],
-  });
-  await handle.signal(recheckSignal);
-  await handle.result();
-  const [, news] = callsOf('verifyPayment');
-  expect(news?.request).toMatchObject({ returned: false, cancelled: true });
-});
-
-it('news are one question, and what comes later is another', async () => {
-  let isPaid = false;
-  const { handle, callsOf } = await worker.play({
-    ...opens,
-    ...delivers,
-    verifyPayment: async () => (isPaid ? ended : { kind: 'waiting' }),
-  });
-  await until('it waits', () => timersOf(handle));
-  await handle.signal(recheckSignal);
-  await until('it waits again', async () => (await timersOf(handle)) === 2);
-  expect(callsOf('verifyPayment')).toHaveLength(1);
-  isPaid = true;
-  await handle.signal(recheckSignal);
-  await handle.result();
-  expect(callsOf('verifyPayment')).toHaveLength(2);
-});
-
-it('news after the deadline are a reason to ask at once, one time, and not a minute later', async () => {
-  let isOver = false;
-  const { handle, callsOf } = await worker.play(
-    {
+describe('requests that arrive while a verification runs', () => {
+  it('share its result, and a return that it did not cover verifies once more', async () => {
+    const { promise, resolve: answer } = Promise.withResolvers<VerificationResult>();
+    const { handle, verify, callsOf } = await worker.play({
       ...opens,
       ...delivers,
-      expirePayment: async () => (isOver ? ended : { kind: 'processing' }),
-    },
-    { expiresInMs: -1000 },
-  );
-  await until('it pauses', () => timersOf(handle));
-  const began = Date.now();
-  await handle.signal(recheckSignal);
-  await until('it pauses again', async () => (await timersOf(handle)) === 2);
-  expect(callsOf('expirePayment')).toHaveLength(2);
-  isOver = true;
-  await handle.signal(recheckSignal);
-  await handle.result();
-  expect(Date.now() - began).toBeLessThan(30_000);
-  expect(callsOf('expirePayment')).toHaveLength(3);
-});
+      verifyPayment: ({ returned }) => (returned ? Promise.resolve(ended) : promise),
+    });
+    const first = verify();
+    await until('the verification runs', () => callsOf('verifyPayment').length === 1);
+    const others = [false, false, true, true].map((returned) => verify({ returned }));
+    await until('all wait', async () => (await countUpdates(handle)) === 5);
+    answer(waiting);
+    expect(await first).toEqual(waiting);
+    expect(await Promise.all(others)).toEqual([waiting, waiting, ended, ended]);
+    expect(callsOf('verifyPayment')).toHaveLength(2);
+    await handle.result();
+  });
 
-it('a gateway that has found its tongue after the deadline is asked for the end at once', async () => {
-  let isBack = false;
-  const { handle, callsOf } = await worker.play(
-    {
+  it('verify once more for a cancel link, which the running verification did not cover', async () => {
+    const { promise, resolve: answer } = Promise.withResolvers<VerificationResult>();
+    const { handle, verify, callsOf } = await worker.play({
       ...opens,
       ...delivers,
-      verifyPayment: async () => ({ kind: isBack ? 'waiting' : 'unknown' }),
-      expirePayment: async () => (isBack ? ended : { kind: 'unknown' }),
-    },
-    { expiresInMs: -16 * 60_000 },
-  );
-  const ask = () =>
-    handle.executeUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate, {
-      args: [{ returned: false }],
+      verifyPayment: ({ cancelled }) => (cancelled ? Promise.resolve(ended) : promise),
     });
-  await until('it is silent', () => callsOf('expirePayment').length === 1);
-  expect(await ask()).toEqual({ kind: 'unknown' });
-  isBack = true;
-  expect(await ask()).toEqual({ kind: 'waiting' });
-  // Sooner than its first pause is over, which is a minute.
-  await until('it is asked for the end', () => callsOf('expirePayment').length === 2, 30_000);
-  await handle.result();
+    const first = verify({ returned: true });
+    await until('the verification runs', () => callsOf('verifyPayment').length === 1);
+    const cancel = verify({ returned: true, cancelled: true });
+    await until('the cancel waits', async () => (await countUpdates(handle)) === 2);
+    // A plain return is covered by the running verification.
+    const second = verify({ returned: true });
+    await until('all wait', async () => (await countUpdates(handle)) === 3);
+    answer(waiting);
+    expect(await Promise.all([first, second, cancel])).toEqual([waiting, waiting, ended]);
+    await handle.result();
+    expect(callsOf('verifyPayment').map(({ request }) => request)).toMatchObject([
+      { returned: true },
+      { returned: true, cancelled: true },
+    ]);
+  });
+});
+
+describe('a request after the end', () => {
+  it('gets the outcome without a call to the gateway while the event is delivered', async () => {
+    const { promise, resolve: deliver } = Promise.withResolvers<'delivered'>();
+    const { handle, verify, callsOf } = await worker.play({
+      openPayment: async () => ({ ended: 'failed' }),
+      deliverWebhook: () => promise,
+    });
+    await until('it delivers', () => callsOf('deliverWebhook').length === 1);
+    expect(await verify({ returned: true })).toEqual({ kind: 'ended', status: 'failed' });
+    deliver('delivered');
+    await handle.result();
+    expect(callsOf('verifyPayment')).toHaveLength(0);
+  });
+});
+
+describe('a cancel whose verification got no answer', () => {
+  it('is part of the next verification, since it explains what the gateway says then', async () => {
+    let tries = 0;
+    const { handle, verify, callsOf } = await worker.play({
+      ...opens,
+      ...delivers,
+      verifyPayment: async () => ((tries += 1) === 1 ? { kind: 'unknown' } : ended),
+    });
+    await verify({ returned: true, cancelled: true });
+    await handle.signal(recheckSignal);
+    await handle.result();
+    expect(callsOf('verifyPayment')[1]?.request).toMatchObject({
+      returned: false,
+      cancelled: true,
+    });
+  });
+});
+
+describe('a recheck signal', () => {
+  it('verifies once, and the next signal verifies again', async () => {
+    let isPaid = false;
+    const { handle, callsOf } = await worker.play({
+      ...opens,
+      ...delivers,
+      verifyPayment: async () => (isPaid ? ended : waiting),
+    });
+    await until('it waits', () => countTimers(handle));
+    await handle.signal(recheckSignal);
+    await until('it waits again', async () => (await countTimers(handle)) === 2);
+    expect(callsOf('verifyPayment')).toMatchObject([{ request: { returned: false } }]);
+    isPaid = true;
+    await handle.signal(recheckSignal);
+    await handle.result();
+    expect(callsOf('verifyPayment')).toHaveLength(2);
+  });
+
+  it.each([
+    ['start', 'start', 'recheck'],
+    ['start', 'recheck', 'start'],
+    ['recheck', 'start', 'start'],
+  ] as const)('leads to one run in the order %s, %s, %s', async (...order) => {
+    const { promise, resolve: answer } = Promise.withResolvers<VerificationResult>();
+    const { start, handle, callsOf } = worker.prepare({
+      ...opens,
+      ...delivers,
+      verifyPayment: () => promise,
+    });
+    const workflows = createPaymentWorkflows(worker.client);
+    for (const call of order) await workflows[call](start);
+    const { runId } = await handle.describe();
+    answer(ended);
+    await handle.result();
+    expect(callsOf().map(({ name }) => name)).toEqual([
+      'openPayment',
+      'verifyPayment',
+      'deliverWebhook',
+    ]);
+    // A start that comes after the end does nothing.
+    await workflows.start(start);
+    expect((await handle.describe()).runId).toBe(runId);
+  });
 });

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { PaymentWorkflows } from '../../../activities/payment-workflows.ts';
-import type { Answer, GatewayAdapter } from '../../../gateways/gateway.ts';
-import { createSweeperQueries } from '../../../postgres/sweeper.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
-import { confirmed, silence } from '../../support/scripted-gateway.ts';
-import { sweepOn } from '../../support/sweep.ts';
-import { until } from '../../support/until.ts';
+import type { Answer, GatewayAdapter } from '../../../../gateways/gateway.ts';
+import { createGateways } from '../../../../postgres/gateways.ts';
+import { createSweeperQueries } from '../../../../postgres/sweeper.ts';
+import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
+import type { Records } from '../../../support/records.ts';
+import { startRecords } from '../../../support/records.ts';
+import { confirmed, silence } from '../../../support/scripted-gateway.ts';
+import { sweeperTasksOn } from '../../../support/sweep.ts';
+import { until } from '../../../support/until.ts';
 
 let records: Records;
 beforeEach(async () => {
@@ -14,11 +15,14 @@ beforeEach(async () => {
 });
 afterEach(() => records.drop());
 
-const createSweep = (script: Partial<GatewayAdapter>, workflows?: Partial<PaymentWorkflows>) =>
-  sweepOn(records, script, workflows);
+const tasksWith = (
+  script: Partial<GatewayAdapter>,
+  recheck?: PaymentWorkflows['recheck'],
+): ReturnType<typeof sweeperTasksOn> =>
+  sweeperTasksOn(records, script, recheck ? { workflows: { recheck } } : {});
 
-/** Payers who were sent off so long ago that they are asked about. */
-const onTheirWay = async (count: number): Promise<string[]> => {
+/** Payments whose payer was sent to the gateway so long ago that an inquiry is due. */
+const dueForInquiry = async (count: number): Promise<string[]> => {
   const ids: string[] = [];
   for (let made = 0; made < count; made += 1) ids.push((await records.sent()).id);
   await records.sql`
@@ -27,53 +31,53 @@ const onTheirWay = async (count: number): Promise<string[]> => {
 };
 
 describe('inquireAtGateway', () => {
-  it('FS-05: tells the workflow of each payment whose gateway has news, and changes nothing itself', async () => {
-    const ids = await onTheirWay(4);
+  it('rechecks each payment that its gateway has news of, and changes nothing itself', async () => {
+    const ids = await dueForInquiry(4);
     const answers: Answer[] = [
       { state: 'waiting' },
       { state: 'processing' },
       confirmed(),
       { state: 'cancelled' },
     ];
-    const of = (id: string) => answers[ids.indexOf(id)]!; // As many as there are payments.
-    const { inquireAtGateway, told, asked } = createSweep({ inquire: async ({ id }) => of(id) });
+    const answerOf = (id: string) => answers[ids.indexOf(id)]!; // As many as there are payments.
+    const { inquireAtGateway, rechecked, asked } = tasksWith({
+      inquire: async ({ id }) => answerOf(id),
+    });
     expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(4);
-    expect(told.sort()).toEqual(ids.slice(1).sort());
+    expect(rechecked.sort()).toEqual(ids.slice(1).sort());
     expect(asked.every(({ call }) => call === 'inquire')).toBe(true);
     const statuses = await records.sql`select distinct status from payments`;
     expect(statuses).toEqual([{ status: 'pending' }]);
   });
 
-  it('goes on when the gateway is silent about one payment, or its workflow cannot be told', async () => {
-    const [silent, untold, third] = await onTheirWay(3);
-    const told: string[] = [];
-    const { inquireAtGateway, warnings } = createSweep(
+  it('continues if the gateway does not answer about one payment, or a recheck fails', async () => {
+    const [silent, failing, third] = await dueForInquiry(3);
+    const rechecked: string[] = [];
+    const { inquireAtGateway, warnings } = tasksWith(
       { inquire: async ({ id }) => (id === silent ? silence() : confirmed()) },
-      {
-        async tell({ id }) {
-          if (id === untold) throw new Error('the engine is away');
-          told.push(id);
-        },
+      async ({ id }) => {
+        if (id === failing) throw new Error('Temporal is away');
+        rechecked.push(id);
       },
     );
     await inquireAtGateway({ gateway: 'sandbox' });
-    expect(told).toEqual([third]);
-    // Each of them leaves a line in the log.
+    expect(rechecked).toEqual([third]);
+    // Each failure is logged.
     expect(new Set(warnings().map((line) => line['payment_id']))).toEqual(
-      new Set([silent, untold]),
+      new Set([silent, failing]),
     );
-    // Who could not be told is asked about by the next sweep.
+    // The next sweep inquires about the failed one again.
     const due = await createSweeperQueries(records.sql).claimForInquiry('sandbox', 10);
-    expect(due.map(({ id }) => id)).toEqual([untold]);
+    expect(due.map(({ id }) => id)).toEqual([failing]);
   });
 
-  it('asks again half a minute later where the gateway gave no answer, or somebody else got none', async () => {
-    const [silent, answered, returned] = await onTheirWay(3);
+  it('inquires again half a minute after an inquiry or a verification without an answer', async () => {
+    const [silent, answered, returned] = await dueForInquiry(3);
     await records.sql`
       update payments set checkout_at = now() - interval '40 minutes',
         expires_at = now() + interval '1 hour'`;
     await records.asked(returned!, { unanswered: true });
-    const { inquireAtGateway } = createSweep({
+    const { inquireAtGateway } = tasksWith({
       inquire: async ({ id }) => (id === silent ? silence() : { state: 'waiting' }),
     });
     expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(2);
@@ -84,20 +88,20 @@ describe('inquireAtGateway', () => {
     };
     expect(await dueAfter('20 seconds')).toEqual([]);
     expect(await dueAfter('10 seconds')).toEqual([silent!, returned!].sort());
-    // Whoever took them was killed.
+    // The worker that claimed them was killed.
     expect(await dueAfter('30 seconds')).toEqual([silent!, returned!].sort());
     expect(await dueAfter('5 minutes')).not.toContain(answered);
     expect(await dueAfter('3 minutes')).toContain(answered);
   });
 
-  it('asks again half a minute later where the workflow that it has told got no answer', async () => {
-    const [id] = await onTheirWay(1);
+  it('inquires again half a minute later if the rechecked workflow got no answer', async () => {
+    const [id] = await dueForInquiry(1);
     await records.sql`
       update payments set checkout_at = now() - interval '40 minutes',
         expires_at = now() + interval '1 hour'`;
-    const { inquireAtGateway } = createSweep(
+    const { inquireAtGateway } = tasksWith(
       { inquire: async () => ({ state: 'processing' }) },
-      { tell: async (one) => void (await records.asked(one.id, { unanswered: true })) },
+      async (payment) => void (await records.asked(payment.id, { unanswered: true })),
     );
     await inquireAtGateway({ gateway: 'sandbox' });
     await records.sql`update payments set inquired_at = inquired_at - interval '30 seconds'`;
@@ -108,19 +112,19 @@ describe('inquireAtGateway', () => {
   it.each([
     { sent: 29 * 60, again: 120 },
     { sent: 30 * 60 + 10, again: 28 },
-    // The pace changes before: half a minute less than 8 minutes after the answer before this one.
+    // The interval changes in between: half a minute less than 8 minutes after the previous answer.
     { sent: 32 * 60 + 50, again: 388 },
     { sent: 34 * 60, again: 28 },
   ])(
-    'a payer sent $sent s ago about whom no answer comes is asked about $again s later',
+    'inquires again after $again s without an answer if the payer was sent $sent s ago',
     async ({ sent, again }) => {
-      const [id] = await onTheirWay(1);
+      const [id] = await dueForInquiry(1);
       const pass = (seconds: number) => records.sql`
         update payments set checkout_at = checkout_at - make_interval(secs => ${seconds}),
           inquired_at = inquired_at - make_interval(secs => ${seconds}),
           expires_at = now() + interval '1 hour'`;
       await pass(sent - 180);
-      const { inquireAtGateway } = createSweep({ inquire: silence });
+      const { inquireAtGateway } = tasksWith({ inquire: silence });
       await inquireAtGateway({ gateway: 'sandbox' });
       const due = async () =>
         (await createSweeperQueries(records.sql).claimForInquiry('sandbox', 10)).map(
@@ -133,49 +137,49 @@ describe('inquireAtGateway', () => {
     },
   );
 
-  it('asks about all others where the one that a list names can never be told', async () => {
-    const [untold, ...others] = await onTheirWay(25);
+  it('inquires about all others if the recheck of a listed payment always fails', async () => {
+    const [listed, ...others] = await dueForInquiry(25);
     await records.sql`update payments set unanswered = true`;
-    const failing = { tell: () => Promise.reject(new Error('never')) };
-    const { inquireAtGateway, asked } = createSweep(
-      { ...list([untold!]), inquire: async () => ({ state: 'waiting' }) },
-      failing,
+    const { inquireAtGateway, asked } = tasksWith(
+      { ...list([listed!]), inquire: async () => ({ state: 'waiting' }) },
+      () => Promise.reject(new Error('never')),
     );
     expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(25);
     expect(asked.map(({ payment }) => payment.id).sort()).toEqual(others.sort());
   });
 
-  it('is an error of the activity when nobody can be told', async () => {
-    await onTheirWay(2);
-    const failing = { tell: () => Promise.reject(new Error('the engine is away')) };
-    const { inquireAtGateway } = createSweep({ inquire: async () => confirmed() }, failing);
-    await expect(inquireAtGateway({ gateway: 'sandbox' })).rejects.toThrow('the engine is away');
+  it('fails if every recheck fails', async () => {
+    await dueForInquiry(2);
+    const { inquireAtGateway } = tasksWith({ inquire: async () => confirmed() }, () =>
+      Promise.reject(new Error('Temporal is away')),
+    );
+    await expect(inquireAtGateway({ gateway: 'sandbox' })).rejects.toThrow('Temporal is away');
   });
 
-  it('is an error of the activity where asking fails by a fault of ours', async () => {
-    await onTheirWay(2);
-    const { inquireAtGateway } = createSweep({
+  it('fails if every inquiry ends with a fault of ours', async () => {
+    await dueForInquiry(2);
+    const { inquireAtGateway } = tasksWith({
       inquire: () => Promise.reject(new Error('our fault')),
     });
     await expect(inquireAtGateway({ gateway: 'sandbox' })).rejects.toThrow('our fault');
   });
 
-  it('is no failure of ours when the gateway is silent about everybody', async () => {
-    await onTheirWay(2);
-    const { inquireAtGateway, told } = createSweep({ inquire: silence });
+  it('does not fail if the gateway answers no inquiry', async () => {
+    await dueForInquiry(2);
+    const { inquireAtGateway, rechecked } = tasksWith({ inquire: silence });
     expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(2);
-    expect(told).toEqual([]);
+    expect(rechecked).toEqual([]);
   });
 
-  it('gives back of a list those about whom a slow gateway left no time to ask', async () => {
-    const ids = await onTheirWay(30);
+  it('releases the claims for which a slow gateway left no time', async () => {
+    const ids = await dueForInquiry(30);
     await records.sql`update payments set unanswered = true where id = any(${ids}::text[])`;
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
-    const { inquireAtGateway, asked } = createSweep({
+    const { inquireAtGateway, asked } = tasksWith({
       ...list([]),
       async inquire() {
-        // The first batch is 10, the rest is taken at once, and then the time is over.
+        // The first batch has 10 payments and the second the rest; in it the time ends.
         if (asked.length === 15) vi.setSystemTime(Date.now() + 21_000);
         return { state: 'waiting' };
       },
@@ -186,25 +190,24 @@ describe('inquireAtGateway', () => {
     expect(marked).toHaveLength(asked.length);
   });
 
-  it('counts nobody as asked about whom a slow gateway leaves no time', async () => {
-    await onTheirWay(75);
+  it('claims no more payments than it inquires about at once', async () => {
+    await dueForInquiry(75);
     const { promise, resolve: answer } = Promise.withResolvers<Answer>();
-    const { inquireAtGateway, asked } = createSweep({ inquire: () => promise });
-    const sweeping = inquireAtGateway({ gateway: 'sandbox' });
-    await until('the gateway is asked', () => asked.length > 0);
-    await until('it is asked about as many as at once', () => asked.length === 50);
+    const { inquireAtGateway, asked } = tasksWith({ inquire: () => promise });
+    const inquiring = inquireAtGateway({ gateway: 'sandbox' });
+    await until('the gateway gets as many inquiries as at once', () => asked.length === 50);
     const marked = await records.sql`select from payments where inquired_at is not null`;
     expect(marked).toHaveLength(50);
     answer({ state: 'waiting' });
-    expect(await sweeping).toBe(75);
+    expect(await inquiring).toBe(75);
     expect(new Set(asked.map(({ payment }) => payment.id)).size).toBe(75);
   });
 
-  it('asks about as many as its time allows, at a pace, whoever among them is answered late', async () => {
+  it('continues at its pace while one inquiry waits for a late answer', async () => {
     await manyWaiting(300);
     await records.sql`update payments set checkout_at = now() - interval '3 minutes'`;
     const { promise, resolve: answer } = Promise.withResolvers<Answer>();
-    const { inquireAtGateway, asked } = createSweep({
+    const { inquireAtGateway, asked } = tasksWith({
       async inquire() {
         if (asked.length === 1) return promise;
         if (asked.length === 290) answer({ state: 'waiting' });
@@ -214,12 +217,12 @@ describe('inquireAtGateway', () => {
     const began = performance.now();
     expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(300);
     expect(new Set(asked.map(({ payment }) => payment.id)).size).toBe(300);
-    // 50 at the beginning, and then no more than 100 a second.
+    // 50 at the start, then at most 100 a second.
     expect(performance.now() - began).toBeGreaterThan(2_000);
   });
 });
 
-/** Payments that wait for payers who never went to the gateway. */
+/** Open payments whose payer was never sent to the gateway. */
 const manyWaiting = (count: number) => records.sql`
   insert into payments (id, application, test, order_id, status, amount, currency, gateway,
     callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, gateway_redirect)
@@ -231,15 +234,15 @@ const references = (ids: readonly string[]) => ids.map((id) => `REF_${id}`);
 const list = (ids: readonly string[], complete = true) => ({
   listUnverified: async () => ({ references: references(ids), complete }),
 });
-const neverAsked = async (): Promise<never> => {
-  throw new Error('Nobody was to be asked');
+const neverCalled = async (): Promise<never> => {
+  throw new Error('This call was not expected');
 };
 
-describe('the cost of asking', () => {
-  it('follows the 50 payers on their way, not the 10,000 payments that wait', async () => {
+describe('the cost of the inquiries', () => {
+  it('depends on the 50 payers at the gateway, not on 10,000 open payments', async () => {
     await manyWaiting(10_000);
-    const ids = await onTheirWay(50);
-    const { inquireAtGateway, asked } = createSweep({
+    const ids = await dueForInquiry(50);
+    const { inquireAtGateway, asked } = tasksWith({
       inquire: async () => ({ state: 'waiting' }),
     });
     expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(50);
@@ -248,62 +251,80 @@ describe('the cost of asking', () => {
     expect(asked).toHaveLength(50);
   });
 
-  it('is one call where the gateway lists what is paid, and none when nobody is on the way', async () => {
+  it('is one call if the gateway has a list, and no call if no inquiry is due', async () => {
     await manyWaiting(10_000);
-    const { inquireAtGateway, asked, lists } = createSweep({ ...list([]), inquire: neverAsked });
+    const { inquireAtGateway, asked, lists } = tasksWith({ ...list([]), inquire: neverCalled });
     expect(await inquireAtGateway({ gateway: 'sandbox' })).toBe(0);
     expect(lists()).toBe(0);
-    const ids = await onTheirWay(50);
+    const ids = await dueForInquiry(50);
     const paid = [ids[0]!, ids[20]!, ids[49]!];
-    const { told, ...listing } = createSweep({ ...list(paid), inquire: neverAsked });
+    const { rechecked, ...listing } = tasksWith({ ...list(paid), inquire: neverCalled });
     expect(await listing.inquireAtGateway({ gateway: 'sandbox' })).toBe(50);
     expect([listing.lists(), asked, listing.asked]).toEqual([1, [], []]);
-    expect(told.sort()).toEqual(paid.sort());
+    expect(rechecked.sort()).toEqual(paid.sort());
   });
 });
 
-describe('inquireAtGateway, where the gateway lists what is paid and not verified', () => {
-  it('asks about those beyond an incomplete list', async () => {
-    const [listed, beyond] = await onTheirWay(2);
-    const { inquireAtGateway, asked, told } = createSweep({
+describe('inquireAtGateway, if the gateway lists unverified payments', () => {
+  it('inquires about payments that an incomplete list lacks', async () => {
+    const [listed, beyond] = await dueForInquiry(2);
+    const { inquireAtGateway, asked, rechecked } = tasksWith({
       ...list([listed!], false),
       inquire: async () => ({ state: 'cancelled' }),
     });
     await inquireAtGateway({ gateway: 'sandbox' });
     expect(asked.map(({ payment }) => payment.id)).toEqual([beyond]);
-    expect(told.sort()).toEqual([listed!, beyond!].sort());
+    expect(rechecked.sort()).toEqual([listed!, beyond!].sort());
   });
 
-  it('FS-05: asks about each when the list does not come', async () => {
-    await onTheirWay(3);
-    const { inquireAtGateway, asked, told } = createSweep({
+  it('inquires about each payment if the list does not come', async () => {
+    await dueForInquiry(3);
+    const { inquireAtGateway, asked, rechecked } = tasksWith({
       listUnverified: silence,
       inquire: async () => confirmed(),
     });
     await inquireAtGateway({ gateway: 'sandbox' });
-    expect([asked.length, told.length]).toEqual([3, 3]);
+    expect([asked.length, rechecked.length]).toEqual([3, 3]);
   });
 
-  it('FS-14: asks about those that a lost answer may have verified: no list has them', async () => {
-    const [lost, returned, quiet] = await onTheirWay(3);
+  it('inquires about uncertain payments: a verification with a lost answer removes them from the list', async () => {
+    const [lost, returned, quiet] = await dueForInquiry(3);
     const now = new Date(Date.now() - 150_000);
     await records.asked(lost!, { unanswered: true, now });
     await records.asked(returned!, { processing: true, now });
     await records.asked(quiet!, { now });
-    const { inquireAtGateway, told } = createSweep({
+    const { inquireAtGateway, rechecked } = tasksWith({
       ...list([]),
       inquire: async () => confirmed(),
     });
     await inquireAtGateway({ gateway: 'sandbox' });
-    expect(told.sort()).toEqual([lost!, returned!].sort());
+    expect(rechecked.sort()).toEqual([lost!, returned!].sort());
   });
 
-  it('FS-16: has the money looked for of those that had ended, once', async () => {
+  it('starts the late-payment workflow of listed payments that have ended unpaid', async () => {
     const { id: ended } = await records.ended('expired');
     const { id: paid } = await records.ended('paid');
-    const [open] = await onTheirWay(1);
-    const { inquireAtGateway, told, late } = createSweep(list([ended, paid, open!]));
+    const [open] = await dueForInquiry(1);
+    const { inquireAtGateway, rechecked, late } = tasksWith(list([ended, paid, open!]));
     await inquireAtGateway({ gateway: 'sandbox' });
-    expect([told, late]).toEqual([[open], [ended]]);
+    expect([rechecked, late]).toEqual([[open], [ended]]);
+  });
+});
+
+describe('inquireAtGateways', () => {
+  it('inquires at every gateway in use, and a gateway that fails does not stop the others', async () => {
+    const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
+    await createGateways(records.sql).insert({ slug: 'second', ...account });
+    await createGateways(records.sql).insert({ slug: 'unused', ...account });
+    const [failing] = await dueForInquiry(1);
+    const { id } = await records.sent({ gateway: 'second' });
+    await records.sql`update payments set checkout_at = now() - interval '3 minutes'`;
+    const inquire: GatewayAdapter['inquire'] = async (payment) => {
+      if (payment.id === failing) throw new Error('our fault');
+      return confirmed();
+    };
+    const { inquireAtGateways, rechecked } = tasksWith({ inquire });
+    await expect(inquireAtGateways()).rejects.toThrow('our fault');
+    expect(rechecked).toEqual([id]);
   });
 });

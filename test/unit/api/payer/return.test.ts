@@ -20,15 +20,14 @@ const aPayment = (): PayerPayment => ({
 
 const refuse = () => Promise.reject(new Error('away'));
 
-interface Given extends Pick<Deps['verifier'], 'settle'> {
+interface Given extends Pick<Deps, 'verify'> {
   reads: number;
-  lastAnswer?: Deps['verifier']['lastAnswer'];
-  startLate?: Deps['startLate'];
+  recheckLatePayment?: Deps['recheckLatePayment'];
 }
 
 /** A payer comes back, and the record can be read as often as this says. */
 const comeBack = (payment: PayerPayment, given: Given) => {
-  const { reads, settle, lastAnswer = () => undefined, startLate = refuse } = given;
+  const { reads, verify, recheckLatePayment = refuse } = given;
   let left = reads;
   const { returnFromGateway } = createPayerHandlers({
     payments: {
@@ -36,9 +35,9 @@ const comeBack = (payment: PayerPayment, given: Given) => {
       isOpened: refuse,
       sendToGateway: refuse,
     },
-    verifier: { settle, lastAnswer },
+    verify,
     starter: { startNow: refuse },
-    startLate,
+    recheckLatePayment,
     now: () => new Date(),
     logger: { info() {}, warn() {} },
   });
@@ -55,24 +54,15 @@ it.each([
   { what: 'says so', reads: 2, status: 'paid' },
 ])('goes on to the shop when nothing could be settled: the record $what', async (given) => {
   const payment = aPayment();
-  const settle = async () => {
+  const verify = async () => {
     if (given.status === 'paid') payment.status = 'paid';
     return refuse();
   };
-  const { status, headers } = await comeBack(payment, { reads: given.reads, settle });
+  const { status, headers } = await comeBack(payment, { reads: given.reads, verify });
   expect(status).toBe(303);
   const callback = new URL(headers?.['location'] ?? '');
   expect(callback.origin + callback.pathname).toBe(payment.callbackUrl);
   expect(callback.searchParams.get('status')).toBe(given.status);
-});
-
-it('asks nobody where the last answer is fresh and says it all', async () => {
-  const { headers } = await comeBack(aPayment(), {
-    reads: 2,
-    settle: () => expect.unreachable(),
-    lastAnswer: (_, { returned }) => (returned ? { kind: 'waiting' } : undefined),
-  });
-  expect(headers?.['location']).toContain('status=processing');
 });
 
 it.each([
@@ -86,8 +76,8 @@ it.each([
     const searched: string[] = [];
     const { headers } = await comeBack(payment, {
       reads: 1,
-      settle: async () => ({ kind: 'ended', status: given.status }),
-      startLate: async (id) => void searched.push(id),
+      verify: async () => ({ kind: 'ended', status: given.status }),
+      recheckLatePayment: async (id) => void searched.push(id),
     });
     expect(headers?.['location']).toContain(`status=${given.status}`);
     expect(searched).toEqual(given.isLate ? [payment.id] : []);

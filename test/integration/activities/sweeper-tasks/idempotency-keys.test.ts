@@ -1,0 +1,24 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Records } from '../../../support/records.ts';
+import { startRecords } from '../../../support/records.ts';
+import { sweeperTasksOn } from '../../../support/sweep.ts';
+
+let records: Records;
+beforeEach(async () => {
+  records = await startRecords();
+});
+afterEach(() => records.drop());
+
+describe('deleteExpiredIdempotencyKeys', () => {
+  it('deletes all expired keys and no others', async () => {
+    await records.sql`
+      insert into idempotency_keys (application, test, route, key, fingerprint, status, location,
+        body, expires_at)
+      select 'shop', true, 'POST /api/v1/payments', 'key-' || n, '', 201, '', '{}',
+        now() + case when n = 1 then interval '1 hour' else interval '-1 hour' end
+      from generate_series(1, 10002) n`;
+    expect(await sweeperTasksOn(records, {}).deleteExpiredIdempotencyKeys()).toBe(10_001);
+    const left = await records.sql`select key from idempotency_keys`;
+    expect(left).toEqual([{ key: 'key-1' }]);
+  });
+});
