@@ -5,25 +5,25 @@ import type { SweeperTasks } from './sweeper-tasks/index.ts';
 
 export interface Deps {
   sweeperTasks: SweeperTasks;
+  /** Less than the activity's timeout of 25 s, so that the failure names the task. */
+  taskLimitMs?: number;
 }
 
 const intervalMs = 30_000;
-/** Less than the activity's timeout of 25 s, after which Temporal would wait another 30 s. */
-const taskLimitMs = 24_000;
 
 /**
  * The one activity of the sweeper workflow. It runs every task once, side by side, and then always
  * fails: Temporal's retry is the next sweep, and retries add nothing to the workflow's history. Source:
  * "infrequent polling" in Temporal's documentation.
  */
-export const createSweepActivity = ({ sweeperTasks }: Deps) => {
+export const createSweepActivity = ({ sweeperTasks, taskLimitMs = 24_000 }: Deps) => {
   const running = new Map<string, Promise<number>>();
 
   /** Runs a task unless its run of an earlier sweep is still going on; then it waits for that one. */
   const runTask = (name: string, task: () => Promise<number>): Promise<number> => {
     const current = running.get(name) ?? task().finally(() => running.delete(name));
     running.set(name, current);
-    return withinLimit(current);
+    return withinLimit(current, taskLimitMs);
   };
 
   return {
@@ -52,10 +52,10 @@ export const createSweepActivity = ({ sweeperTasks }: Deps) => {
   };
 };
 
-const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
+const withinLimit = async <T>(work: Promise<T>, limitMs: number): Promise<T> => {
   const limit = new AbortController();
-  const timeout = sleep(taskLimitMs, undefined, { signal: limit.signal }).then((): never => {
-    throw new Error(`It still runs after ${taskLimitMs / 1000} s; the next sweep waits for it`);
+  const timeout = sleep(limitMs, undefined, { signal: limit.signal }).then((): never => {
+    throw new Error(`It still runs after ${limitMs} ms, and the next sweep waits for it`);
   });
   try {
     return await Promise.race([work, timeout]);

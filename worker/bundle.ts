@@ -2,12 +2,12 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { buildBundle } from './workflow-bundle.ts';
 
 /** Builds the workflow bundle in a process of its own: webpack would stay in the worker's memory. */
-const [output] = process.argv.slice(2);
+const [output, workflowsPath] = process.argv.slice(2);
 if (!output) {
-  console.error('Usage: node worker/bundle.ts FILE');
+  console.error('Usage: node worker/bundle.ts FILE [WORKFLOWS]');
   process.exit(1);
 }
-const { code } = await buildBundle();
+const { code } = await buildBundle(workflowsPath);
 // Flushed to the disk first: after a power cut the name must not belong to an empty file.
 writeFileSync(`${output}.part`, code, { flush: true });
 renameSync(`${output}.part`, output);

@@ -44,10 +44,14 @@ export const { deliverWebhook } = proxyActivities<Activities>({
   retry: { initialInterval: '10s', maximumInterval: '1m' },
 });
 
-/** Never completes: each attempt is one sweep. The fixed id lets operators pause it by name. */
+/**
+ * Never completes: each attempt is one sweep, and sets the time of the next one itself. The interval here
+ * follows a timeout, so that a lost worker does not change the pace of 30 seconds. The fixed id lets
+ * operators pause the activity by name.
+ */
 export const { sweep } = proxyActivities<Activities>({
   activityId: 'sweep',
   summary: 'Sweeps every 30 seconds; each attempt is one sweep',
   startToCloseTimeout: '25s',
-  retry: { initialInterval: '30s', backoffCoefficient: 1 },
+  retry: { initialInterval: '5s', backoffCoefficient: 1 },
 });

@@ -75,16 +75,16 @@ describe('reconcile', () => {
       await records.sql`update late_payments set result = 'returns', resolved_at = now()`;
       return new Set<string>();
     };
-    const start = async ({ id }: { id: string }) => void started.push(id);
-    expect(await reconcile({ running, start }, all)).toEqual({ differences: [], complete: true });
+    const restart = async ({ id }: { id: string }) => void started.push(id);
+    expect(await reconcile({ running, restart }, all)).toEqual({ differences: [], complete: true });
     expect(started).toEqual([]);
   });
 
   it('goes on from page to page, and names and starts each once', async () => {
     await manyOpen(450);
     const started: string[] = [];
-    const start = async ({ id }: { id: string }) => void started.push(id);
-    const { differences, complete } = await reconcile({ start }, { mend: true });
+    const restart = async ({ id }: { id: string }) => void started.push(id);
+    const { differences, complete } = await reconcile({ restart }, { mend: true });
     expect(complete).toBe(true);
     expect(differences).toHaveLength(450);
     expect(new Set(started).size).toBe(450);
@@ -120,7 +120,7 @@ describe('reconcile', () => {
 
   it('finds an end without a delivery behind thousands of newer payments', async () => {
     await fill(records.sql, { application: 'shop', count: 5_200 });
-    const running: Engine['running'] = async (ids) => new Set(ids);
+    const running: TemporalAdmin['running'] = async (ids) => new Set(ids);
     const id = `PAY_${'60'.padStart(26, '0')}`;
     await records.sql`delete from attempts where payment_id = ${id}`;
     await records.sql`delete from deliveries where payment_id = ${id}`;
@@ -142,7 +142,7 @@ describe('reconcile', () => {
       startedAt: new Date(),
     });
     // The payment's own workflow, and far behind it that of its late money.
-    const list: Engine['list'] = async function* () {
+    const list: TemporalAdmin['list'] = async function* () {
       for (const id of [...ids, known, ...ids]) yield line(id);
     };
     const { differences, complete } = await reconcile({ list });

@@ -6,6 +6,7 @@ import { operationsOn } from '../../support/operations.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime, skipTime } from '../../support/skip-time.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -23,21 +24,8 @@ const deliveryOf = async (id: string) => {
   return row?.status;
 };
 
-/** A whole sweep that began after this was called. */
-const sweep = async () => {
-  const schedule = service.client.schedule.getHandle('sweep');
-  const from = Date.now();
-  await schedule.trigger();
-  const { action } = await until('a sweep begins', async () => {
-    const { info } = await schedule.describe();
-    return info.recentActions.find(({ takenAt }) => takenAt.getTime() >= from);
-  });
-  const { workflowId, firstExecutionRunId } = action.workflow;
-  await service.client.workflow.getHandle(workflowId, firstExecutionRunId).result();
-};
-
 describe('an application without a webhook URL', () => {
-  it('has payments with the delivery none, and it stays so when a URL is added', async () => {
+  it('has payments without a delivery, also after a URL is added', async () => {
     const { application, token } = await service.anApplication({ webhookUrl: null });
     const journey = createJourney(service, token);
     const before = await journey.finish('pay');
@@ -50,14 +38,14 @@ describe('an application without a webhook URL', () => {
     await until('the webhook', () => service.receiver.of(after)[0]);
     await service.client.workflow.getHandle(after).result();
     expect(await deliveryOf(after)).toBe('delivered');
-    await sweep();
+    await sweepNow(service.client);
     expect(await deliveryOf(before)).toBe('none');
     expect(service.receiver.of(before)).toEqual([]);
   });
 });
 
-describe('a webhook URL that was removed meanwhile', () => {
-  it('is a failed attempt no_url; a URL that is added is used by the next one', async () => {
+describe('a webhook URL that is removed during a delivery', () => {
+  it('makes the next attempt fail as no_url, and a URL that is added is used by the one after', async () => {
     const { application, token } = await service.anApplication();
     service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
     const journey = createJourney(service, token);
@@ -65,7 +53,7 @@ describe('a webhook URL that was removed meanwhile', () => {
     await until('the first attempt', () => service.receiver.of(id)[0]);
     const { webhookUrl } = await operations.applications.get(application);
     await operations.applications.update(application, { webhookUrl: null }, null);
-    // The second attempt comes a minute after the first, the third 5 minutes after that.
+    // The second attempt follows after a minute, the third 5 minutes later.
     await skipTime(service.client, id, '2m');
     await until('an attempt without a URL', async () => {
       const { payment } = await operations.payments.get(id);
@@ -89,7 +77,7 @@ describe('a webhook URL that was removed meanwhile', () => {
 });
 
 describe('a disabled application', () => {
-  it('FS-37: is refused at the API, and its outcomes are still delivered', async () => {
+  it('is refused at the API, and its outcomes are still delivered', async () => {
     const { application, token, secret } = await service.anApplication();
     const journey = createJourney(service, token);
     const id = await journey.atGateway();
@@ -108,13 +96,13 @@ describe('a disabled application', () => {
     const sentMs = Number(post.headers['x-service-timestamp']) * 1000;
     const verifiedAt = (seconds: number) =>
       verifySignature({ ...request, receivedAt: new Date(sentMs + seconds * 1000) }).valid;
-    // FS-32: both sides of the window.
+    // Both sides of the tolerance of 300 seconds.
     expect([-301, -300, 0, 300, 301].map(verifiedAt)).toEqual([false, true, true, true, false]);
   });
 });
 
 describe('npm run admin -- webhook test', () => {
-  it('sends a signed sample that is marked as a test, and touches no payment', async () => {
+  it('sends a signed sample that is marked as a test, and changes no payment', async () => {
     const { application, secret } = await service.anApplication();
     service.receiver.behave((_, res) => {
       res.writeHead(202).end('thank you');
@@ -138,7 +126,7 @@ describe('npm run admin -- webhook test', () => {
     expect(await counts()).toEqual(before);
   });
 
-  it('says what is wrong where it cannot be sent, or is not accepted', async () => {
+  it('reports why the sample cannot be sent or is not accepted', async () => {
     const { application } = await service.anApplication({ webhookUrl: null });
     await expect(operations.testWebhook(application, null)).rejects.toThrow('has no webhook URL');
     await expect(operations.testWebhook('nobody', null)).rejects.toThrow('There is no application');

@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** What belongs to no payment: the library's own questions, the backlog's and the sweep's. */
-const isOurs = (statement: string) =>
+/** Leaves out the statements of the driver, of the backlog metrics and of the sweeper. */
+const isOfPayment = (statement: string) =>
   !/pg_catalog|: select count\(\*\) from \( select from|gateways g where exists|skip locked|delete from idempotency_keys|from workflow_outbox u join|^worker: delete from workflow_outbox/.test(
     statement,
   );
 
-/** The statements that both processes have sent since then. */
+/** The statements that both processes have sent since this line of the log. */
 const statementsSince = async (line: number) => {
   const mark = `mark ${line}`;
   await postgres.sql.unsafe(`select '${mark}'`);
@@ -32,7 +32,7 @@ const statementsSince = async (line: number) => {
   const pattern = /^payments-(api|worker): LOG: {2}(?:execute [^:]*|statement): ([^]*?)(?=\n\S)/gm;
   return [...text.matchAll(pattern)]
     .map(([, process, statement = '']) => `${process}: ${statement.replaceAll(/\s+/g, ' ').trim()}`)
-    .filter(isOurs);
+    .filter(isOfPayment);
 };
 
 const isOpened = async (id: string) => {
@@ -40,21 +40,21 @@ const isOpened = async (id: string) => {
     select from payments where id = ${id} and gateway_redirect is not null`;
   return row !== undefined;
 };
-const isKnownToRun = async (id: string) => {
+const hasLeftOutbox = async (id: string) => {
   const [row] = await service.sql`select from workflow_outbox where payment_id = ${id}`;
   return row === undefined;
 };
 
-/** All that one payment has sent, by process, once nothing of it is left to be done. */
-const statementsOf = async (journey: Journey, { comesEarly }: { comesEarly: boolean }) => {
+/** All statements of one payment from its create to its delivery, by process. */
+const statementsOf = async (journey: Journey, { isEarly }: { isEarly: boolean }) => {
   const from = postgres.lines.length;
   const id = await journey.create({ order_id: randomUUID() });
-  if (!comesEarly) await until('it is opened', () => isOpened(id));
+  if (!isEarly) await until('it is opened', () => isOpened(id));
   expect((await journey.checkout(id)).status).toBe(302);
   await journey.choose(id, 'pay');
   await journey.comeBack(id);
   await service.client.workflow.getHandle(id).result();
-  await until('the API has noted its start', () => isKnownToRun(id));
+  await until('the API has deleted its outbox row', () => hasLeftOutbox(id));
   const all = await statementsSince(from);
   const of = (process: string) => all.filter((each) => each.startsWith(`${process}: `));
   return {
@@ -64,26 +64,26 @@ const statementsOf = async (journey: Journey, { comesEarly }: { comesEarly: bool
   };
 };
 
-/** How often a payer who waits is looked for depends on the machine: all of it counts once. */
-const withLooksAsOne = (statements: readonly string[]): string[] => {
-  const isLook = (each: string) => each.includes('select id from payments where id = any(');
+/** A waiting checkout polls as often as the machine allows, so its polls count as one statement. */
+const withPollsAsOne = (statements: readonly string[]): string[] => {
+  const isPoll = (each: string) => each.includes('select id from payments where id = any(');
   return statements.filter(
-    (each, index) => !isLook(each) || statements.findIndex(isLook) === index,
+    (each, index) => !isPoll(each) || statements.findIndex(isPoll) === index,
   );
 };
 
-it('a paid payment sends Postgres no more statements than it did', async () => {
+it('a paid payment costs at most 7 statements of the API and 10 of the worker', async () => {
   const journey = createJourney(service, (await service.anApplication()).token);
-  // The first one waits for what is still being connected.
-  await statementsOf(journey, { comesEarly: false });
-  const { api, worker, list } = await statementsOf(journey, { comesEarly: false });
+  // The first payment also opens connections.
+  await statementsOf(journey, { isEarly: false });
+  const { api, worker, list } = await statementsOf(journey, { isEarly: false });
   expect(api.length, list).toBeLessThanOrEqual(7);
   expect(worker.length, list).toBeLessThanOrEqual(10);
 });
 
-it('a payer who comes before the payment is open costs three more, all looks as one', async () => {
+it('a payer who comes before the opening costs at most three statements more', async () => {
   const journey = createJourney(service, (await service.anApplication()).token);
-  const { api, worker, list } = await statementsOf(journey, { comesEarly: true });
-  expect(withLooksAsOne(api).length, list).toBeLessThanOrEqual(10);
+  const { api, worker, list } = await statementsOf(journey, { isEarly: true });
+  expect(withPollsAsOne(api).length, list).toBeLessThanOrEqual(10);
   expect(worker.length, list).toBeLessThanOrEqual(10);
 });

@@ -21,7 +21,7 @@ const ledgerOf = (id: string) => service.sql<
   select number, scheduled_at, duration_ms, completed_at is not null as completed
   from attempts where payment_id = ${id} order by number`;
 
-/** From the end of the first attempt to the second, by the engine's clock; there are no more. */
+/** From the end of the first attempt to the second and last one, by Temporal's clock. */
 const secondsBetween = async (id: string) => {
   const [first, second, ...more] = await ledgerOf(id);
   expect([first?.number, second?.number, ...more]).toEqual([1, 2]);
@@ -30,7 +30,7 @@ const secondsBetween = async (id: string) => {
   return (second!.scheduled_at.getTime() - ended) / 1000;
 };
 
-/** The event arrived, and the ledger and the receiver agree that it ended once. */
+/** Waits for the event, and expects that the payment ended once. */
 const expectOneEvent = async (id: string, status: string) => {
   await until('the webhook', () => service.receiver.of(id)[0], 90_000);
   await service.client.workflow.getHandle(id).result();
@@ -42,7 +42,7 @@ const expectOneEvent = async (id: string, status: string) => {
 };
 
 describe('kill -9 of the worker', () => {
-  it('in the middle of opening: the payment is opened and paid', async () => {
+  it('during the opening: the payment is opened and paid', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const lock = await hold(service.sql, (tx) => tx`lock table sandbox_payments in exclusive mode`);
@@ -53,7 +53,7 @@ describe('kill -9 of the worker', () => {
     await service.worker.start();
 
     await until(
-      'the payer can go',
+      'the checkout redirects',
       async () => (await journey.checkout(id)).status === 302,
       60_000,
     );
@@ -63,7 +63,7 @@ describe('kill -9 of the worker', () => {
     expect((await journey.get(id)).json['status']).toBe('paid');
   });
 
-  it('in the middle of settling: the payment ends once', async () => {
+  it('during a verification: the payment ends once', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const id = await journey.atGateway();
@@ -73,21 +73,21 @@ describe('kill -9 of the worker', () => {
       (tx) => tx`select from sandbox_payments where payment_id = ${id} for update`,
     );
     const back = journey.comeBack(id);
-    await lock.blocked('processing', byWorker);
+    await lock.blocked('the verification', byWorker);
     await service.worker.kill();
     await lock.release();
-    // The payer is not kept waiting for a worker: processing, and the webhook tells the rest.
+    // The payer does not wait for a worker. The webhook reports the outcome.
     expect((await back).headers.get('location')).toContain('status=processing');
     await service.worker.start();
     await expectOneEvent(id, 'paid');
   });
 
-  it('while a payer is at the gateway: who comes back right after it has the outcome', async () => {
+  it('while the payer is at the gateway: a payer who comes back at once gets the outcome', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const id = await journey.atGateway();
     await journey.choose(id, 'pay');
-    await until('the worker that is killed has it in its cache', async () => {
+    await until('the workflow waits in the cache of the worker', async () => {
       const { events } = await service.client.workflow.getHandle(id).fetchHistory();
       return events?.at(-1)?.timerStartedEventAttributes;
     });
@@ -97,7 +97,7 @@ describe('kill -9 of the worker', () => {
     await expectOneEvent(id, 'paid');
   });
 
-  it('in the middle of delivering: the same number is sent again, and it costs no attempt', async () => {
+  it('during an attempt: the same number is sent again, and no attempt is lost', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     service.receiver.behave((nth) => (nth === 1 ? undefined : 204));
@@ -114,7 +114,7 @@ describe('kill -9 of the worker', () => {
     expect(await ledgerOf(id)).toMatchObject([{ number: 1, completed: true }]);
   });
 
-  it('between recording an attempt and reporting it: the next one still comes after the full delay', async () => {
+  it('between storing an attempt and reporting it: the next one still waits for the whole delay', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     let hang = () => {};
@@ -131,7 +131,7 @@ describe('kill -9 of the worker', () => {
     );
     hang();
     await lock.blocked('recording', byWorker);
-    // The statement is with Postgres already; the worker never hears that it was done.
+    // Postgres has the statement already, but the worker never gets its answer.
     service.worker.signal('SIGSTOP');
     await lock.release();
     await until('the attempt is recorded', async () => (await ledgerOf(id))[0]?.completed);
@@ -146,7 +146,7 @@ describe('kill -9 of the worker', () => {
 });
 
 describe('kill -9 of the API', () => {
-  it('between the record and the start of the workflow: nothing is lost', async () => {
+  it('between the create and the start of the workflow: the sweeper starts it', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     await service.engine.stop();
@@ -162,7 +162,7 @@ describe('kill -9 of the API', () => {
     expect(again.text).toBe(first.text);
     const id = String(first.json['payment_id']);
     await until(
-      'the sweep starts the workflow',
+      'the sweeper starts the workflow',
       async () => {
         const rows = await service.sql`select from workflow_outbox where payment_id = ${id}`;
         return rows.length === 0;
@@ -176,8 +176,8 @@ describe('kill -9 of the API', () => {
   });
 });
 
-describe('kill -9 of the engine', () => {
-  it('hands out at once what waits for its next attempt, which is not sent before its time', async () => {
+describe('kill -9 of Temporal', () => {
+  it('makes it hand out a waiting attempt too early, which is not sent before its time', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
@@ -189,7 +189,7 @@ describe('kill -9 of the engine', () => {
     await until('it waits for its next attempt', async () => (await tries()) === 2);
     await service.engine.kill();
     await service.engine.start();
-    await until('it has come and gone', async () => (await tries()) === 3, 30_000);
+    await until('the early attempt is over', async () => (await tries()) === 3, 30_000);
     expect(service.receiver.of(id)).toHaveLength(1);
 
     await skipAllTime(service.client, id);

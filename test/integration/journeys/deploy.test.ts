@@ -11,16 +11,9 @@ import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime, skipTime } from '../../support/skip-time.ts';
 import { until } from '../../support/until.ts';
-import { bundleVariant } from '../../support/variant.ts';
 
-/** A command between opening and waiting: payments that wait have passed this place without it. */
-const imports = ['  patched,', '  patched,\n  upsertMemo,'] as const;
-const place = "  if (opened === 'delivered') return;";
-const careless = [imports, [place, `${place}\n  upsertMemo({ opened: true });`]] as const;
-const careful = [
-  imports,
-  [place, `${place}\n  if (patched('memo-after-opening')) upsertMemo({ opened: true });`],
-] as const;
+const root = join(import.meta.dirname, '../../..');
+const run = promisify(execFile);
 
 let service: Service;
 let journey: Journey;
@@ -28,8 +21,11 @@ let folder: string;
 const bundles = { careless: '', careful: '' };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'payments-deploy-'));
-  bundles.careless = await bundleVariant(join(folder, 'careless'), careless);
-  bundles.careful = await bundleVariant(join(folder, 'careful'), careful);
+  for (const release of ['careless', 'careful'] as const) {
+    bundles[release] = join(folder, `${release}.js`);
+    const workflows = join(root, `test/fakes/workflows/${release}.ts`);
+    await run(process.execPath, [join(root, 'worker/bundle.ts'), bundles[release], workflows]);
+  }
   service = await startService();
   journey = createJourney(service, (await service.anApplication()).token);
 });
@@ -38,34 +34,35 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** As before a deploy: the open workflows of the running server against the code of a bundle. */
+const runReplay = (settings: Record<string, string>, args: string[] = []) => {
+  const env = { TEMPORAL_ADDRESS: service.env.TEMPORAL_ADDRESS, ...settings };
+  return run(process.execPath, [join(root, 'worker/replay-open.ts'), ...args], {
+    env,
+    timeout: 60_000,
+  }).then(
+    (output) => ({ code: 0, ...output }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+};
+
+/** Replays the open workflows of the running server with the workflows of a bundle. */
 const replayOpen = async (bundle: string, ...args: string[]) => {
   const { code, stdout } = await runReplay({ WORKFLOW_BUNDLE: bundle }, args);
   return { code, lines: stdout.trim().split('\n') };
-};
-
-const runReplay = (settings: Record<string, string>, args: string[] = []) => {
-  const entry = join(import.meta.dirname, '../../../worker/replay-open.ts');
-  const env = { TEMPORAL_ADDRESS: service.env.TEMPORAL_ADDRESS, ...settings };
-  const run = promisify(execFile)(process.execPath, [entry, ...args], { env, timeout: 60_000 });
-  return run.then(
-    (said) => ({ code: 0, ...said }),
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
 };
 
 const eventsOf = async (id: string) => {
   const { events } = await service.client.workflow.getHandle(id).fetchHistory();
   return events ?? [];
 };
-const markersOf = async (id: string) =>
+const countMarkers = async (id: string) =>
   (await eventsOf(id)).filter((event) => event.markerRecordedEventAttributes).length;
 
-describe('a deploy that changes the workflow of payments', () => {
+describe('a deploy that changes the payment workflow', () => {
   let waitsForPayer: string;
   let waitsForReceiver: string;
 
-  it('is refused beforehand by the payments in flight when it lacks patched()', async () => {
+  it('is refused by the replay of open payments if the change lacks patched()', async () => {
     service.receiver.behave(() => 500);
     waitsForReceiver = await journey.finish('pay');
     await until('the first attempt', () => service.receiver.of(waitsForReceiver)[0]);
@@ -80,52 +77,58 @@ describe('a deploy that changes the workflow of payments', () => {
 
     const refused = await replayOpen(bundles.careless, '--query', open);
     expect(refused.code).toBe(1);
-    expect(refused.lines.at(-2)).toBe('Tried 2 of 2 open workflows, the newest first.');
+    expect(refused.lines.at(-2)).toBe('Replayed 2 of 2 open workflows, the newest first.');
     for (const id of [waitsForPayer, waitsForReceiver])
       expect(refused.lines.join('\n')).toMatch(
         new RegExp(`^${id} does not replay: .*[Nn]ondeterminism`, 'm'),
       );
 
-    expect(await replayOpen(bundles.careful, '--query', open)).toEqual({
+    const accepted = {
       code: 0,
-      lines: ['Tried 2 of 2 open workflows, the newest first.', 'All of them replay.'],
-    });
-    expect(await replayOpen(bundles.careful, '--query', open, '--limit', '2')).toMatchObject({
-      code: 0,
-    });
+      lines: ['Replayed 2 of 2 open workflows, the newest first.', 'All of them replay.'],
+    };
+    expect(await replayOpen(bundles.careful, '--query', open)).toEqual(accepted);
+    expect(await replayOpen(bundles.careful, '--query', open, '--limit', '2')).toEqual(accepted);
+  });
+
+  it('is not accepted by a replay of some of the open workflows only', async () => {
+    const open = `WorkflowId IN ('${waitsForPayer}', '${waitsForReceiver}')`;
     expect(await replayOpen(bundles.careful, '--query', open, '--limit', '1')).toEqual({
       code: 2,
       lines: [
-        'Tried 1 of 2 open workflows, the newest first.',
-        'These replay, but there are more: raise --limit, or try older ones by --query.',
+        'Replayed 1 of 2 open workflows, the newest first.',
+        'These replay, but there are more: raise --limit, or replay older ones with --query.',
       ],
     });
     expect((await replayOpen(inject('workflowBundle'), '--limit', '1')).lines[0]).toMatch(
-      /^Tried 1 of \d+ open/,
+      /^Replayed 1 of \d+ open/,
     );
-    const nothing = await replayOpen(bundles.careful, '--query', "WorkflowId = 'nobody'");
-    expect([nothing.code, nothing.lines.at(-1)]).toEqual([
+  });
+
+  it('is not accepted by a replay that finds no open workflow', async () => {
+    const { code, lines } = await replayOpen(bundles.careful, '--query', "WorkflowId = 'nobody'");
+    expect([code, lines.at(-1)]).toEqual([
       2,
-      'None was there to be tried: is it that namespace?',
+      'There was no open workflow to replay: check the namespace.',
     ]);
   });
 
-  it('says by its exit code that it could not find out', async () => {
+  it('is not accepted by a replay that fails', async () => {
     expect((await replayOpen(bundles.careful, '--limit', 'all')).code).toBe(2);
     expect((await replayOpen(join(folder, 'missing.js'))).code).toBe(2);
   });
 
   it.each([
-    ['a namespace that is not there', { TEMPORAL_NAMESPACE: 'nowhere' }, []],
-    ['a query that is none', {}, ['--query', 'what began yesterday']],
-  ])('says in one sentence that it was given %s', async (_, settings, args) => {
+    ['a namespace that does not exist', { TEMPORAL_NAMESPACE: 'nowhere' }, []],
+    ['an invalid query', {}, ['--query', 'what began yesterday']],
+  ])('gets one sentence from the replay about %s', async (_, settings, args) => {
     const env = { WORKFLOW_BUNDLE: inject('workflowBundle'), ...settings };
     const { code, stderr } = await runReplay(env, args);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^The open workflows cannot be listed \(.+\): correct .+\.\n$/);
+    expect(stderr).toMatch(/^Could not list the open workflows \(.+\): correct .+\.\n$/);
   });
 
-  it('lets a payment that waits 14 hours go on as it began, and new ones in the new way', async () => {
+  it('continues open payments in the old way and starts new ones in the new way', async () => {
     await service.worker.stop();
     const newWorker = createProcess('new-worker', 'worker/main.ts', {
       ...service.env,
@@ -148,14 +151,14 @@ describe('a deploy that changes the workflow of payments', () => {
         await service.client.workflow.getHandle(id).result();
         const posts = service.receiver.of(id);
         expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(
-          ['1', '2', '3', '4', '5', '6'], // Its receiver takes the last one, after 14 h 36 min.
+          ['1', '2', '3', '4', '5', '6'], // The receiver accepts the last one, after 14 h 36 min.
         );
         expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
-        expect(await markersOf(id)).toBe(id === startedAfter ? 1 : 0);
+        expect(await countMarkers(id)).toBe(id === startedAfter ? 1 : 0);
       }
-      const newWay = `WorkflowId = '${startedAfter}' AND TemporalChangeVersion = 'memo-after-opening'`;
-      await until('the list knows', async () => {
-        const { count } = await service.client.workflow.count(newWay);
+      const inNewWay = `WorkflowId = '${startedAfter}' AND TemporalChangeVersion = 'memo-at-start'`;
+      await until('the list knows the patch', async () => {
+        const { count } = await service.client.workflow.count(inNewWay);
         return count === 1;
       });
       const events = await eventsOf(waitsForPayer);

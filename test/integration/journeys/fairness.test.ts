@@ -18,9 +18,9 @@ afterAll(async () => {
   await service?.stop();
 });
 
-const places = deliverySlots / 4;
+const slots = deliverySlots / 4;
 
-/** Paid at the gateway, and the payer is still to come back. */
+/** A payment that is paid at the gateway, while its payer has not come back. */
 const aPaidOne = async (journey: Journey) => {
   const id = await journey.atGateway();
   await journey.choose(id, 'pay_and_close');
@@ -37,7 +37,7 @@ const many = async <T>(count: number, make: () => Promise<T>): Promise<T[]> => {
 };
 
 describe('an application whose receiver hangs', () => {
-  it('FS-35, FS-47, FS-48: takes its quarter of the places and no more, and delays nobody else', async () => {
+  it('uses a quarter of the delivery slots and does not delay another application', async () => {
     const a = await service.anApplication({ webhookUrl: slow.url });
     const b = await service.anApplication();
     const [ofA, ofB] = [createJourney(service, a.token), createJourney(service, b.token)];
@@ -50,7 +50,7 @@ describe('an application whose receiver hangs', () => {
       most = Math.max(most, inside);
       res.once('close', () => (inside -= 1));
       if (isOpen) return 204;
-      // Before the attempt would end by itself, also on a slow machine, so that each stays A's first.
+      // Before the attempt times out, also on a slow machine, so that each stays the first of A.
       const timer = setTimeout(() => res.writeHead(204).end(), 5_000);
       held.push(() => {
         clearTimeout(timer);
@@ -62,15 +62,15 @@ describe('an application whose receiver hangs', () => {
     const idsOfB = await many(10, () => aPaidOne(ofB));
 
     await Promise.all(idsOfA.map((id) => ofA.comeBack(id)));
-    await until('A has all of its places', () => inside === places);
+    await until('A uses all of its slots', () => inside === slots);
     await Promise.all(idsOfB.map((id) => ofB.comeBack(id)));
     await until('B is delivered', () => idsOfB.every((id) => service.receiver.of(id).length === 1));
-    // A, which was first, still waits for its places.
+    // A was first and still waits for slots.
     expect(slow.all.length).toBeLessThan(idsOfA.length);
     const rows = await service.sql`select from attempts where payment_id = any(${idsOfA})`;
     expect(rows.length).toBeLessThan(idsOfA.length);
 
-    // FS-50: no connection to the database is held while a receiver is waited for.
+    // The worker holds no transaction while it waits for a receiver.
     const busy = await service.sql`
       select from pg_stat_activity
       where datname = current_database() and application_name = 'payments-worker'
@@ -84,8 +84,8 @@ describe('an application whose receiver hangs', () => {
         select from deliveries where payment_id = any(${idsOfA}) and status = 'delivered'`;
       return delivered.length === idsOfA.length;
     });
-    expect(most).toBe(places);
-    // Waiting for a place has cost neither a row nor an attempt: one each, the first.
+    expect(most).toBe(slots);
+    // Waiting for a slot costs neither a row nor an attempt.
     const numbers = await service.sql<{ number: number }[]>`
       select number from attempts where payment_id = any(${idsOfA})`;
     expect(numbers.map(({ number }) => number)).toEqual(idsOfA.map(() => 1));
@@ -93,13 +93,13 @@ describe('an application whose receiver hangs', () => {
   });
 });
 
-describe('an application with many tasks that are due', () => {
-  it('does not stand in front of another one', async () => {
+describe('an application with many due tasks', () => {
+  it('does not delay the tasks of another application', async () => {
     const [a, b] = [await service.anApplication(), await service.anApplication()];
     await service.worker.stop();
     const idsOfA = await many(200, () => createJourney(service, a.token).create());
     const idsOfB = await many(5, () => createJourney(service, b.token).create());
-    await until('all workflows have begun', async () => {
+    await until('all workflows have started', async () => {
       const left = await service.sql`select from workflow_outbox`;
       return left.length === 0;
     });
@@ -117,7 +117,7 @@ describe('an application with many tasks that are due', () => {
     });
     const opened = rows.map(({ paymentId }) => paymentId);
     const lastOfB = Math.max(...idsOfB.map((id) => opened.indexOf(id)));
-    // In the order of their creation all of A's would have been before them.
+    // In the order of creation all payments of A would come first.
     expect(lastOfB).toBeLessThan(idsOfA.length / 2);
   });
 });

@@ -13,6 +13,7 @@ import {
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -33,7 +34,7 @@ const sent = (driver: ProviderName) => providers.sent(journey, driver);
 const comeBack = (driver: ProviderName, reference: string) =>
   providers.comeBack(journey, driver, reference);
 
-describe('a payment through a real gateway’s protocol', () => {
+describe('a payment through the protocol of a real gateway', () => {
   it.each(drivers)('%s: is paid when the payer comes back', async (driver) => {
     const { id, reference } = await sent(driver);
     await providerOf(driver).pay(reference);
@@ -51,14 +52,14 @@ describe('a payment through a real gateway’s protocol', () => {
     expect(entry).toMatchObject({ charged: 1, verified: driver === 'stripe' ? 0 : 1, reversed: 0 });
   });
 
-  it.each(drivers)('FS-05: %s: is found paid by a verify, without a return', async (driver) => {
+  it.each(drivers)('%s: is paid by a verify without a return', async (driver) => {
     const { id, reference } = await sent(driver);
     await providerOf(driver).pay(reference);
     expect((await journey.verify(id)).json).toMatchObject({ status: 'paid' });
   });
 
   it.each(drivers)(
-    'FS-07: %s: 502, and nothing has happened, while it is silent',
+    '%s: verify answers 502 and changes nothing while the gateway does not answer',
     async (driver) => {
       const { id, reference } = await sent(driver);
       await providerOf(driver).pay(reference);
@@ -68,7 +69,7 @@ describe('a payment through a real gateway’s protocol', () => {
     },
   );
 
-  it('FS-06: that is stuck does not stand in the way of another one of its order', async () => {
+  it('does not block another payment of its order while its gateway does not answer', async () => {
     const zarinpal = providerOf('zarinpal');
     const ofOrder = () => providers.sent(journey, 'zarinpal', { order_id: 'order-stuck' });
     const endOf = async ({ id, reference }: Awaited<ReturnType<typeof ofOrder>>) => {
@@ -87,7 +88,7 @@ describe('a payment through a real gateway’s protocol', () => {
     expect(await endOf(stuck)).toBe('paid');
   });
 
-  it('FS-05, FS-16: zarinpal: one list shows the sweep who paid, in time and late', async () => {
+  it('zarinpal: is found by the sweeper with one list, paid in time or late', async () => {
     const late = await sent('zarinpal');
     await skipAllTime(service.client, late.id);
     await until('it expires', () => service.receiver.of(late.id)[0]);
@@ -98,7 +99,7 @@ describe('a payment through a real gateway’s protocol', () => {
       update payments set checkout_at = now() - interval '121 seconds'
       where id = any(${[gone.id, paid.id]})`;
     const before = providerOf('zarinpal').calls.length;
-    await service.client.schedule.getHandle('sweep').trigger();
+    await sweepNow(service.client);
 
     const webhook = await until('the webhook', () => service.receiver.of(paid.id)[0]);
     expect(webhook.json['status']).toBe('paid');
@@ -113,14 +114,14 @@ describe('a payment through a real gateway’s protocol', () => {
     expect(calls.filter(({ text }) => text.includes(gone.reference))).toEqual([]);
   });
 
-  it('keeps credentials out of every log', () => {
+  it('logs no credentials', () => {
     const logs = [...service.api.lines, ...service.worker.lines].join('\n');
     for (const secret of providerSecrets) expect(logs).not.toContain(secret);
   });
 });
 
 describe('an account whose credentials change', () => {
-  it('is asked with the new ones from the next call on, also about payments on their way', async () => {
+  it('is called with the new ones from the next call on, also for open payments', async () => {
     const { book, calls, pay, url: baseUrl } = providerOf('stripe');
     const operations = operationsOn(service.sql, { keyRing: service.keyRing });
     const credentials = (secretKey: string) => JSON.stringify({ secretKey, baseUrl });
@@ -142,8 +143,8 @@ describe('an account whose credentials change', () => {
   });
 });
 
-describe('an account that is not set up rightly', () => {
-  it('is merchant_configuration, without a call to the provider', async () => {
+describe('an account with wrong credentials', () => {
+  it('ends a payment as merchant_configuration without a call to the provider', async () => {
     const before = providerOf('stripe').calls.length;
     await createGateways(service.sql).insert({
       slug: 'wrong',

@@ -4,7 +4,8 @@ import { runAdmin } from '../../../admin/cli/program.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { ReconcileOptions } from '../../../admin/reconciliation.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
-import { paymentsQueue, paymentWorkflow, paymentStartOptions } from '../../../temporal/messages.ts';
+import { paymentsQueue, paymentWorkflow } from '../../../temporal/messages.ts';
+import { paymentStartOptions } from '../../../temporal/start-options.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
 import { operationsOn } from '../../support/operations.ts';
@@ -38,15 +39,15 @@ const kindsOf = async (id: string, options = {}) =>
     .filter(({ paymentId }) => paymentId === id)
     .map(({ kind, mended }) => `${kind}${mended ? ', mended' : ''}`);
 
-/** Whether the engine runs it; a list of the engine's lags behind. */
-const state = async (id: string) =>
+/** Described, because Temporal's list lags behind. */
+const statusOfWorkflow = async (id: string) =>
   (await service.client.workflow.getHandle(id).describe()).status.name;
 
-/** A start may be on its way for a minute. */
-const letItBeOld = (id: string) => service.sql`
+/** Reconciliation ignores payments of the last minute, whose start may be on its way. */
+const makeOld = (id: string) => service.sql`
   update payments set created_at = now() - interval '61 seconds' where id = ${id}`;
 
-/** Ended, and its first attempt failed; the next one is due in a minute. */
+/** A payment that has ended, with a failed first attempt; the next one is due in a minute. */
 const undelivered = async () => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
@@ -55,8 +56,8 @@ const undelivered = async () => {
   return id;
 };
 
-/** A workflow without a record; it fails as soon as a worker takes it. */
-const unrecorded = async (taskQueue = paymentsQueue) => {
+/** A workflow without a record of its payment. It fails once a worker takes it. */
+const workflowWithoutRecord = async (taskQueue = paymentsQueue) => {
   const id = newPaymentId();
   const facts = { amount: 1250, currency: 'EUR', gateway: 'sandbox', orderId: 'order-lost' };
   const expiresAt = new Date(Date.now() + 60_000);
@@ -66,24 +67,24 @@ const unrecorded = async (taskQueue = paymentsQueue) => {
 };
 
 describe('reconcile', () => {
-  it('finds nothing where all is as it should be', async () => {
+  it('finds no difference if there is none', async () => {
     const open = await journey.atGateway();
-    await letItBeOld(open);
+    await makeOld(open);
     const paid = await journey.finish('pay');
     await until('the webhook', () => service.receiver.of(paid)[0]);
-    await until('it is closed', async () => (await state(paid)) === 'COMPLETED');
+    await until('it is closed', async () => (await statusOfWorkflow(paid)) === 'COMPLETED');
     await undelivered();
     expect(await reconcile({ since: new Date(0) })).toEqual({ differences: [], complete: true });
   });
 
-  it('starts the workflow of an open payment again, and says who did it', async () => {
+  it('starts the lost workflow of an open payment again, and writes the audit log', async () => {
     const id = await journey.atGateway();
-    await letItBeOld(id);
+    await makeOld(id);
     await service.client.workflow.getHandle(id).terminate('a test');
     expect(await kindsOf(id)).toEqual(['payment_without_workflow']);
-    expect(await state(id)).toBe('TERMINATED');
+    expect(await statusOfWorkflow(id)).toBe('TERMINATED');
     expect(await kindsOf(id, { mend: true })).toEqual(['payment_without_workflow, mended']);
-    expect(await state(id)).toBe('RUNNING');
+    expect(await statusOfWorkflow(id)).toBe('RUNNING');
     expect(await kindsOf(id)).toEqual([]);
     const filter = { subject: `payment:${id}`, limit: 1 };
     expect(await operations().auditLog(filter)).toMatchObject([
@@ -94,7 +95,7 @@ describe('reconcile', () => {
     await until('the webhook', () => service.receiver.of(id)[0]);
   });
 
-  it('has an event delivered whose workflow is gone, without a further attempt being lost', async () => {
+  it('has an event delivered whose workflow is lost, without losing an attempt', async () => {
     const id = await undelivered();
     await service.client.workflow.getHandle(id).terminate('a test');
     expect(await kindsOf(id)).toEqual(['delivery_without_workflow']);
@@ -112,7 +113,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('reports what is overdue by more than 2 minutes though its workflow runs', async () => {
+  it('reports a delivery that is 2 minutes overdue although its workflow runs', async () => {
     const id = await undelivered();
     const due = (ago: string) => service.sql`
       update deliveries set next_attempt_at = now() - ${ago}::interval where payment_id = ${id}`;
@@ -120,7 +121,7 @@ describe('reconcile', () => {
     expect(await kindsOf(id)).toEqual([]);
     await due('2 minutes 1 second');
     expect(await kindsOf(id, { mend: true })).toEqual(['delivery_overdue']);
-    expect(await state(id)).toBe('RUNNING');
+    expect(await statusOfWorkflow(id)).toBe('RUNNING');
     await service.sql`delete from attempts where payment_id = ${id}`;
     await service.sql`delete from deliveries where payment_id = ${id}`;
     expect(await kindsOf(id, { mend: true })).toEqual(['end_without_delivery']);
@@ -129,10 +130,10 @@ describe('reconcile', () => {
       insert into deliveries (payment_id, status) values (${id}, 'delivered')`;
   });
 
-  it('reports a workflow without a record and never ends it', async () => {
+  it('reports a workflow without a record and does not end it', async () => {
     await service.worker.stop();
-    const id = await unrecorded();
-    await until('the engine lists it', async () => (await kindsOf(id)).length > 0);
+    const id = await workflowWithoutRecord();
+    await until('Temporal lists it', async () => (await kindsOf(id)).length > 0);
     const { differences } = await reconcile({ mend: true });
     expect(differences).toContainEqual({
       kind: 'workflow_without_payment',
@@ -143,25 +144,25 @@ describe('reconcile', () => {
       at: expect.any(Date),
       mended: false,
     });
-    expect(await state(id)).toBe('RUNNING');
+    expect(await statusOfWorkflow(id)).toBe('RUNNING');
     await service.worker.start();
-    // By itself it fails, and is still found where one asks for it.
-    await until('it fails', async () => (await state(id)) === 'FAILED');
+    // It fails by itself, and is still found among the closed workflows.
+    await until('it fails', async () => (await statusOfWorkflow(id)) === 'FAILED');
     expect(await kindsOf(id)).toEqual([]);
     expect(await kindsOf(id, { since: new Date(Date.now() - 60_000) })).toEqual([
       'workflow_without_payment',
     ]);
   });
 
-  it('looks at every kind, however many open payments there are, and says that it has not seen all', async () => {
+  it('looks at every kind of difference if there are more payments than it may look at', async () => {
     const lost = await undelivered();
     await service.client.workflow.getHandle(lost).terminate('a test');
     const [row] = await service.sql<{ count: number }[]>`
       select count(*) from deliveries where status = 'pending'`;
     const look = row?.count ?? 0;
-    for (let open = 0; open <= look; open += 1) await letItBeOld(await journey.atGateway());
-    const unknown = await unrecorded('a queue without workers');
-    await until('the engine lists it', async () => (await kindsOf(unknown)).length > 0);
+    for (let open = 0; open <= look; open += 1) await makeOld(await journey.atGateway());
+    const unknown = await workflowWithoutRecord('a queue without workers');
+    await until('Temporal lists it', async () => (await kindsOf(unknown)).length > 0);
 
     const { differences, complete } = await reconcile({ look });
     expect(differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
@@ -179,7 +180,7 @@ describe('reconcile', () => {
   it('stops at its limit and says so', async () => {
     const ids = [await journey.atGateway(), await journey.atGateway()];
     for (const id of ids) {
-      await letItBeOld(id);
+      await makeOld(id);
       await service.client.workflow.getHandle(id).terminate('a test');
     }
     const cut = await reconcile({ limit: 1 });
@@ -223,14 +224,14 @@ describe('a restore of Postgres from an older backup', () => {
     const lost = await journey.finish('pay', {});
     await until('the webhook', () => service.receiver.of(lost)[0]);
     for (const id of [paidSince, lost])
-      await until('it is closed', async () => (await state(id)) === 'COMPLETED');
+      await until('it is closed', async () => (await statusOfWorkflow(id)) === 'COMPLETED');
 
     await postgres.stop();
     postgres.restore();
     await postgres.start();
     await until('the API is back', async () => (await journey.get(waiting)).status === 200);
-    await letItBeOld(paidSince);
-    await letItBeOld(waiting);
+    await makeOld(paidSince);
+    await makeOld(waiting);
 
     const found = await reconcile({ since: backupAt, mend: true });
     expect(found.differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
@@ -244,7 +245,7 @@ describe('a restore of Postgres from an older backup', () => {
     });
     const after = await until('the webhook again', () => service.receiver.of(paidSince)[1]);
     expect(after.json['event_id']).toBe(before.json['event_id']);
-    expect(await state(waiting)).toBe('RUNNING');
+    expect(await statusOfWorkflow(waiting)).toBe('RUNNING');
     expect((await reconcile()).differences).toEqual([]);
   });
 
@@ -257,12 +258,12 @@ describe('a restore of Postgres from an older backup', () => {
       update payments set status = 'pending', paid_at = null, tracking_code = null,
         expires_at = now() - interval '19 minutes', inquired_at = null
       where id = ${id}`;
-    await letItBeOld(id);
+    await makeOld(id);
     expect(await kindsOf(id)).toEqual([]);
     await service.sql`
       update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
     expect(await kindsOf(id, { mend: true })).toEqual(['payment_overdue']);
-    expect(await state(id)).toBe('RUNNING');
+    expect(await statusOfWorkflow(id)).toBe('RUNNING');
 
     const handle = service.client.workflow.getHandle(id);
     const { runId } = await handle.describe();
@@ -282,7 +283,7 @@ describe('a restore of Postgres from an older backup', () => {
 
   it('leaves alone what a silent gateway is asked about', async () => {
     const id = await journey.atGateway();
-    await letItBeOld(id);
+    await makeOld(id);
     const asked = (ago: string) => service.sql`
       update payments set expires_at = now() - interval '3 hours', inquired_at = now() - ${ago}::interval
       where id = ${id}`;

@@ -8,7 +8,7 @@ import type { Operations } from '../../../admin/operations.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { createResets } from '../../../admin/resets.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { paymentWorkflow, paymentStartOptions } from '../../../temporal/messages.ts';
+import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { createJourney } from '../../support/journey.ts';
 import { operationsOn } from '../../support/operations.ts';
 import type { Receiver } from '../../support/receiver.ts';
@@ -46,7 +46,7 @@ const statusOf = async (id: string) => {
 const becomes = (id: string, status: string) =>
   until(`${id} is ${status}`, async () => (await statusOf(id)) === status, 60_000);
 
-/** A payment of an application of its own, whose six attempts have failed. */
+/** A payment whose six attempts have failed, of an application of its own. */
 const anExhausted = async () => {
   const made = await service.anApplication();
   const journey = createJourney(service, made.token);
@@ -64,7 +64,7 @@ const numbersOf = (receiver: Receiver, id: string) =>
   receiver.of(id).map(({ headers }) => Number(headers['x-service-delivery-attempt']));
 
 describe('re-triggering an exhausted delivery', () => {
-  it('FS-27: six new attempts with the numbers 7 to 12, the same event, twice in a row', async () => {
+  it('makes six new attempts with rising numbers and the same event, also twice in a row', async () => {
     const { id, journey } = await anExhausted();
     expect(await operations.deliveries.retrigger(id, 'again')).toBe('reset');
     await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
@@ -92,7 +92,7 @@ describe('re-triggering an exhausted delivery', () => {
     await service.client.workflow.getHandle(id).result();
   });
 
-  it('FS-28: two admins at once cause one', async () => {
+  it('starts one round if two admins do it at once', async () => {
     const { id } = await anExhausted();
     const other = operationsOn(service.sql, {
       resets: async () => createResets(service.client),
@@ -110,7 +110,7 @@ describe('re-triggering an exhausted delivery', () => {
     expect(numbersOf(service.receiver, id)).toHaveLength(12);
   });
 
-  it('by hand with the temporal command: the same six attempts, and the ledger stays right', async () => {
+  it('starts the same round if an operator resets the workflow with the temporal command', async () => {
     const { id } = await anExhausted();
     const { events } = await service.client.workflow.getHandle(id).fetchHistory();
     const scheduled = events?.findLast((event) => event.activityTaskScheduledEventAttributes);
@@ -123,6 +123,8 @@ describe('re-triggering an exhausted delivery', () => {
     ]);
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const eventIds = service.receiver.of(id).map(({ headers }) => headers['x-service-event-id']);
+    expect(new Set(eventIds).size).toBe(1);
     const { payment } = await operations.payments.get(id);
     expect(payment.attempts.map(({ number, round }) => [number, round]).slice(5)).toEqual([
       [6, 1],
@@ -132,7 +134,7 @@ describe('re-triggering an exhausted delivery', () => {
     await service.client.workflow.getHandle(id).result();
   });
 
-  it('goes to the corrected URL, signed with the secrets of that moment', async () => {
+  it('sends to the corrected URL with the current secrets', async () => {
     const { id, application, secret } = await anExhausted();
     await operations.applications.update(application, { webhookUrl: elsewhere.url }, 'typo');
     const newSecret = await operations.secrets.rotate(application, null);
@@ -147,12 +149,12 @@ describe('re-triggering an exhausted delivery', () => {
     const { signature: stripe } = new Stripe('sk_unused').webhooks;
     for (const valid of [secret, newSecret])
       expect(stripe?.verifyHeader(post!.body, signature, valid, 300)).toBe(true);
-    // The newer first: with it alone, the first digest is right.
+    // The digest of the newer secret comes first.
     const firstOnly = signature.split(',').slice(0, 2).join(',');
     expect(stripe?.verifyHeader(post!.body, firstOnly, newSecret, 300)).toBe(true);
   });
 
-  it('stays exhausted while Temporal is away', async () => {
+  it('changes nothing while Temporal is away', async () => {
     const { id } = await anExhausted();
     await service.engine.stop();
     try {
@@ -173,10 +175,10 @@ describe('re-triggering an exhausted delivery', () => {
     await until('attempt 7', () => numbersOf(service.receiver, id).includes(7), 60_000);
   });
 
-  it('without a history, starts a run that goes straight to the delivery', async () => {
+  it('starts a run that delivers at once if the history is past its retention', async () => {
     const { id } = await anExhausted();
     const { runId } = await service.client.workflow.getHandle(id).describe();
-    // What the end of the retention does.
+    // The end of the retention deletes it.
     await service.client.workflowService.deleteWorkflowExecution({
       namespace: service.client.options.namespace,
       workflowExecution: { workflowId: id, runId },
@@ -192,20 +194,15 @@ describe('re-triggering an exhausted delivery', () => {
     );
     service.receiver.behave(() => 204);
     expect(await operations.deliveries.retrigger(id, null)).toBe('left');
-    // Long before it would be overdue for the sweep.
+    // Long before the sweeper would heal it.
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('FS-25: is not what a run does that heals just after the sixth attempt', async () => {
+  it('does not happen in a run that heals the workflow just after the sixth attempt', async () => {
     const { id } = await anExhausted();
-    const facts = await createPaymentOutcomes(service.sql).get(id);
-    expect(facts).toBeDefined();
-    if (facts)
-      await service.client.workflow.start(
-        paymentWorkflow,
-        paymentStartOptions(facts, { again: true }),
-      );
+    const payment = await createPaymentOutcomes(service.sql).get(id);
+    await createPaymentWorkflows(service.client).restart(payment!);
     const { cause } = await service.client.workflow
       .getHandle(id)
       .result()
@@ -215,14 +212,14 @@ describe('re-triggering an exhausted delivery', () => {
       'exhausted',
       [1, 2, 3, 4, 5, 6],
     ]);
-    // And a re-trigger begins from that run as from any other.
+    // A re-trigger can reset that run, too.
     service.receiver.behave(() => 204);
     expect(await operations.deliveries.retrigger(id, null)).toBe('reset');
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id).at(-1)).toBe(7);
   });
 
-  it('everything of an application, one after the other', async () => {
+  it('re-triggers every delivery of an application', async () => {
     const { token, application } = await service.anApplication();
     const journey = createJourney(service, token);
     const ids: string[] = [];

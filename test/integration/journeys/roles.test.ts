@@ -16,6 +16,7 @@ import { startService } from '../../support/service.ts';
 import type { DatabaseRole } from '../../support/forbidden-statements.ts';
 import { databaseRoles, forbiddenTo, tablesOf } from '../../support/forbidden-statements.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 import type { Providers } from '../../support/providers.ts';
 import { startProviders } from '../../support/providers.ts';
 import type { StripeAccount } from '../../support/stripe-account.ts';
@@ -32,7 +33,7 @@ let admin: Operations;
 let as: Record<DatabaseRole, Sql>;
 beforeAll(async () => {
   const database = await aDatabase();
-  // Twice: it is run after every migration.
+  // Twice, because operators run it after every migration.
   const owner = connect(database.url, { name: 'tests-owner', max: 1 });
   for (const text of [roles, roles]) await owner.unsafe(text).simple();
   await owner.end();
@@ -82,18 +83,18 @@ const becomes = (id: string, status: string) =>
     return row?.['status'] === status;
   });
 
-describe('under its own role', () => {
+describe('each process under its own database role', () => {
   it.each([
     ['pay', 'paid'],
     ['refuse', 'failed'],
     ['cancel', 'cancelled'],
-  ])('api and worker bring a payment to its end: %s', async (action, status) => {
+  ])('api and worker end a payment whose payer chooses %s as %s', async (action, status) => {
     const id = await journey.finish(action);
     await delivered(id);
     expect((await journey.get(id)).json['status']).toBe(status);
   });
 
-  it('a payment expires, and one through a notifying gateway is paid', async () => {
+  it('api and worker expire a payment, and end one by a notification of its gateway', async () => {
     const waiting = await journey.atGateway();
     await skipAllTime(service.client, waiting);
     await delivered(waiting);
@@ -106,7 +107,7 @@ describe('under its own role', () => {
     expect((await journey.get(id)).json['status']).toBe('paid');
   });
 
-  it('the api lists, verifies, and answers a repeated key, also one that has expired', async () => {
+  it('the api lists, verifies and replays an idempotency key, and reuses an expired one', async () => {
     const body = { order_id: 'order-key', amount: 1250, currency: 'EUR' };
     const create = () =>
       journey.request('POST', '/api/v1/payments', body, { 'idempotency-key': 'role-1' });
@@ -120,7 +121,7 @@ describe('under its own role', () => {
     expect((await journey.verify(String(three.json['payment_id']))).status).toBe(200);
   });
 
-  it('the sweep starts, asks, heals and drops what has expired', async () => {
+  it('the sweeper starts workflows, inquires, heals and deletes expired keys', async () => {
     const closed = await journey.atGateway();
     await journey.choose(closed, 'pay_and_close');
     await service.sql`
@@ -129,29 +130,29 @@ describe('under its own role', () => {
     await service.client.workflow.getHandle(lost).terminate('a test');
     await service.sql`
       update payments set expires_at = now() - interval '21 minutes' where id = ${lost}`;
-    const noted = () => service.sql`select from workflow_outbox where payment_id = ${lost}`;
-    await until('the api has noted its start', async () => (await noted()).length === 0);
+    const outboxRow = () => service.sql`select from workflow_outbox where payment_id = ${lost}`;
+    await until('the api has deleted its outbox row', async () => (await outboxRow()).length === 0);
     await service.sql`
       insert into workflow_outbox (payment_id, created_at) values (${lost}, now() - interval '1 minute')`;
     await service.sql`update idempotency_keys set expires_at = now() - interval '1 minute'`;
-    await service.client.schedule.getHandle('sweep').trigger();
+    await sweepNow(service.client);
     for (const id of [closed, lost]) expect((await delivered(id)).json['payment_id']).toBe(id);
-    await until('nothing is left over', async () => {
+    await until('no key and no outbox row is left', async () => {
       const [row] = await service.sql<{ left: number }[]>`
         select (select count(*) from idempotency_keys) + (select count(*) from workflow_outbox) as left`;
       return row?.left === 0;
     });
   });
 
-  it('money that came late is looked for and written down', async () => {
+  it('the worker finds and records a late payment', async () => {
     const { id, reference } = await providers.sent(journey, 'zarinpal');
     await skipAllTime(service.client, id);
     await delivered(id);
     await providers.of('zarinpal').pay(reference);
-    // Somebody else confirmed it there, so it has to be given back.
+    // Somebody confirmed it at the gateway, so it has to be reversed.
     providers.of('zarinpal').move(reference, 'VERIFIED');
     await providers.comeBack(journey, 'zarinpal', reference);
-    const result = await until('it is settled', async () => {
+    const result = await until('it is resolved', async () => {
       const [row] = await service.sql<{ result: string | null }[]>`
         select result from late_payments where payment_id = ${id}`;
       return row?.result ?? false;
@@ -159,7 +160,7 @@ describe('under its own role', () => {
     expect(result).toBe('reversed');
   });
 
-  it('an exhausted delivery is re-triggered by an admin', async () => {
+  it('an admin re-triggers an exhausted delivery', async () => {
     service.receiver.behave(() => 500);
     const id = await journey.finish('pay');
     await delivered(id);
@@ -170,7 +171,7 @@ describe('under its own role', () => {
     await becomes(id, 'delivered');
   });
 
-  it('the admin does its work', async () => {
+  it('the admin runs every operation', async () => {
     const callbackUrls = ['https://roles.example/return'];
     const made = { slug: 'roles', defaultGateway: 'sandbox', callbackUrls, webhookUrl: null };
     await admin.applications.create(made, null);
@@ -202,7 +203,7 @@ describe('under its own role', () => {
     expect(await admin.auditLog({ subject: null, limit: 100 })).not.toEqual([]);
   });
 
-  it('the purge drops what receivers answered, then payments with all that was said of them', async () => {
+  it('the purge deletes response bodies, then payments with all their rows', async () => {
     const id = await journey.finish('pay');
     await delivered(id);
     await becomes(id, 'delivered');
@@ -224,17 +225,17 @@ describe('under its own role', () => {
     expect((await journey.get(id)).status).toBe(404);
   });
 
-  it('nothing of all that was refused', () => {
+  it('no statement of the processes was refused', () => {
     const lines = [...service.api.lines, ...worker.lines];
     expect(lines.filter((line) => line.includes('permission denied'))).toEqual([]);
   });
 });
 
-describe('is refused', () => {
+describe('a database role is refused', () => {
   const cases = databaseRoles.flatMap((role) =>
     forbiddenTo(role).map((statement) => [role, statement] as const),
   );
-  it.each(cases)('to %s: %s', async (role, statement) => {
+  it.each(cases)('%s: %s', async (role, statement) => {
     const refused = as[role].begin(async (tx) => {
       await tx.unsafe(statement);
       throw new Error('It was not refused');
@@ -243,7 +244,7 @@ describe('is refused', () => {
     await expect(refused).rejects.toMatchObject({ code: '42501' });
   });
 
-  it.each(databaseRoles)('to %s: any other table', async (role) => {
+  it.each(databaseRoles)('%s: any other table', async (role) => {
     const rows = await as[role]<{ may: string; tables: string[] }[]>`
       select may, array_agg(relname::text order by relname) as tables
       from pg_class, unnest(array['insert', 'update', 'delete', 'truncate', 'unread']) as may
@@ -257,7 +258,7 @@ describe('is refused', () => {
     );
   });
 
-  it('to api: any other column of a payment than when its payer was sent to the gateway', async () => {
+  it('api: any column of a payment but checkout_at', async () => {
     const columns = await as.api<{ name: string }[]>`
       select attname as name from pg_attribute
       where attrelid = 'payments'::regclass and attnum > 0 and not attisdropped
@@ -265,14 +266,14 @@ describe('is refused', () => {
     expect(columns).toEqual([{ name: 'checkout_at' }]);
   });
 
-  it('to api: to take back that a payer was sent to the gateway, who may have paid there', async () => {
+  it('api: clearing checkout_at, because the payer may have paid', async () => {
     const id = await journey.atGateway();
     const refused = as.api`update payments set checkout_at = null where id = ${id}`;
     await expect(refused).rejects.toMatchObject({ code: '42501' });
     await as.api`update payments set checkout_at = now() where id = ${id}`;
   });
 
-  it('every table is granted to somebody, so that a new one is not forgotten', async () => {
+  it('every table is granted to a role', async () => {
     const rows = await service.sql<{ table: string }[]>`
       select relname as table from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')

@@ -6,8 +6,8 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
-import { setupNamespace } from '../../../temporal/namespace.ts';
-import { searchAttributes } from '../../../temporal/messages.ts';
+import { addSearchAttributes } from '../../../temporal/namespace.ts';
+import { searchAttributes } from '../../../temporal/start-options.ts';
 import { aFolder } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,67 +19,28 @@ const startServer = async () => {
   return address;
 };
 
-const connect = async () => {
+it('lets several workers set up a new namespace at once, and payments start afterwards', async () => {
   const connection = await Connection.connect({ address: await startServer() });
   onTestFinished(() => connection.close());
-  return connection;
-};
-
-it('brings the Schedule of an earlier release up to date, and leaves it paused', async () => {
-  const connection = await connect();
-  const client = new Client({ connection });
-  const handle = client.schedule.getHandle('sweep');
-  const described = async () => {
-    const { spec, policies, action } = await handle.describe();
-    return { spec, policies, action };
-  };
-  await setupNamespace(client);
-  const fresh = await described();
-  await handle.delete();
-
-  await until('it can be made again', () =>
-    client.schedule
-      .create({
-        scheduleId: 'sweep',
-        spec: { intervals: [{ every: '1h' }] },
-        policies: { overlap: 'ALLOW_ALL' },
-        action: {
-          ...{ type: 'startWorkflow', workflowType: 'sweep', workflowId: 'sweep' },
-          ...{ taskQueue: 'payments', args: ['old'], workflowRunTimeout: '1h' },
-        },
-      })
-      .then(Boolean, () => false),
-  );
-  await handle.pause('by an operator');
-  expect(await described()).not.toEqual(fresh);
-  await setupNamespace(client);
-  expect(await described()).toEqual(fresh);
-  const { state } = await handle.describe();
-  expect(state).toMatchObject({ paused: true, note: 'by an operator' });
-});
-
-it('lets several workers start at once on a namespace that has nothing yet, and payments after them', async () => {
-  const connection = await connect();
   for (const namespace of ['first', 'second', 'third']) {
     await connection.workflowService.registerNamespace({
       namespace,
       workflowExecutionRetentionPeriod: msToTs('1 day'),
     });
-    // The server's parts hear of a new namespace one after the other.
+    // The server's parts learn of a new namespace one after the other.
     const listed = () => connection.operatorService.listSearchAttributes({ namespace });
     await until('the namespace is known', () => listed().then(Boolean, () => false));
 
     const clients = Array.from({ length: 5 }, () => new Client({ connection, namespace }));
-    await Promise.all(clients.map(setupNamespace));
+    await Promise.all(clients.map(addSearchAttributes));
     const { customAttributes } = await listed();
     expect(Object.keys(customAttributes)).toEqual(
       expect.arrayContaining(['Application', 'OrderId']),
     );
-    // And the server takes them from that moment on.
     const { application, orderId } = searchAttributes;
     await new Client({ connection, namespace }).workflow.start('payment', {
       workflowId: 'first',
-      taskQueue: 'nobody',
+      taskQueue: 'a queue without workers',
       typedSearchAttributes: [
         { key: application, value: 'shop' },
         { key: orderId, value: 'order-1' },
@@ -88,7 +49,7 @@ it('lets several workers start at once on a namespace that has nothing yet, and 
   }
 });
 
-it('a worker whose namespace cannot be prepared says so in one sentence', async () => {
+it('lets a worker report in one sentence that it could not set up its namespace', async () => {
   const worker = promisify(execFile)(process.execPath, ['worker/main.ts'], {
     env: {
       TEMPORAL_ADDRESS: await startServer(),
@@ -103,7 +64,7 @@ it('a worker whose namespace cannot be prepared says so in one sentence', async 
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      /^The namespace misspelt .*not found.*Application and OrderId.*\.\n$/,
-    ),
+      /^Could not set up the namespace misspelt .*not found.*Application and OrderId.*\.\n$/,
+    ) as string,
   });
 });

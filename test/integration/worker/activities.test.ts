@@ -12,7 +12,7 @@ import { startRecords } from '../../support/records.ts';
 import { readableLogger } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 
-it('FS-48: a gateway that hangs holds a quarter of the worker, and the next call is sent away', async () => {
+it('gives a gateway that hangs a quarter of the slots of the worker', async () => {
   const records = await startRecords();
   onTestFinished(records.drop);
   const calls: Socket[] = [];
@@ -20,7 +20,9 @@ it('FS-48: a gateway that hangs holds a quarter of the worker, and the next call
   const secretBox = aKeyRing();
   const credentials = { secretKey: 'sk_test_0123456789', baseUrl: new URL(server.url).origin };
   await createGateways(records.sql).insert({
-    ...{ slug: 'slow', driver: 'stripe', kind: 'sandbox' },
+    slug: 'slow',
+    driver: 'stripe',
+    kind: 'sandbox',
     credentials: createSecretBox(secretBox).seal(JSON.stringify(credentials), 'gateway:slow'),
   });
   const { activities, close } = composeActivities({
@@ -29,7 +31,7 @@ it('FS-48: a gateway that hangs holds a quarter of the worker, and the next call
       SECRETS_KEY: secretBox,
       ALLOW_LOOPBACK_TARGETS: true,
     },
-    // Nothing here asks the engine.
+    // No activity of this test calls Temporal.
     client: {} as Client,
     sql: records.sql,
     metrics: createWorkerMetrics(createRegistry()),
@@ -37,12 +39,12 @@ it('FS-48: a gateway that hangs holds a quarter of the worker, and the next call
   });
   onTestFinished(close);
   const { id } = await records.sent({ gateway: 'slow' });
-  const settle = () => activities.verifyPayment({ id, returned: false });
+  const verify = () => activities.verifyPayment({ id, returned: false });
 
-  const places = paymentSlots / 4;
-  const held = Promise.all(Array.from({ length: places }, settle));
-  await until('all of them are asking', () => calls.length === places);
-  await expect(settle()).rejects.toMatchObject({ type: 'GATEWAY_BUSY' });
+  const slots = paymentSlots / 4;
+  const verifying = Promise.all(Array.from({ length: slots }, verify));
+  await until('all of them call the gateway', () => calls.length === slots);
+  await expect(verify()).rejects.toMatchObject({ type: 'GatewayBusy' });
   for (const call of calls) call.destroy();
-  expect(new Set((await held).map(({ kind }) => kind))).toEqual(new Set(['unknown']));
+  expect(new Set((await verifying).map(({ kind }) => kind))).toEqual(new Set(['unknown']));
 });

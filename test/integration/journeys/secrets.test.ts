@@ -47,14 +47,14 @@ afterAll(async () => {
   await providers?.stop();
 });
 
-/** Keeps what a caller was answered. */
+/** Stores a response for the search. */
 const keep = (answer: Answer): Answer => {
   const headers = JSON.stringify([...answer.headers]);
   answers.push({ where: `an answer ${answer.status}`, text: `${headers} ${answer.text}` });
   return answer;
 };
 
-/** A gateway that gives the whole card number, and a browser that brings one. */
+/** The gateway returns the whole card number, and the browser sends one. */
 const payWithCard = async (name: ProviderName) => {
   const { id, reference } = await providers.sent(journey, name);
   const entry = providers.entry(name, reference);
@@ -86,8 +86,8 @@ const mismatch = async () => {
   await service.client.workflow.getHandle(`LATE_${id}`).result();
 };
 
-/** The provider's own words hold a card number, and it breaks down in every way. */
-const troubleAtGateways = async () => {
+/** The provider's message holds a card number, and its calls fail in every way. */
+const failuresOfGateways = async () => {
   const stripe = providers.of('stripe') as Awaited<ReturnType<typeof startStripe>>;
   const message = `Your card ${otherCard} (${card}) was declined`;
   stripe.failWith({ code: 'card_declined', decline_code: 'do_not_honor', message });
@@ -158,15 +158,15 @@ const badRequests = async () => {
   }
 };
 
-const engineAway = async () => {
+const temporalAway = async () => {
   const id = await journey.atGateway();
   await service.engine.stop();
   for (const answer of await Promise.all([journey.verify(id), journey.comeBack(id)])) keep(answer);
   await service.engine.start();
-  await until('it is settled again', async () => (await journey.verify(id)).status === 200);
+  await until('verify works again', async () => (await journey.verify(id)).status === 200);
 };
 
-const deliveryTrouble = async () => {
+const failedDelivery = async () => {
   service.receiver.behave((_, res) => void res.writeHead(500).end('<b>out of order</b>'));
   const id = await journey.finish('pay');
   await until('an attempt', () => service.receiver.of(id)[0]);
@@ -174,16 +174,16 @@ const deliveryTrouble = async () => {
 };
 
 describe('after payments of every outcome, failures and attacks', () => {
-  it('FS-51, FS-52: no log, history, column or answer holds a secret or a whole card number', async () => {
+  it('no log, history, column or response holds a secret or a whole card number', async () => {
     await endInEveryWay(service, journey);
     for (const name of providerNames) await payWithCard(name);
     await payLate();
     await mismatch();
-    await troubleAtGateways();
+    await failuresOfGateways();
     await badRequests();
-    await deliveryTrouble();
-    await engineAway();
-    // The last lines of the logs are written some at a time.
+    await failedDelivery();
+    await temporalAway();
+    // The logs are buffered.
     await service.api.stop();
     await service.worker.stop();
 
@@ -196,7 +196,7 @@ describe('after payments of every outcome, failures and attacks', () => {
     expect(leaksIn(places, secrets)).toEqual([]);
   });
 
-  it('what is planted would be found, however it is written', () => {
+  it('the search finds secrets and card numbers in every encoding', () => {
     const at = (text: string) => leaksIn([{ where: 'a log', text }], { token }).length;
     const [bytes, hex] = [Buffer.from(token), Buffer.from(token).toString('hex')];
     for (const text of [token, bytes.toString('base64'), hex, encodeURIComponent(token)])

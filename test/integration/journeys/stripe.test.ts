@@ -30,7 +30,7 @@ const notify = (reference: string, notice: Notice = {}) =>
   journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf(reference, notice));
 const statusOf = async (id: string) => (await journey.get(id)).json['status'];
 const ended = (id: string) => until('the webhook', () => service.receiver.of(id)[0]);
-const askedFor = (reference: string) =>
+const countReads = (reference: string) =>
   stripe.calls.filter(({ path }) => path.includes(`${reference}?`)).length;
 const eventsOf = async (id: string) => {
   const [row] = await service.sql<{ count: number }[]>`
@@ -38,8 +38,8 @@ const eventsOf = async (id: string) => {
   return row?.count;
 };
 
-describe('a notification of a gateway', () => {
-  it('FS-05: ends the payment of a payer who paid and never came back', async () => {
+describe('a notification of the gateway', () => {
+  it('ends the payment of a payer who paid and never came back', async () => {
     const { id, reference } = await sent();
     stripe.pay(reference);
     expect(await notify(reference)).toMatchObject({ status: 200 });
@@ -50,10 +50,10 @@ describe('a notification of a gateway', () => {
     });
   });
 
-  it('is never believed: the gateway itself is asked', async () => {
+  it('is only a hint: the outcome comes from the gateway’s own API', async () => {
     const { id, reference } = await sent();
     expect(await notify(reference)).toMatchObject({ status: 200 });
-    await until('Stripe is asked', () => askedFor(reference) > 0);
+    await until('Stripe is asked', () => countReads(reference) > 0);
     expect(await statusOf(id)).toBe('pending');
     stripe.pay(reference);
     await notify(reference);
@@ -61,16 +61,16 @@ describe('a notification of a gateway', () => {
     expect(await statusOf(id)).toBe('paid');
   });
 
-  it('is worth nothing without the signature', async () => {
+  it('is refused without a valid signature', async () => {
     const { id, reference } = await sent();
     stripe.pay(reference);
-    const asked = askedFor(reference);
+    const asked = countReads(reference);
     expect(await notify(reference, { secret: 'whsec_forged' })).toMatchObject({ status: 422 });
     expect(await statusOf(id)).toBe('pending');
-    expect(askedFor(reference)).toBe(asked);
+    expect(countReads(reference)).toBe(asked);
   });
 
-  it('FS-10: twenty at once beside the return and a verify make one event', async () => {
+  it('makes one event if twenty arrive together with a return and a verify', async () => {
     const { id, reference } = await sent();
     stripe.pay(reference);
     const twenty = Array.from({ length: 20 }, () => notify(reference));
@@ -82,24 +82,24 @@ describe('a notification of a gateway', () => {
     expect(service.receiver.of(id)).toHaveLength(1);
   });
 
-  it('FS-12, FS-15: replays, and older news, change nothing once it has ended', async () => {
+  it('changes nothing after the end, whatever its type', async () => {
     const { id, reference } = await sent();
     stripe.pay(reference);
     await notify(reference);
     await ended(id);
     const before = (await journey.get(id)).text;
-    const asked = askedFor(reference);
+    const asked = countReads(reference);
     for (const type of ['completed', 'expired', 'async_payment_failed'])
       expect(await notify(reference, { type })).toMatchObject({ status: 200 });
     expect((await journey.get(id)).text).toBe(before);
-    expect(askedFor(reference)).toBe(asked);
+    expect(countReads(reference)).toBe(asked);
     expect(await eventsOf(id)).toBe(1);
-    // Its money is where it belongs: none is looked for.
-    const search = service.client.workflow.getHandle(`LATE_${id}`);
-    await expect(search.describe()).rejects.toThrow(/not found/i);
+    // The payment is paid, so no late-payment workflow starts.
+    const handle = service.client.workflow.getHandle(`LATE_${id}`);
+    await expect(handle.describe()).rejects.toThrow(/not found/i);
   });
 
-  it('tells of a payment that failed late, and of one that expired there', async () => {
+  it('ends a payment that failed late, and one that expired at the gateway', async () => {
     const [slow, gone] = [await sent(), await sent()];
     stripe.move(slow.reference, 'complete unpaid processing');
     await notify(slow.reference);
@@ -119,7 +119,7 @@ describe('a notification of a gateway', () => {
     expect(await statusOf(gone.id)).toBe('expired');
   });
 
-  it('FS-16: that comes after the end leaves the payment as it ended', async () => {
+  it('leaves an expired payment as it is', async () => {
     const { id, reference } = await sent();
     await skipAllTime(service.client, id);
     await ended(id);
@@ -129,11 +129,11 @@ describe('a notification of a gateway', () => {
     expect(await eventsOf(id)).toBe(1);
   });
 
-  it('FS-16, FS-21: has money that came after the end given back, once', async () => {
+  it('has a late payment reversed once', async () => {
     const { id, reference } = await sent();
     await skipAllTime(service.client, id);
     await ended(id);
-    const entry = stripe.book.get(reference)!; // It was sent there.
+    const entry = stripe.book.get(reference)!; // Its payer was sent there.
     Object.assign(entry, { state: 'complete paid succeeded', charged: 1 });
     for (let times = 0; times < 2; times += 1) {
       expect(await notify(reference)).toMatchObject({ status: 200 });
@@ -152,7 +152,7 @@ describe('a notification of a gateway', () => {
     expect(await eventsOf(id)).toBe(1);
   });
 
-  it('FS-03: waits for its workflow where that was lost, and is not lost itself', async () => {
+  it('starts a lost workflow again', async () => {
     const { id, reference } = await sent();
     await service.client.workflow.getHandle(id).terminate('a test');
     stripe.pay(reference);
@@ -161,7 +161,7 @@ describe('a notification of a gateway', () => {
     expect(await statusOf(id)).toBe('paid');
   });
 
-  it('503: while Temporal is away, and taken when it is repeated', async () => {
+  it('answers 503 while Temporal is away, and is accepted when the gateway repeats it', async () => {
     const { id, reference } = await sent();
     stripe.pay(reference);
     await service.engine.stop();
@@ -172,9 +172,54 @@ describe('a notification of a gateway', () => {
     });
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     await service.engine.start();
-    await until('it is taken', async () => (await notify(reference)).status === 200);
+    await until('it is accepted', async () => (await notify(reference)).status === 200);
     await ended(id);
     expect(await statusOf(id)).toBe('paid');
     expect(await eventsOf(id)).toBe(1);
+  });
+});
+
+/** A payment whose payer presses the cancel link on Stripe's page. */
+const sentAndCancelled = async () => {
+  const { id, reference } = await sent();
+  const { url } = stripe.back(reference);
+  // Stripe sends a payer who has not paid to the cancel link.
+  expect(url).toContain('cancelled');
+  return { id, reference, cancel: () => journey.call('GET', url) };
+};
+
+describe('a payer who comes back by Stripe’s cancel link', () => {
+  it('cancels the payment, and nobody can pay at Stripe any more', async () => {
+    const { id, reference, cancel } = await sentAndCancelled();
+    const back = await cancel();
+    expect(back.status).toBe(303);
+    expect(back.headers.get('location')).toContain('status=cancelled');
+    expect(await statusOf(id)).toBe('cancelled');
+    const webhook = await ended(id);
+    expect(webhook.headers['x-service-event']).toBe('payment.cancelled');
+    stripe.pay(reference);
+    expect(stripe.book.get(reference)).toMatchObject({ state: 'expired unpaid', charged: 0 });
+    expect((await cancel()).headers.get('location')).toContain('status=cancelled');
+  });
+
+  it('gets paid if the payer has paid in another window', async () => {
+    const { id, reference, cancel } = await sentAndCancelled();
+    stripe.pay(reference);
+    expect((await cancel()).headers.get('location')).toContain('status=paid');
+    expect(await statusOf(id)).toBe('paid');
+  });
+
+  it('leaves the payment processing if Stripe refuses to close it, and reads it again', async () => {
+    const { id, reference, cancel } = await sentAndCancelled();
+    stripe.refuse(`${reference}/expire`, {
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'no',
+    });
+    expect((await cancel()).headers.get('location')).toContain('status=processing');
+    expect(await statusOf(id)).toBe('processing');
+    expect(countReads(reference)).toBe(2);
+    stripe.pay(reference);
+    await until('it is paid', async () => (await journey.verify(id)).json['status'] === 'paid');
   });
 });

@@ -18,24 +18,24 @@ const payments = 500;
 const payers = 25;
 const victims = ['worker/main.ts', 'api/main.ts', 'postgres', 'temporal'] as const;
 /**
- * Of one victim. After more than five deaths within a minute the stack gives up, as it should, and one
- * that starts while another is away may die of that.
+ * For each victim. The stack stops after more than five exits within a minute, and a process that starts
+ * while another one is away may exit because of that.
  */
 const killsPerMinute = 3;
 const leastKills = 2;
-/** Events of so many are refused at random; each later one would have the test wait for a minute. */
+/** The events of this many payments are refused at random. Each later refusal would cost a minute. */
 const refused = 200;
-/** What an attempt needs until it is in the ledger: its sender, and the ledger. */
+/** An attempt needs these until it is in the ledger. */
 const recorders: readonly string[] = ['worker/main.ts', 'postgres'];
-/** How long after its answer a POST may not be in the ledger yet. */
+/** How long after its response a POST may be missing in the ledger. */
 const recordMs = 20_000;
-/** How much later than it was sent a POST may be seen: its sender, or the ledger, may be gone by then. */
+/** How long after it was sent the receiver may see a POST. */
 const lagMs = 2_000;
 const deadlineMs = 10_000;
 
 const root = join(import.meta.dirname, '../../..');
 
-/** The admin's command line as people use it: without settings but the stack's folder. */
+/** The admin command line, with the stack's folder as its only setting. */
 const admin = async (dataDir: string, ...line: string[]) => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
@@ -45,12 +45,12 @@ const admin = async (dataDir: string, ...line: string[]) => {
   return stdout.trim();
 };
 
-/** A payer presses the button again where a kill left him without an answer, or with a 503. */
-const again = (what: string, wanted: number, attempt: () => Promise<Answer>): Promise<Answer> =>
+/** Repeats a request that a kill left without a response, or with a 503, as a payer would. */
+const retry = (what: string, wanted: number, attempt: () => Promise<Answer>): Promise<Answer> =>
   until(
     what,
     async () => {
-      const answer = await attempt().catch(unanswered);
+      const answer = await attempt().catch(noResponse);
       if (!answer || answer.status === 503) return false;
       expect(answer.status, `${what}: ${answer.text}`).toBe(wanted);
       return answer;
@@ -58,14 +58,14 @@ const again = (what: string, wanted: number, attempt: () => Promise<Answer>): Pr
     90_000,
   );
 
-/** The connection was refused, or broke: fetch alone fails so. */
-const unanswered = (error: unknown): false => {
+/** Recognizes a refused or broken connection, which only fetch reports in this way. */
+const noResponse = (error: unknown): false => {
   if (error instanceof TypeError && error.cause !== undefined) return false;
   throw error;
 };
 
 it(
-  'FS-22, FS-49: payments go on while everything is killed at random: every event arrives, nobody helps',
+  'delivers every event of 500 payments while random processes are killed',
   { timeout: 420_000 },
   async () => {
     const dataDir = aFolder();
@@ -79,7 +79,7 @@ it(
     const ids: string[] = [];
     onTestFinished(() => receiver.stop());
     const seenOk = new Set<string>();
-    /** When each POST was answered, or broken off. */
+    /** When each POST got its response, or broke off. */
     const endedAt = new Map<Received, number>();
     const keyOf = (id: unknown, number: unknown) => `${String(id)} ${String(number)}`;
     receiver.behave((nth, res) => {
@@ -111,13 +111,13 @@ it(
     const pay = async (): Promise<string> => {
       const headers = { 'idempotency-key': randomUUID() };
       const body = { order_id: 'storm', amount: 5, currency: 'JPY' };
-      const created = await again('it is created', 201, () =>
+      const created = await retry('it is created', 201, () =>
         journey.request('POST', '/api/v1/payments', body, headers),
       );
       const id = String(created.json['payment_id']);
-      await again('the payer can go', 302, () => journey.checkout(id));
-      await again('the payer pays', 303, () => journey.choose(id, 'pay'));
-      await again('the payer comes back', 303, () => journey.comeBack(id));
+      await retry('the payer can go', 302, () => journey.checkout(id));
+      await retry('the payer pays', 303, () => journey.choose(id, 'pay'));
+      await retry('the payer comes back', 303, () => journey.comeBack(id));
       return id;
     };
 
@@ -157,7 +157,7 @@ it(
     await until(
       'every event is delivered',
       async () => {
-        // Postgres may be the one that was killed last.
+        // Postgres may have been killed last.
         const rows = await sql`
           select from deliveries where payment_id = any(${ids}) and status = 'delivered'`.catch(
           () => [],
@@ -180,7 +180,7 @@ it(
     for (const { payment_id, number, response_status } of ledger)
       if (response_status >= 200 && response_status < 300)
         expect(seenOk, 'every recorded 2xx was given').toContain(keyOf(payment_id, number));
-    /** What was sent again was cut before that. */
+    /** Whether a kill cut off a POST that was sent again. */
     const wasCut = (post: Received, next: Received) => {
       const recordedAt = (endedAt.get(post) ?? post.at + deadlineMs) + recordMs;
       const cutBy = Math.min(recordedAt, next.at);

@@ -18,28 +18,28 @@ const listening = async (server: Server | Http2Server): Promise<number> => {
 
 type Behaviour = 'answers' | 'silent' | 'silent after TLS';
 
-/** An engine that behaves to each connection as it does when that one is made. */
-const anEngine = async ({ tls = false } = {}) => {
-  const engine = tls ? createSecureServer(selfSigned) : createHttp2Server();
-  const to = await listening(engine.on('stream', (stream) => answerCall(stream, emptyMessage)));
-  const mute = createTlsServer({ ...selfSigned, ALPNProtocols: ['h2'] }, (socket) => {
+/** A server that treats each connection by its behaviour at the time of the connect. */
+const aServer = async ({ tls = false } = {}) => {
+  const backend = tls ? createSecureServer(selfSigned) : createHttp2Server();
+  const to = await listening(backend.on('stream', (stream) => answerCall(stream, emptyMessage)));
+  const silentTls = createTlsServer({ ...selfSigned, ALPNProtocols: ['h2'] }, (socket) => {
     socket.on('error', () => {}).resume();
   });
-  const toMute = await listening(mute);
+  const toSilentTls = await listening(silentTls);
   const made: Behaviour[] = [];
   const sockets = new Set<Socket>();
   const faults = { behaviour: 'answers' as Behaviour };
-  const door = createServer((client) => {
+  const proxy = createServer((client) => {
     made.push(faults.behaviour);
     sockets.add(client);
     client.on('error', () => {}).once('close', () => sockets.delete(client));
     if (faults.behaviour === 'silent') return void client.resume();
-    const port = faults.behaviour === 'answers' ? to : toMute;
+    const port = faults.behaviour === 'answers' ? to : toSilentTls;
     const upstream = connect(port, '127.0.0.1').on('error', () => client.destroy());
     client.once('close', () => upstream.destroy()).pipe(upstream);
     upstream.once('close', () => client.destroy()).pipe(client);
   });
-  const port = await listening(door);
+  const port = await listening(proxy);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
   });
@@ -64,25 +64,25 @@ it.each([
   ['silent', 'in the clear', undefined],
   ['silent', 'with TLS', trusted],
   ['silent after TLS', 'with TLS', trusted],
-] as const)('connects anew to an engine that was %s, %s', async (behaviour, _, tls) => {
-  const engine = await anEngine({ tls: tls !== undefined });
-  const { ask } = aClient(engine.address, tls);
-  engine.faults.behaviour = behaviour;
+] as const)('connects again to a server that was %s, %s', async (behaviour, _, tls) => {
+  const server = await aServer({ tls: tls !== undefined });
+  const { ask } = aClient(server.address, tls);
+  server.faults.behaviour = behaviour;
   await expect(ask()).rejects.toThrow('DEADLINE_EXCEEDED');
-  expect(engine.made).toEqual([behaviour]);
-  engine.faults.behaviour = 'answers';
+  expect(server.made).toEqual([behaviour]);
+  server.faults.behaviour = 'answers';
   await expect(ask(5_000)).resolves.toEqual({});
-  await expect.poll(engine.open).toBe(1);
+  await expect.poll(server.open).toBe(1);
 });
 
 it.each([
   ['in the clear', undefined],
   ['with TLS', trusted],
-])('keeps a connection on which the engine has spoken, %s', async (_, tls) => {
-  const engine = await anEngine({ tls: tls !== undefined });
-  const { ask } = aClient(engine.address, tls);
+])('keeps a connection on which the server has answered, %s', async (_, tls) => {
+  const server = await aServer({ tls: tls !== undefined });
+  const { ask } = aClient(server.address, tls);
   await ask(5_000);
   await new Promise((resolve) => setTimeout(resolve, 2 * handshakeMs));
   await ask(5_000);
-  expect(engine.made).toEqual(['answers']);
+  expect(server.made).toEqual(['answers']);
 });

@@ -2,18 +2,19 @@ import { resolve } from 'node:path';
 import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
+import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { runProgram } from '../../../tools/production/programs.ts';
 import { createJourney } from '../../support/journey.ts';
 import { operationsOn } from '../../support/operations.ts';
 import type { TestProcess } from '../../support/processes.ts';
 import { createProcess } from '../../support/processes.ts';
+import { firstAttemptOf } from '../../support/recorded.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
 import { until } from '../../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-/** The server of the tests makes `default` by itself; in production nobody does that. */
+/** The test server creates `default` by itself. In production the operator creates the namespace. */
 const namespace = 'payments';
 let service: Service;
 let worker: TestProcess;
@@ -33,10 +34,10 @@ afterAll(async () => {
   await service?.stop();
 });
 
-it('docs/operating/restoring.md: Temporal comes back empty, and all that is open goes on', async () => {
+it('continues every open payment after Temporal came back empty, as docs/operating/restoring.md says', async () => {
   const env = { ...service.env, TEMPORAL_NAMESPACE: namespace };
-  const makeNamespace = () => runProgram('namespace', { root, env });
-  await makeNamespace();
+  const createNamespace = () => runProgram('namespace', { root, env });
+  await createNamespace();
   await worker.start();
   const api = await service.anotherApi({ TEMPORAL_NAMESPACE: namespace });
   const journey = createJourney(api, (await service.anApplication()).token);
@@ -56,10 +57,11 @@ it('docs/operating/restoring.md: Temporal comes back empty, and all that is open
   await service.sql`update payments set created_at = now() - interval '2 minutes'`;
 
   await expect(reconcile()).rejects.toThrow(/namespace/i);
-  await makeNamespace();
+  await createNamespace();
   await worker.stop();
   await worker.start();
-  await client.schedule.getHandle('sweep').describe();
+  const { status } = await client.workflow.getHandle(sweeperWorkflowId).describe();
+  expect(status.name).toBe('RUNNING');
   const { differences } = await reconcile();
   expect(differences).toMatchObject([
     { kind: 'payment_without_workflow', paymentId: waiting, mended: true },

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatewayLimits } from '../../../gateways/http.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import { until } from '../../support/until.ts';
+import { attemptDeadlineMs } from '../../../webhooks/request.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const webhookOf = (id: string) => until('the webhook arrives', () => service.receiver.of(id)[0]);
+const eventsOf = async (id: string) => {
+  const { events } = await service.client.workflow.getHandle(id).fetchHistory();
+  return events ?? [];
+};
+
+describe('a payment', () => {
+  it('is paid with at most 3 activities, 5 workflow tasks, 1 timer and 30 history events', async () => {
+    const { application, token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const id = await journey.finish('pay');
+    const { json } = await journey.get(id);
+    expect(json).toMatchObject({
+      application,
+      status: 'paid',
+      card_pan_masked: '502229******1234',
+      failure_code: null,
+      checkout_url: null,
+    });
+    await webhookOf(id);
+
+    const handle = service.client.workflow.getHandle(id);
+    await handle.result();
+    const events = await eventsOf(id);
+    const count = (name: keyof (typeof events)[number]) =>
+      events.filter((event) => Object.hasOwn(event, name) && event[name]).length;
+    expect(events.length).toBeLessThanOrEqual(30);
+    expect(count('activityTaskScheduledEventAttributes')).toBe(3);
+    expect(count('workflowTaskCompletedEventAttributes')).toBeLessThanOrEqual(5);
+    expect(count('timerStartedEventAttributes')).toBe(1);
+    // Bytes. docs/operating/scaling.md has the measured value.
+    expect((await handle.describe()).historySize).toBeLessThan(6_000);
+  });
+
+  it('gives each activity enough time for its calls and for storing the result', async () => {
+    const id = await (await aJourney()).finish('pay');
+    await service.client.workflow.getHandle(id).result();
+    const seconds = (await eventsOf(id)).flatMap(
+      ({ activityTaskScheduledEventAttributes: scheduled }) =>
+        scheduled
+          ? [[scheduled.activityType?.name, Number(scheduled.startToCloseTimeout?.seconds)]]
+          : [],
+    );
+    const atGateway = gatewayLimits.tryMs / 1000;
+    expect(Object.fromEntries(seconds)).toEqual({
+      openPayment: atGateway + 5,
+      verifyPayment: atGateway + 10,
+      // With a shorter timeout Temporal would retry while the POST is still being sent.
+      deliverWebhook: attemptDeadlineMs / 1000 + 10,
+    });
+  });
+
+  it.each([
+    ['refuse', 'failed', 'insufficient_funds'],
+    ['cancel', 'cancelled', null],
+  ])('whose payer chooses %s is %s', async (action, status, failureCode) => {
+    const id = await (await aJourney()).finish(action, { failure_code: 'insufficient_funds' });
+    const webhook = await webhookOf(id);
+    expect(webhook.json).toMatchObject({
+      event: `payment.${status}`,
+      status,
+      failure_code: failureCode,
+      paid_at: null,
+    });
+    expect(webhook.json['failure_reason']).toEqual(failureCode && expect.any(String));
+  });
+
+  it('is processing after a payer comes back undecided, and is not sent to the gateway again', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    const back = await journey.comeBack(id);
+    expect(back.status).toBe(303);
+    expect(back.headers.get('location')).toContain('status=processing');
+    expect((await journey.get(id)).json['status']).toBe('processing');
+    const again = await journey.checkout(id);
+    expect(again.status).toBe(303);
+    expect(again.headers.get('location')).toContain('status=processing');
+  });
+
+  it('does not stop at a cancel request from the Temporal UI', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    await service.client.workflow.getHandle(id).cancel();
+    await journey.choose(id, 'pay');
+    await journey.comeBack(id);
+    await webhookOf(id);
+    expect((await journey.get(id)).json['status']).toBe('paid');
+    await service.client.workflow.getHandle(id).result();
+  });
+});
+
+describe('a payment that nobody verifies', () => {
+  it('expires at its deadline, to the second', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway({ expires_in: 86_400 });
+    await skipAllTime(service.client, id);
+    await service.client.workflow.getHandle(id).result();
+    const fired = (await eventsOf(id)).find((event) => event.timerFiredEventAttributes);
+    const { json } = await journey.get(id);
+    const expiresAt = Date.parse(String(json['expires_at'])) / 1000;
+    expect(Math.abs(Number(fired?.eventTime?.seconds) - expiresAt)).toBeLessThanOrEqual(5);
+    expect(json['status']).toBe('expired');
+    expect(service.receiver.of(id)).toMatchObject([{ json: { event: 'payment.expired' } }]);
+  });
+
+  it('is paid at its deadline if the payer paid and closed the browser', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    await journey.choose(id, 'pay_and_close');
+    await skipAllTime(service.client, id);
+    await service.client.workflow.getHandle(id).result();
+    expect((await journey.get(id)).json['status']).toBe('paid');
+  });
+});
+
+describe('a reset of a payment workflow', () => {
+  it('to any point makes no second event and no second POST', async () => {
+    const journey = await aJourney();
+    const id = await journey.finish('pay');
+    await webhookOf(id);
+    const newest = service.client.workflow.getHandle(id);
+    await newest.result();
+    const { runId } = await newest.describe();
+    const points = (await eventsOf(id)).filter(
+      (event) => event.workflowTaskCompletedEventAttributes,
+    );
+    expect(points).toHaveLength(5);
+
+    for (const { eventId } of points) {
+      await service.client.workflowService.resetWorkflowExecution({
+        namespace: 'default',
+        workflowExecution: { workflowId: id, runId },
+        workflowTaskFinishEventId: eventId!,
+        requestId: randomUUID(),
+        reason: 'a test',
+      });
+      await newest.result();
+    }
+    expect((await newest.describe()).runId).not.toBe(runId);
+    expect(service.receiver.of(id)).toHaveLength(1);
+    expect(await service.sql`select from events where payment_id = ${id}`).toHaveLength(1);
+    expect((await journey.get(id)).json['status']).toBe('paid');
+  });
+});

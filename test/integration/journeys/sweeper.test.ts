@@ -1,0 +1,240 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { eventOf } from '../../../contract/event.ts';
+import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
+import { hold } from '../../support/hold.ts';
+import { createJourney } from '../../support/journey.ts';
+import { firstAttemptOf } from '../../support/recorded.ts';
+import { noWords } from '../../support/records.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { pendingSweep, sweepDetails, sweepNow } from '../../support/sweep-now.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+beforeEach(() => service.receiver.behave(() => 204));
+
+const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+
+/** Moves the deadline 21 minutes into the past: the sweeper heals after 20. */
+const makeOverdue = (id: string) => service.sql`
+  update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
+
+/** Moves the checkout 2 minutes into the past: the sweeper inquires after that. */
+const makeDueForInquiry = (id: string) => service.sql`
+  update payments set checkout_at = now() - interval '2 minutes 1 second' where id = ${id}`;
+
+const webhookOf = (id: string) => until('the webhook', () => service.receiver.of(id)[0]);
+
+/** A payment that is paid at the gateway, while its payer has closed the browser. */
+const paidAndClosed = async () => {
+  const journey = await aJourney();
+  const id = await journey.atGateway();
+  await journey.choose(id, 'pay_and_close');
+  const statusAfterSweep = async () => {
+    await sweepNow(service.client);
+    await webhookOf(id);
+    return (await journey.get(id)).json['status'];
+  };
+  return { id, statusAfterSweep };
+};
+
+describe('a sweep', () => {
+  it(
+    'starts the workflows that could not start while Temporal was away',
+    { timeout: 300_000 },
+    async () => {
+      const journey = await aJourney();
+      const timed = async <T>(work: () => Promise<T>) => {
+        const began = performance.now();
+        return { result: await work(), ms: performance.now() - began };
+      };
+      /** Creates payments one after the other. Requests without Temporal show how slow the machine is. */
+      const createMany = async (count: number) => {
+        const created: { result: string; ms: number }[] = [];
+        let slowestOtherMs = 0;
+        const creating = async () => {
+          while (created.length < count) created.push(await timed(() => journey.create()));
+        };
+        const reading = async () => {
+          while (created.length < count) {
+            const { ms } = await timed(() => journey.request('GET', '/api/v1/me'));
+            slowestOtherMs = Math.max(slowestOtherMs, ms);
+          }
+        };
+        await Promise.all([creating(), reading()]);
+        const times = created.map(({ ms }) => ms).sort((a, b) => a - b);
+        const [medianMs = 0, slowestMs = 0] = [times[count / 2], times.at(-1)];
+        return { ids: created.map(({ result }) => result), medianMs, slowestMs, slowestOtherMs };
+      };
+
+      const usual = await createMany(200);
+      await service.engine.stop();
+      const away = await createMany(200);
+      // No create waits for Temporal: the deadline of a start alone is 5,000 ms.
+      expect(away.slowestMs).toBeLessThan(away.slowestOtherMs + 4_500);
+      expect(away.medianMs).toBeLessThan(usual.medianMs * 5 + 20);
+
+      await service.engine.start();
+      await until(
+        'every payment is opened by its workflow',
+        async () => {
+          const [row] = await service.sql<{ left: number }[]>`
+            select count(*) as left from payments
+            where id = any(${away.ids}) and gateway_reference is null`;
+          return row?.left === 0;
+        },
+        120_000,
+      );
+    },
+  );
+
+  it('starts the terminated workflow of an overdue payment again', async () => {
+    const { id, statusAfterSweep } = await paidAndClosed();
+    await service.client.workflow.getHandle(id).terminate('a test');
+    await makeOverdue(id);
+    expect(await statusAfterSweep()).toBe('paid');
+  });
+
+  it('finds a payment whose payer paid and closed the browser', async () => {
+    const { id, statusAfterSweep } = await paidAndClosed();
+    await makeDueForInquiry(id);
+    expect(await statusAfterSweep()).toBe('paid');
+  });
+
+  it('finds it also if its workflow is gone, long before it would heal the workflow', async () => {
+    const { id, statusAfterSweep } = await paidAndClosed();
+    await service.client.workflow.getHandle(id).terminate('a test');
+    await makeDueForInquiry(id);
+    expect(await statusAfterSweep()).toBe('paid');
+  });
+
+  it('has an event delivered whose workflow does not know of the end', async () => {
+    const journey = await aJourney();
+    const id = await journey.atGateway();
+    const paymentOutcomes = createPaymentOutcomes(service.sql);
+    const payment = await paymentOutcomes.get(id);
+    const endedAt = new Date();
+    const ended = { ...payment!, status: 'cancelled' as const, updatedAt: endedAt };
+    await paymentOutcomes.end(ended, eventOf(ended, endedAt), noWords);
+    await service.sql`
+      update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
+    await sweepNow(service.client);
+    expect((await webhookOf(id)).headers['x-service-event']).toBe('payment.cancelled');
+  });
+
+  it('heals everything after Temporal has lost its whole database', async () => {
+    const journey = await aJourney();
+    const waiting = await journey.atGateway();
+    const paid = await journey.atGateway();
+    await journey.choose(paid, 'pay_and_close');
+    service.receiver.behave(() => 500);
+    const undelivered = await journey.finish('cancel');
+    await webhookOf(undelivered);
+    await firstAttemptOf(service.sql, undelivered);
+
+    await service.worker.stop();
+    await service.engine.stop();
+    service.engine.forget();
+    await service.engine.start();
+    await service.worker.start();
+    service.receiver.behave(() => 204);
+    await Promise.all([makeOverdue(waiting), makeOverdue(paid)]);
+    await service.sql`
+      update deliveries set next_attempt_at = now() - interval '6 minutes'
+      where payment_id = ${undelivered}`;
+    await service.sql`
+      update attempts set scheduled_at = now() - interval '7 minutes',
+        started_at = now() - interval '7 minutes'
+      where payment_id = ${undelivered}`;
+    await sweepNow(service.client);
+
+    await until('the delivery continues', () => service.receiver.of(undelivered)[1]);
+    await webhookOf(waiting);
+    await webhookOf(paid);
+    expect((await journey.get(waiting)).json['status']).toBe('expired');
+    expect((await journey.get(paid)).json['status']).toBe('paid');
+    const numbers = service.receiver
+      .of(undelivered)
+      .map(({ headers }) => headers['x-service-delivery-attempt']);
+    expect(numbers).toEqual(['1', '2']);
+  });
+});
+
+describe('the sweeper', () => {
+  const sweeper = () => service.client.workflow.getHandle(sweeperWorkflowId);
+  /** Runs the command of docs/operating/temporal.md. */
+  const temporal = (...args: string[]) =>
+    promisify(execFile)(inject('temporalProgram'), [
+      ...args,
+      '--workflow-id',
+      sweeperWorkflowId,
+      '--address',
+      service.env.TEMPORAL_ADDRESS,
+    ]);
+  const activity = (command: string) => temporal('activity', command, '--activity-id', 'sweep');
+  const startedAt = async () => {
+    const sweep = await pendingSweep(service.client);
+    return sweep && sweepDetails(sweep)['startedAt'];
+  };
+
+  it('pauses and resumes with one command of Temporal, also over a restart of the worker', async () => {
+    await sweepNow(service.client);
+    await activity('pause');
+    const lastSweep = await startedAt();
+    await service.worker.stop();
+    await service.worker.start();
+    expect((await pendingSweep(service.client))?.paused).toBe(true);
+    // A reset that keeps the pause would start a sweep at once if the activity were not paused.
+    await temporal('activity', 'reset', '--activity-id', 'sweep', '--keep-paused');
+    expect((await pendingSweep(service.client))?.paused).toBe(true);
+    expect(await startedAt()).toBe(lastSweep);
+
+    await activity('unpause');
+    expect((await pendingSweep(service.client))?.paused).toBe(false);
+    await until('it sweeps again', async () => (await startedAt()) !== lastSweep);
+  });
+
+  it('sweeps at once after a reset of its activity', async () => {
+    await sweepNow(service.client);
+    const lastSweep = await startedAt();
+    await activity('reset');
+    // The interval is 30 seconds.
+    await until('it sweeps', async () => (await startedAt()) !== lastSweep, 20_000);
+  });
+
+  it('continues in the same run after its worker was killed during a sweep', async () => {
+    const { runId } = await sweeper().describe();
+    const lock = await hold(
+      service.sql,
+      (tx) => tx`lock table workflow_outbox in access exclusive mode`,
+    );
+    const sweeping = sweepNow(service.client);
+    await lock.blocked('the sweep', { by: 'payments-worker' });
+    await service.worker.kill();
+    await lock.release();
+    await service.worker.start();
+    // Temporal waits 25 seconds for the lost attempt.
+    await sweeping;
+    expect((await sweeper().describe()).runId).toBe(runId);
+  });
+
+  it('leaves no closed run, and starts again with the next worker after a termination', async () => {
+    const countClosed = async () => {
+      const query = "WorkflowType = 'sweeper' AND ExecutionStatus != 'Running'";
+      return (await service.client.workflow.count(query)).count;
+    };
+    expect(await countClosed()).toBe(0);
+    await sweeper().terminate('a test');
+    await until('the list knows the termination', async () => (await countClosed()) === 1);
+    await service.worker.stop();
+    await service.worker.start();
+    await sweepNow(service.client);
+  });
+});

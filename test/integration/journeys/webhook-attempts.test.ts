@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Stripe from 'stripe';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifySignature } from '../../../demo/signature.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+const documentedDelaysSeconds = [60, 300, 1_800, 7_200, 43_200];
+
+interface AttemptRow {
+  number: number;
+  scheduled_at: Date;
+  duration_ms: number | null;
+  response_status: number | null;
+}
+
+const ledgerOf = (id: string) => service.sql<AttemptRow[]>`
+  select number, scheduled_at, duration_ms, response_status
+  from attempts where payment_id = ${id} order by number`;
+
+describe('a webhook that its receiver refuses', () => {
+  it('is sent six times with the documented delays, then its workflow fails as WebhookExhausted', async () => {
+    const { token, secret } = await service.anApplication();
+    service.receiver.behave(() => 500);
+    const journey = createJourney(service, token);
+    const id = await journey.finish('pay');
+    await until('the first attempt', () => service.receiver.of(id)[0]);
+    await skipAllTime(service.client, id);
+
+    const handle = service.client.workflow.getHandle(id);
+    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'WebhookExhausted' } });
+    expect((await handle.describe()).status.name).toBe('FAILED');
+    expect((await journey.get(id)).json['status']).toBe('paid');
+
+    const posts = service.receiver.of(id);
+    expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(
+      ['1', '2', '3', '4', '5', '6'], // The numbers rise.
+    );
+    expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
+    expect(new Set(posts.map(({ headers }) => headers['x-service-event-id'])).size).toBe(1);
+    for (const { body, headers } of posts) {
+      const signature = String(headers['x-service-signature']);
+      expect(
+        new Stripe('sk_unused').webhooks.signature?.verifyHeader(body, signature, secret, 300),
+      ).toBe(true);
+      expect(signature.startsWith(`t=${String(headers['x-service-timestamp'])},v1=`)).toBe(true);
+    }
+
+    const attempts = await ledgerOf(id);
+    const gaps = attempts.slice(1).map((attempt, index) => {
+      const before = attempts[index]!; // It exists, because the slice starts at 1.
+      const ended = before.scheduled_at.getTime() + (before.duration_ms ?? 0);
+      return (attempt.scheduled_at.getTime() - ended) / 1000;
+    });
+    // A busy machine needs some time to start an attempt and to report its end.
+    for (const [index, gap] of gaps.entries()) {
+      expect(gap).toBeGreaterThanOrEqual(documentedDelaysSeconds[index]! - 0.1);
+      expect(gap).toBeLessThan(documentedDelaysSeconds[index]! + 5);
+    }
+    expect(attempts.map(({ response_status }) => response_status)).toEqual(Array(6).fill(500));
+
+    // From the schedule of the first attempt to the end of the last one, in Temporal's history.
+    const { events } = await handle.fetchHistory();
+    const at = (
+      name: 'activityTaskScheduledEventAttributes' | 'activityTaskFailedEventAttributes',
+    ) => Number(events?.findLast((event) => event[name])?.eventTime?.seconds);
+    const whole =
+      at('activityTaskFailedEventAttributes') - at('activityTaskScheduledEventAttributes');
+    const documented = documentedDelaysSeconds.reduce((sum, seconds) => sum + seconds, 0);
+    expect(whole).toBeGreaterThanOrEqual(documented);
+    expect(whole).toBeLessThan(documented + 25);
+
+    const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
+    expect(delivery?.['status']).toBe('exhausted');
+  });
+});
+
+describe('a webhook that is accepted shortly before its timeout of 10 seconds', () => {
+  it('is sent once, because no other timeout is shorter', async () => {
+    const { token } = await service.anApplication();
+    service.receiver.behave(() => sleep(7_000, 204));
+    const journey = createJourney(service, token);
+    const id = await journey.finish('pay');
+    await service.client.workflow.getHandle(id).result();
+
+    expect(service.receiver.of(id)).toHaveLength(1);
+    const attempts = await ledgerOf(id);
+    expect(attempts).toMatchObject([{ number: 1, response_status: 204 }]);
+    expect(attempts[0]?.duration_ms).toBeGreaterThanOrEqual(6_900);
+    const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
+    expect(delivery?.['status']).toBe('delivered');
+  });
+});
+
+describe('a worker that is killed during each of the six attempts', () => {
+  it('costs no attempt, and the delays stay exact', { timeout: 400_000 }, async () => {
+    const { token, secret } = await service.anApplication();
+    // The first POST of a number hangs until the worker is killed, and its repetition is refused.
+    service.receiver.behave((nth) => (nth % 2 === 1 ? undefined : 503));
+    const id = await createJourney(service, token).finish('pay');
+    const dueAt: Date[] = [];
+    for (let number = 1; number <= 6; number += 1) {
+      await until(`attempt ${number}`, () => service.receiver.of(id)[2 * number - 2], 90_000);
+      const row = (await ledgerOf(id)).at(-1);
+      expect(row).toMatchObject({ number, duration_ms: null });
+      dueAt.push(row!.scheduled_at);
+      await service.worker.kill();
+      await service.worker.start();
+      if (number === 1) await skipAllTime(service.client, id);
+      await until(`${number} again`, () => service.receiver.of(id)[2 * number - 1], 90_000);
+    }
+    await expect(service.client.workflow.getHandle(id).result()).rejects.toMatchObject({
+      cause: { type: 'WebhookExhausted' },
+    });
+
+    const ledger = await ledgerOf(id);
+    expect(ledger.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+    // A busy machine needs some time to start an attempt and to report its end.
+    for (const [index, delay] of documentedDelaysSeconds.entries()) {
+      const before = ledger[index]!; // There are six.
+      const endedMs = before.scheduled_at.getTime() + (before.duration_ms ?? 0);
+      const gap = (dueAt[index + 1]!.getTime() - endedMs) / 1000;
+      expect(gap).toBeGreaterThanOrEqual(delay - 0.1);
+      expect(gap).toBeLessThan(delay + 5);
+    }
+
+    const posts = service.receiver.of(id);
+    expect(posts.map(({ headers }) => Number(headers['x-service-delivery-attempt']))).toEqual([
+      1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6,
+    ]);
+    expect(new Set(posts.map(({ body }) => body.toString('latin1'))).size).toBe(1);
+    expect(new Set(posts.map(({ headers }) => headers['x-service-event-id'])).size).toBe(1);
+    const { signature: stripe } = new Stripe('sk_unused').webhooks;
+    for (const { body, headers } of posts) {
+      const header = String(headers['x-service-signature']);
+      const sentMs = Number(headers['x-service-timestamp']) * 1000;
+      expect(stripe?.verifyHeader(body, header, secret, 300)).toBe(true);
+      const at = (seconds: number) =>
+        verifySignature({
+          ...{ header, rawBody: body, secret },
+          receivedAt: new Date(sentMs + seconds * 1000),
+        }).valid;
+      // Both sides of the tolerance of 300 seconds.
+      expect([-301, -300, 300, 301].map(at)).toEqual([false, true, true, false]);
+    }
+  });
+});

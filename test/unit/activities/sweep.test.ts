@@ -1,0 +1,93 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createSweepActivity } from '../../../activities/sweep.ts';
+import type { SweeperTasks } from '../../../activities/sweeper-tasks/index.ts';
+
+/** Runs one sweep and returns its failure and its heartbeat details. */
+const sweepWith = (tasks: Partial<SweeperTasks>, limits: { taskLimitMs?: number } = {}) => {
+  const { sweep } = createSweepActivity({
+    sweeperTasks: {
+      startOutboxWorkflows: async () => 1,
+      inquireAtGateways: async () => 2,
+      healPayments: async () => 3,
+      deleteExpiredIdempotencyKeys: async () => 4,
+      ...tasks,
+    },
+    ...limits,
+  });
+  return async () => {
+    const environment = new MockActivityEnvironment();
+    const heartbeats: unknown[] = [];
+    environment.on('heartbeat', (details: unknown) => heartbeats.push(details));
+    const failure: unknown = await environment.run(sweep).catch((error: unknown) => error);
+    return { failure, heartbeats };
+  };
+};
+
+const useFakeClock = () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+};
+
+describe('a sweep', () => {
+  it('runs every task and asks Temporal to retry 30 seconds after it started', async () => {
+    useFakeClock();
+    const startedAt = new Date().toISOString();
+    const sweep = sweepWith({
+      async healPayments() {
+        vi.setSystemTime(Date.now() + 12_000);
+        return 3;
+      },
+    });
+    const { failure, heartbeats } = await sweep();
+    expect(failure).toMatchObject({ type: 'SweepCompleted', nextRetryDelay: 18_000 });
+    expect(heartbeats).toEqual([
+      {
+        startedAt,
+        startOutboxWorkflows: 1,
+        inquireAtGateways: 2,
+        healPayments: 3,
+        deleteExpiredIdempotencyKeys: 4,
+      },
+    ]);
+  });
+
+  it('runs the other tasks if one fails, and names the failed one', async () => {
+    const sweep = sweepWith({
+      startOutboxWorkflows: () => Promise.reject(new Error('Postgres is away')),
+    });
+    const { failure, heartbeats } = await sweep();
+    expect(failure).toMatchObject({
+      type: 'SweepFailed',
+      message: 'startOutboxWorkflows: Error: Postgres is away',
+      nonRetryable: false,
+    });
+    expect(heartbeats).toMatchObject([{ startOutboxWorkflows: 'failed', healPayments: 3 }]);
+  });
+
+  it('ends if a task hangs, and the next sweep waits for that task instead of running it twice', async () => {
+    let runs = 0;
+    const { promise, resolve: finish } = Promise.withResolvers<number>();
+    const sweep = sweepWith(
+      {
+        inquireAtGateways() {
+          runs += 1;
+          return runs === 1 ? promise : Promise.resolve(9);
+        },
+      },
+      { taskLimitMs: 50 },
+    );
+    const { failure, heartbeats } = await sweep();
+    expect(failure).toMatchObject({
+      type: 'SweepFailed',
+      message: expect.stringContaining('inquireAtGateways: Error: It still runs') as string,
+    });
+    expect(heartbeats).toMatchObject([{ inquireAtGateways: 'failed', healPayments: 3 }]);
+
+    const second = sweep();
+    finish(7);
+    expect((await second).heartbeats).toMatchObject([{ inquireAtGateways: 7 }]);
+    expect(runs).toBe(1);
+    expect((await sweep()).heartbeats).toMatchObject([{ inquireAtGateways: 9 }]);
+  });
+});

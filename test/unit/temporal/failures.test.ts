@@ -1,0 +1,66 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ApplicationFailureCategory,
+  RetryState,
+  TimeoutFailure,
+  TimeoutType,
+} from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import {
+  activityFailureType,
+  gatewayBusy,
+  gatewayUnavailable,
+  paymentNotFound,
+  sweepFailed,
+} from '../../../temporal/failures.ts';
+
+const activityFailure = (cause: Error) =>
+  new ActivityFailure('Activity task failed', 'verifyPayment', '1', RetryState.TIMEOUT, '', cause);
+
+describe('the failures of activities', () => {
+  it('are benign with a retry delay if they belong to normal operation', () => {
+    expect(gatewayBusy('sandbox', 250)).toMatchObject({
+      type: 'GatewayBusy',
+      nextRetryDelay: 250,
+      nonRetryable: false,
+      category: ApplicationFailureCategory.BENIGN,
+    });
+  });
+
+  it('are not benign if a task of the sweep failed', () => {
+    expect(sweepFailed('healPayments: away', 1_000)).toMatchObject({
+      type: 'SweepFailed',
+      nextRetryDelay: 1_000,
+      category: undefined,
+    });
+  });
+
+  it('are final if a retry cannot help', () => {
+    expect(paymentNotFound('PAY_1')).toMatchObject({ type: 'PaymentNotFound', nonRetryable: true });
+  });
+});
+
+describe('activityFailureType', () => {
+  it('returns the type of the last failure', () => {
+    expect(activityFailureType(activityFailure(gatewayUnavailable('timeout')))).toBe(
+      'GatewayUnavailable',
+    );
+  });
+
+  it('returns the type of the failure before a timeout', () => {
+    const timeout = new TimeoutFailure('timeout', undefined, TimeoutType.SCHEDULE_TO_CLOSE);
+    Object.assign(timeout, { cause: gatewayBusy('sandbox', 250) });
+    expect(activityFailureType(activityFailure(timeout))).toBe('GatewayBusy');
+  });
+
+  it('returns Other for a failure that is not ours', () => {
+    const timeout = new TimeoutFailure('timeout', undefined, TimeoutType.START_TO_CLOSE);
+    expect(activityFailureType(activityFailure(timeout))).toBe('Other');
+  });
+
+  it('returns undefined for an error that no activity threw', () => {
+    expect(activityFailureType(new Error('Our fault'))).toBeUndefined();
+    expect(activityFailureType(ApplicationFailure.create({ type: 'GatewayBusy' }))).toBeUndefined();
+  });
+});
