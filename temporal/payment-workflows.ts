@@ -77,7 +77,7 @@ export const createPaymentWorkflows = (client: Client) => {
     /** Has a payment's workflow verify soon, and starts the workflow if it does not run. */
     async recheck(start: WorkflowStart): Promise<void> {
       await within(deadlinesMs.start, () =>
-        workflow.signalWithStart<typeof payment, []>(paymentWorkflow, {
+        workflow.signalWithStart<typeof payment>(paymentWorkflow, {
           ...paymentStartOptions(start, { restart: true }),
           signal: recheckSignal,
           signalArgs: [],
@@ -132,7 +132,7 @@ export const createPaymentWorkflows = (client: Client) => {
       withinMs: number = deadlinesMs.start,
     ): Promise<void> {
       await within(Math.min(withinMs, deadlinesMs.start), () =>
-        workflow.signalWithStart<typeof latePayment, []>(latePaymentWorkflow, {
+        workflow.signalWithStart<typeof latePayment>(latePaymentWorkflow, {
           ...latePaymentStartOptions(paymentId),
           signal: recheckSignal,
           signalArgs: [],

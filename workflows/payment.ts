@@ -47,16 +47,10 @@ const open = async ({ id, expiresAt }: PaymentInput) => {
       [{ id, late: timeLeftMs <= 0 }],
     );
   } catch (error) {
-    switch (activityFailureType(error)) {
-      case 'GatewayUnavailable':
-      case 'GatewayBusy': // A gateway that hangs fills its bulkhead.
-        return 'unreachable';
-      case 'PaymentNotFound':
-      case undefined:
-        throw error;
-      default:
-        return 'unopened';
-    }
+    const type = activityFailureType(error);
+    if (type === undefined || type === 'PaymentNotFound') throw error;
+    // A gateway that hangs fills its slots, so its other payments fail as GatewayBusy.
+    return type === 'GatewayUnavailable' || type === 'GatewayBusy' ? 'unreachable' : 'unopened';
   }
 };
 

@@ -28,12 +28,12 @@ const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> 
   expect(more).toEqual([]);
   return event && JSON.parse(event.body.toString());
 };
-const verifying = (...answers: (Answer | typeof silence)[]) =>
+const gatewayThatAnswers = (...answers: (Answer | typeof silence)[]) =>
   withGateway(records, { verify: inTurn<Answer>(...answers) });
 /** Verifies a payment whose gateway gives this answer. */
 const verifyOnce = async (answer: Answer | typeof silence, returned = false) => {
   const payment = await records.sent();
-  const gateway = verifying(answer);
+  const gateway = gatewayThatAnswers(answer);
   const kind = await gateway.verifyPayment({ id: payment.id, returned });
   return { payment, kind, ...gateway };
 };
@@ -85,7 +85,7 @@ describe('verifyPayment', () => {
 
   it('starts the late-payment workflow of a mismatch also if the first try broke off after the end', async () => {
     const { payment } = await verifyOnce(confirmed({ amount: 1 }));
-    const again = verifying();
+    const again = gatewayThatAnswers();
     const kind = await again.verifyPayment({ id: payment.id, returned: false });
     expect(kind).toEqual({ kind: 'ended', status: 'failed' });
     expect(again.late).toEqual([payment.id]);
@@ -97,9 +97,9 @@ describe('verifyPayment', () => {
   it('starts the late-payment workflow if an earlier verification may have captured the money', async () => {
     const startedLate = async (...answers: (Answer | typeof silence)[]) => {
       const { id } = await records.sent();
-      const { verifyPayment, late } = verifying(...answers);
+      const { verifyPayment, late } = gatewayThatAnswers(...answers);
       for (const _ of answers) await verifyPayment({ id, returned: false });
-      const again = verifying();
+      const again = gatewayThatAnswers();
       await again.verifyPayment({ id, returned: false });
       return [...late, ...again.late].map((each) => each === id);
     };
@@ -174,7 +174,7 @@ describe('verifyPayment', () => {
       const account = { slug: driver, driver, kind: 'sandbox', credentials: null } as const;
       await createGateways(records.sql).insert(account);
       const payment = await records.sent({ gateway: driver });
-      const { verifyPayment } = verifying({ state: 'processing' });
+      const { verifyPayment } = gatewayThatAnswers({ state: 'processing' });
       expect(await verifyPayment({ id: payment.id, returned: true })).toEqual({
         kind: 'processing',
       });
@@ -187,7 +187,7 @@ describe('verifyPayment', () => {
     async (status) => {
       const { id } = await records.ended(status);
       const before = await records.everythingOf(id);
-      const { verifyPayment, calls } = verifying();
+      const { verifyPayment, calls } = gatewayThatAnswers();
       expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status });
       expect(calls()).toEqual([]);
       expect(await records.everythingOf(id)).toEqual(before);
@@ -197,7 +197,7 @@ describe('verifyPayment', () => {
   it('does not call the gateway before the payment is open', async () => {
     const { id } = await records.created();
     const before = await records.everythingOf(id);
-    const { verifyPayment, calls } = verifying();
+    const { verifyPayment, calls } = gatewayThatAnswers();
     expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'waiting' });
     expect(calls()).toEqual([]);
     expect(await records.everythingOf(id)).toEqual(before);
@@ -220,7 +220,7 @@ describe('verifyPayment', () => {
   it('makes one event and gives one answer, however many tries run at once', async () => {
     const payment = await records.sent();
     const answers = [confirmed(), { state: 'cancelled' }, { state: 'expired' }] as const;
-    const { verifyPayment } = verifying(...answers, ...answers, ...answers);
+    const { verifyPayment } = gatewayThatAnswers(...answers, ...answers, ...answers);
     const kind = await Promise.all(
       Array.from({ length: 9 }, () => verifyPayment({ id: payment.id, returned: false })),
     );
@@ -233,13 +233,13 @@ describe('verifyPayment', () => {
   it('rejects with a fault of our own and changes nothing', async () => {
     const { id } = await records.sent();
     const before = await records.everythingOf(id);
-    const { verifyPayment } = verifying();
+    const { verifyPayment } = gatewayThatAnswers();
     await expect(verifyPayment({ id, returned: true })).rejects.toThrow('more often');
     expect(await records.everythingOf(id)).toEqual(before);
   });
 
   it('fails finally for a payment that does not exist', async () => {
-    const { verifyPayment } = verifying();
+    const { verifyPayment } = gatewayThatAnswers();
     await expect(verifyPayment({ id: 'PAY_none', returned: true })).rejects.toMatchObject({
       type: 'PaymentNotFound',
       nonRetryable: true,

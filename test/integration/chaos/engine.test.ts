@@ -22,7 +22,8 @@ it('a search for late money is waited for, and has to be completed', async () =>
     latePaymentStartOptions(payment.id),
   );
   const temporal = { address, namespace: 'default' };
-  const listed = async () => (await client.workflow.count(`WorkflowType = 'latePayment'`)).count === 1;
+  const listed = async () =>
+    (await client.workflow.count(`WorkflowType = 'latePayment'`)).count === 1;
   await until('it is listed', listed);
 
   const problems = engineProblems([payment], temporal, 5_000);

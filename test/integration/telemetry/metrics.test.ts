@@ -281,7 +281,9 @@ describe('the metric', () => {
       await watch.isNow('worker', 'payments_outbox_oldest_age_seconds', {}, (value) => value >= 1);
       await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 0);
       await until('the API gives its start up', () =>
-        service.api.lines.some((line) => line.includes('Could not start the workflow') && line.includes(id)),
+        service.api.lines.some(
+          (line) => line.includes('Could not start the workflow') && line.includes(id),
+        ),
       );
       await service.engine.start();
     });

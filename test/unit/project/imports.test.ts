@@ -20,8 +20,8 @@ const rules: Record<string, { value?: string; type?: string }> = {
   postgres: { value: 'contract' },
   'postgres/main.ts': { value: 'config.ts process.ts' },
   temporal: {
-    value: 'contract process.ts#logContext,currentTrace,withinTrace',
-    type: 'workflows activities process.ts',
+    value: 'contract process.ts#currentTrace,withinTrace',
+    type: 'workflows activities',
   },
   telemetry: {
     value: 'contract process.ts#listen postgres/driver',
@@ -31,11 +31,11 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'gateways/sandbox.ts': { value: 'postgres/sandbox-payments.ts' },
   webhooks: { value: 'contract gateways/dns.ts', type: 'postgres' },
   activities: {
-    value: 'contract postgres gateways webhooks temporal/messages.ts temporal/failure-types.ts',
+    value: 'contract postgres gateways webhooks temporal/failures.ts',
     type: 'process.ts temporal',
   },
   workflows: {
-    value: 'contract temporal/messages.ts temporal/failure-types.ts',
+    value: 'contract temporal/messages.ts temporal/failures.ts',
     type: 'activities',
   },
   api: {
