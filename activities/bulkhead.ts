@@ -14,7 +14,7 @@ interface Owner {
   inUse: number;
   /** When each rejected payment is to retry; the one that has waited longest is first. */
   retries: Map<string, number>;
-  /** How long a slot was in use lately, on average. */
+  /** The recent average time of a slot in use. */
   averageUseMs: number;
 }
 
@@ -83,7 +83,7 @@ export const createBulkhead = ({
 };
 export type Bulkhead = ReturnType<typeof createBulkhead>;
 
-/** How many payments have waited longer than this one. */
+/** Counts the payments that have waited longer than this one. */
 const countAhead = (retries: Map<string, number>, paymentId: string, nowMs: number): number => {
   let ahead = 0;
   for (const [id, retryAtMs] of retries) {

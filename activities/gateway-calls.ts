@@ -54,7 +54,7 @@ export const exchangeWith = async <T>(
   }
 };
 
-/** The gateway gave no usable answer. That is never an outcome. */
+/** The gateway gave no usable answer, which is never an outcome. */
 export interface Unanswered {
   state: 'unknown';
   reason: string;

@@ -46,7 +46,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
 
   /**
    * Calls the gateway and stores the exchanges at once. Each call has an adapter of its own, because the
-   * calls of one adapter share 20 seconds. Of repeated inquiries only the last with each result is kept:
+   * calls of one adapter share 20 seconds. Repeated inquiries keep only the last exchange with each result:
    * there may be a hundred, and they must not evict the verifications.
    */
   const callGateway = async <T>(

@@ -5,7 +5,7 @@ import type { Answer } from '../gateways/gateway.ts';
 import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
 import type { Unanswered } from './gateway-calls.ts';
 
-/** How a payment ends. */
+/** The end of a payment. */
 export interface Outcome {
   status: TerminalStatus;
   trackingCode: string | null;

@@ -36,7 +36,7 @@ export interface Deps {
   logger: Pick<Log, 'error'>;
 }
 
-/** How far a payment has come when a run begins. */
+/** The stage of a payment at the beginning of a run. */
 export type Opened = 'open' | 'unopened' | 'delivered' | { ended: Status };
 
 export interface OpenRequest {

@@ -13,11 +13,11 @@ export interface WorkflowSummary {
   startedAt: Date;
 }
 
-/** What admins ask of Temporal. */
+/** The calls of admins to Temporal. */
 export interface TemporalAdmin extends Pick<PaymentWorkflows, 'restart' | 'startLatePayment'> {
-  /** The running workflows of payments, and the closed ones that started since then. Newest first. */
+  /** Lists running workflows of payments, and closed ones that started since then. Newest first. */
   list(since: Date | null): AsyncIterable<WorkflowSummary>;
-  /** Those of the given workflows that are running. */
+  /** Returns the running ones of the given workflows. */
   running(workflowIds: readonly string[]): Promise<Set<string>>;
 }
 

@@ -36,14 +36,14 @@ export const gatewayUnavailable = (message: string): ApplicationFailure =>
 export const gatewayUnavailableUntilDeadline = (): ApplicationFailure =>
   final('GatewayUnavailable', 'The gateway did not answer before the payment expired');
 
-/** The gateway's bulkhead is full. Nothing has been done. */
+/** The gateway's bulkhead is full, and the activity has done nothing. */
 export const gatewayBusy = (gateway: string, retryAfterMs: number): ApplicationFailure =>
   expected('GatewayBusy', `All slots of the gateway ${gateway} are in use`, retryAfterMs);
 
 export const webhookAttemptFailed = (message: string, retryAfterMs: number): ApplicationFailure =>
   expected('WebhookAttemptFailed', message, retryAfterMs);
 
-/** The application's bulkhead is full. Nothing has been sent. */
+/** The application's bulkhead is full, and the activity has sent nothing. */
 export const webhookPostponed = (application: string, retryAfterMs: number): ApplicationFailure =>
   expected(
     'WebhookPostponed',

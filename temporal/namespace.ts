@@ -8,7 +8,7 @@ import { searchAttributes } from './start-options.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
-/** How long Temporal keeps closed workflows: resets, operators' searches and healing need them. */
+/** Temporal keeps closed workflows this long: resets, operators' searches and healing need them. */
 export const historyRetention = '30 days';
 
 const setupLimitMs = 60_000;
@@ -55,7 +55,7 @@ export const addSearchAttributes = async (client: Client): Promise<void> => {
       ),
     });
   // The server reloads a namespace every few seconds and refuses starts with unknown attributes until
-  // then. That also concerns a worker that finds what another worker has just added. If it takes
+  // then. A worker that finds attributes that another worker has just added waits, too. If it takes
   // longer than the limit, the sweeper starts the refused workflows.
   const query = names.map((name) => `${name} = 'none'`).join(' AND ');
   await retryUntil(Date.now() + searchableLimitMs, () => client.workflow.count(query)).catch(

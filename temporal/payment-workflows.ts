@@ -22,7 +22,7 @@ import {
 } from './messages.ts';
 import { latePaymentStartOptions, paymentStartOptions } from './start-options.ts';
 
-/** How long a call to Temporal may take. A verification includes the calls to the gateway. */
+/** The longest time of a call to Temporal. A verification includes the calls to the gateway. */
 const deadlinesMs = { start: 5_000, verify: 10_000 } as const;
 
 /** Temporal did not answer within the deadline, or refused the call; the cause says why. */

@@ -127,14 +127,14 @@ export type ScriptedWorker = Awaited<ReturnType<typeof startScriptedWorker>>;
 
 type Handle = Pick<WorkflowHandle, 'fetchHistory'>;
 
-/** How many updates the workflow has accepted. */
+/** Counts the updates that the workflow has accepted. */
 export const countUpdates = async (handle: Handle): Promise<number> => {
   const { events } = await handle.fetchHistory();
   return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)
     .length;
 };
 
-/** How many timers the workflow has started. */
+/** Counts the timers that the workflow has started. */
 export const countTimers = async (handle: Handle): Promise<number> => {
   const { events } = await handle.fetchHistory();
   return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;

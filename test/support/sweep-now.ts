@@ -10,7 +10,7 @@ export const pendingSweep = async (client: Client) => {
 };
 type PendingSweep = NonNullable<Awaited<ReturnType<typeof pendingSweep>>>;
 
-/** What the last complete sweep did. */
+/** The counts of the last complete sweep. */
 export const sweepDetails = ({ heartbeatDetails }: PendingSweep): Record<string, unknown> => {
   const [payload] = heartbeatDetails?.payloads ?? [];
   const text = Buffer.from(payload?.data ?? []).toString();

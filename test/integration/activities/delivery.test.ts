@@ -29,9 +29,9 @@ interface Options {
   ring?: KeyRing;
   bulkhead?: Bulkhead;
   deliveries?: Deliveries;
-  /** How long the attempt has waited in the queue; negative if it is not due yet. */
+  /** The time of the attempt in the queue; negative if it is not due yet. */
   queuedMs?: number;
-  /** How far Temporal's clock was ahead when it handed out the attempt. */
+  /** The lead of Temporal's clock when it handed out the attempt. */
   startedInMs?: number;
   /** Advances all clocks. */
   laterMs?: number;

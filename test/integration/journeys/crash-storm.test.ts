@@ -27,9 +27,9 @@ const leastKills = 2;
 const refused = 200;
 /** An attempt needs these until it is in the ledger. */
 const recorders: readonly string[] = ['worker/main.ts', 'postgres'];
-/** How long after its response a POST may be missing in the ledger. */
+/** A POST may be missing in the ledger this long after its response. */
 const recordMs = 20_000;
-/** How long after it was sent the receiver may see a POST. */
+/** The receiver may see a POST this long after it was sent. */
 const lagMs = 2_000;
 const deadlineMs = 10_000;
 

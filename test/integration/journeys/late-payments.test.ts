@@ -37,7 +37,7 @@ const alertsOf = (id: string) =>
   service.worker.lines.filter((line) => line.includes('"late_payment"') && line.includes(id))
     .length;
 
-/** What the service has recorded once the late-payment workflow has closed, with that many alerts. */
+/** Returns the service's records after the late-payment workflow has closed with that many alerts. */
 const afterResolution = async (id: string, alerts: number) => {
   await service.client.workflow.getHandle(`LATE_${id}`).result();
   // By time: reconciliation writes its entry after the start, and the workflow may write before it.
