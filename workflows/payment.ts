@@ -54,7 +54,10 @@ const open = async ({ id, expiresAt }: PaymentInput) => {
   }
 };
 
-/** Verifies at each update and recheck until the payment has ended or its deadline has passed. */
+/**
+ * Waits until the payment has ended or its deadline has passed. A recheck verifies here; an update has
+ * verified already when it wakes this function.
+ */
 const waitForPayer = async (input: PaymentInput, verification: Verification): Promise<void> => {
   const deadline = Date.parse(input.expiresAt);
   const shouldWake = () =>
