@@ -10,7 +10,7 @@ import { slugPattern } from '../contract/ids.ts';
 import type { Application, ApplicationSettings } from '../postgres/applications.ts';
 import { createApplications } from '../postgres/applications.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
-import type { Queries, Sql } from '../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../postgres/driver/sql.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';

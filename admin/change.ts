@@ -1,5 +1,5 @@
 import { createAuditLog, type AuditFacts } from '../postgres/audit-log.ts';
-import type { Queries, Sql } from '../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../postgres/driver/sql.ts';
 
 /** What an admin asked for cannot be done as things stand; the message says why. */
 export class Refusal extends Error {}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Queries, Sql } from '../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../postgres/driver/sql.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createAdminPayments, type PaymentSummary } from '../postgres/admin-payments.ts';
 import { findApplication } from './applications.ts';

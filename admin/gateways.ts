@@ -1,6 +1,6 @@
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import { credentialsOwner } from '../contract/ids.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { Gateway } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';

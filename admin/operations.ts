@@ -2,7 +2,7 @@ import type { TargetRule } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import type { AuditFilter, AuditRecord } from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';

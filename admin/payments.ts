@@ -1,5 +1,5 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { LatePaymentResult } from '../postgres/late-payments.ts';
 import type {
   AttemptRecord,

@@ -1,4 +1,4 @@
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { Page, PaymentInProgress } from '../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../postgres/reconciliation.ts';
 import { latePaymentStartOptions } from '../temporal/messages.ts';

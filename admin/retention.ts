@@ -1,5 +1,5 @@
 import { isoTime } from '../contract/time.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createRetention } from '../postgres/retention.ts';
 import type { MakeChange } from './change.ts';
 

@@ -1,5 +1,5 @@
 import { credentialsOwner } from '../contract/ids.ts';
-import type { Queries, Sql } from '../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../postgres/driver/sql.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';

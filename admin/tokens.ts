@@ -1,4 +1,4 @@
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { TokenSummary } from '../postgres/admin-tokens.ts';
 import { createAdminTokens } from '../postgres/admin-tokens.ts';
 import { createTokens, type NewToken } from '../postgres/tokens.ts';

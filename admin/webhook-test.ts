@@ -5,7 +5,7 @@ import { post } from '../webhooks/request.ts';
 import { headersOf } from '../webhooks/signature.ts';
 import { eventOf } from '../contract/event.ts';
 import { newPaymentId } from '../contract/ids.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { AttemptResult } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';

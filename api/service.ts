@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { limits } from '../contract/limits.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createNotificationReader } from '../gateways/registry.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';

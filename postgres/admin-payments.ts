@@ -2,7 +2,7 @@ import type { EventKind } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { DeliveryStatus, Status } from '../contract/status.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import { createGatewayExchanges } from './gateway-exchanges.ts';
 import type { LatePaymentResult } from './late-payments.ts';
 

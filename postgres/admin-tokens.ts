@@ -1,5 +1,5 @@
 import type { TokenMode } from '../contract/token.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 /** All that can be shown of a token. */
 export interface TokenSummary {

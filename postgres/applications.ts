@@ -1,5 +1,5 @@
 import { limits } from '../contract/limits.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 export interface NewApplication {
   slug: string;

@@ -1,4 +1,4 @@
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 /** Facts as the log keeps them: names, states, URLs; never a secret. */
 export type AuditFacts = Readonly<

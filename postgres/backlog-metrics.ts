@@ -1,4 +1,4 @@
-import type { Sql } from './driver/connection.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
 
 /** What is left to do, and how long it waits; counts end at 10,000, and an age is 0 where nothing waits. */
 export interface BacklogMetrics {
@@ -16,9 +16,9 @@ export interface BacklogMetrics {
 const countedMax = 10_000;
 
 /** For operators: one statement, each part of it the beginning of an index. */
-export const createBacklogMetrics = (sql: Sql) => ({
+export const createBacklogMetrics = (sql: Queries) => ({
   async look(): Promise<BacklogMetrics> {
-    const since = (oldest: ReturnType<typeof sql>) =>
+    const since = (oldest: Fragment) =>
       sql`greatest(coalesce(extract(epoch from now() - (${oldest})), 0), 0)::float8`;
     const [row] = await sql<BacklogMetrics[]>`
       select

@@ -1,6 +1,6 @@
 import type { EventKind } from '../contract/event.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import { inUse } from './webhook-secrets.ts';
 
 /** One POST as the ledger has it. The engine's clock is kept apart: a test can skip it. */

@@ -1,5 +1,5 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 /** Of one payment: the last ones stay. */
 const mostKept = 50;

@@ -1,5 +1,5 @@
 import type { GatewayKind, RecordedAccount } from '../contract/gateway-account.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 /** A configured account at a payment provider. */
 export interface Gateway {

@@ -1,10 +1,10 @@
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import type { IdempotencyRecord, Owner } from './payments.ts';
 
 /** What is answered again, where the body is the same. */
 export type StoredAnswer = Pick<IdempotencyRecord, 'fingerprint' | 'location' | 'body'>;
 
-export const createIdempotencyKeys = (sql: Sql) => ({
+export const createIdempotencyKeys = (sql: Queries) => ({
   /** What a key answered before; undefined when it is unknown or has expired. */
   async get(
     { application, test }: Owner,

@@ -1,6 +1,6 @@
 import type { AuditFacts } from './audit-log.ts';
 import { createAuditLog } from './audit-log.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Sql } from './driver/sql.ts';
 
 /** What became of it. `by_hand`: nobody can tell, or the gateway does not give it back. */
 export type LatePaymentResult = 'returns' | 'reversed' | 'by_hand';

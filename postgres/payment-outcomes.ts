@@ -4,7 +4,7 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { paymentColumns } from './payments.ts';
 import { retryInquiryAt } from './sweeper.ts';
@@ -38,7 +38,7 @@ interface Said {
 }
 
 /** What the workflow's activities write: nothing else changes how a payment stands. */
-export const createPaymentOutcomes = (sql: Sql) => ({
+export const createPaymentOutcomes = (sql: Queries) => ({
   async get(id: string): Promise<PaymentWithAccount | undefined> {
     const [row] = await sql<PaymentWithAccount[]>`
       select ${paymentColumns(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,

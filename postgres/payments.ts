@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { ListPosition } from '../contract/list-payments.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 /** Kept with a create, so that the same key answers the same bytes. */
 export interface IdempotencyRecord {
@@ -33,7 +33,7 @@ export interface PayerPayment extends StoredPayment {
 }
 
 /** Of `payments p`: what is a {@link Payment}. */
-export const paymentColumns = (sql: Sql) => sql`
+export const paymentColumns = (sql: Queries) => sql`
   p.id, p.application, p.order_id as "orderId", p.status, p.amount, p.currency, p.gateway,
   p.description, p.callback_url as "callbackUrl", p.metadata, p.test,
   p.tracking_code as "trackingCode", p.card_pan_masked as "cardPanMasked", p.paid_at as "paidAt",
@@ -41,7 +41,7 @@ export const paymentColumns = (sql: Sql) => sql`
   p.updated_at as "updatedAt"`;
 
 /** Of `payments p`: what is {@link WorkflowStart}. */
-export const workflowStartColumns = (sql: Sql) => sql`
+export const workflowStartColumns = (sql: Queries) => sql`
   p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
   p.expires_at as "expiresAt"`;
 
@@ -74,7 +74,7 @@ const readsAtOnce = 50;
  * Undefined also for another owner's payment. Reads that are asked for in one turn of the event loop
  * share a statement: under load its round trip is most of what a read costs.
  */
-const createGet = (sql: Sql) => {
+const createGet = (sql: Queries) => {
   const readAll = async (wanted: readonly (Owner & Pick<Payment, 'id'>)[]) => {
     const rows = await sql<(StoredPayment & { nth: number })[]>`
       select ${paymentColumns(sql)}, p.checkout_at is not null as sent, w.nth
@@ -98,7 +98,7 @@ const looksAtOnce = 200;
 const looksTogetherMs = 40;
 
 /** Whether the payer need not wait any longer: the payment is open at its gateway, or has ended. */
-const createIsOpened = (sql: Sql) => {
+const createIsOpened = (sql: Queries) => {
   const lookAll = async (ids: readonly string[]) => {
     const rows = await sql<Pick<Payment, 'id'>[]>`
       select id from payments
@@ -116,7 +116,7 @@ const createIsOpened = (sql: Sql) => {
 };
 
 /** What the API may do to payments: write new ones, read, and note that a payer was sent off. */
-export const createPayments = (sql: Sql) => ({
+export const createPayments = (sql: Queries) => ({
   /**
    * Writes the payment, its idempotency record and its `unstarted` row in one statement.
    * Twins with one key wait for each other. @returns false when the key is taken: nothing is written.

@@ -1,6 +1,6 @@
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
 import { workflowStartColumns } from './payments.ts';
 import { isStalled } from './sweeper.ts';
 
@@ -34,9 +34,9 @@ export interface Unfinished {
  * What is compared with the engine, in pages along an index: positions are texts, since a Date would
  * lose a time's microseconds and with them its place.
  */
-export const createReconciliationQueries = (sql: Sql) => {
+export const createReconciliationQueries = (sql: Queries) => {
   const facts = workflowStartColumns(sql);
-  const from = (column: ReturnType<typeof sql>, { after }: Page) =>
+  const from = (column: Fragment, { after }: Page) =>
     after
       ? sql`and (${column}, p.id) > (${after.position}::text::timestamptz, ${after.id})`
       : sql``;

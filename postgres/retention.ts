@@ -1,8 +1,8 @@
 import { firstPaymentIdOf } from '../contract/ids.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 /** Drops what is old, a bounded batch at a time. */
-export const createRetention = (sql: Sql) => ({
+export const createRetention = (sql: Queries) => ({
   /** What receivers answered before that time. @returns how many, at most `limit` */
   async dropBodies(before: Date, limit: number): Promise<number> {
     const { count } = await sql`

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FailureCode } from '../contract/failure-codes.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 /** `open` → the payer's choice → `verified` when we confirm a paid one. */
 export type SandboxState = 'open' | 'paid' | 'verified' | 'refused' | 'cancelled' | 'expired';
@@ -18,7 +18,7 @@ export interface SandboxPayment {
   cardPanMasked: string | null;
 }
 
-export const createSandboxPayments = (sql: Sql) => {
+export const createSandboxPayments = (sql: Queries) => {
   const columns = sql`
     reference, payment_id as "paymentId", amount, currency, return_url as "returnUrl", state,
     refusal, tracking_code as "trackingCode", card_pan_masked as "cardPanMasked"`;

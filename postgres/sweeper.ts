@@ -1,5 +1,5 @@
 import type { WorkflowStart } from '../contract/payment.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
 import { workflowStartColumns } from './payments.ts';
 
 /** A payment whose payer was sent to the gateway. */
@@ -23,18 +23,18 @@ export const longestInquirySeconds = 8 * 60;
 export const retryInquirySeconds = 28;
 
 /** Of the payer of a payment. */
-const wasSentWithin = (sql: Sql, minutes: number, now: Date | ReturnType<typeof sql>) =>
+const wasSentWithin = (sql: Queries, minutes: number, now: Date | Fragment) =>
   sql`checkout_at > ${now}::timestamptz - make_interval(mins => ${minutes})`;
 
 /** For 30 minutes, and 3 more: who pays in the last of them is found as soon as all before. */
-const wasSentLately = (sql: Sql, now: Date | ReturnType<typeof sql>) => wasSentWithin(sql, 33, now);
+const wasSentLately = (sql: Queries, now: Date | Fragment) => wasSentWithin(sql, 33, now);
 
 /**
  * What `inquired_at` becomes where the gateway has given no answer, or not yet. Once the next turn may come
  * only after 8 minutes, money that nobody verifies may have gone back by then: it is set back in time, so
  * that one of the next two sweeps asks, or at the change of pace the turn comes in time.
  */
-export const retryInquiryAt = (sql: Sql, now: Date | ReturnType<typeof sql>) => sql`(
+export const retryInquiryAt = (sql: Queries, now: Date | Fragment) => sql`(
   ${now}::timestamptz - make_interval(secs => case
     when expires_at <= ${now}::timestamptz or ${wasSentWithin(sql, 30, now)} then 0
     when ${wasSentLately(sql, now)} then ${initialInquirySeconds - retryInquirySeconds}::int
@@ -44,7 +44,7 @@ export const retryInquiryAt = (sql: Sql, now: Date | ReturnType<typeof sql>) => 
  * Of an open payment `p`: it should have ended 20 minutes ago, and its gateway was not asked since. One
  * that stays silent is asked every hour at least.
  */
-export const isStalled = (sql: Sql) => sql`(
+export const isStalled = (sql: Queries) => sql`(
   p.expires_at < now() - interval '20 minutes' and (p.inquired_at is null
     or p.inquired_at < greatest(p.expires_at, now() - interval '70 minutes')))`;
 
@@ -52,7 +52,7 @@ export const isStalled = (sql: Sql) => sql`(
  * What the sweep asks the database: payments that something should have happened to. Batches are
  * arrays: what stands in `in (…)` may be run again for every row, and then takes more than its limit.
  */
-export const createSweeperQueries = (sql: Sql) => {
+export const createSweeperQueries = (sql: Queries) => {
   const startFacts = workflowStartColumns(sql);
   return {
     /** Gateways that have payers on their way. */

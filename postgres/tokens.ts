@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { TokenMode } from '../contract/token.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import type { Gateway } from './gateways.ts';
 import { randomSecret } from './secret-box.ts';
 

@@ -1,4 +1,4 @@
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import type { SecretBox } from './secret-box.ts';
 import { randomSecret } from './secret-box.ts';
 

@@ -1,11 +1,11 @@
 import type { WorkflowStart } from '../contract/payment.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import { workflowStartColumns } from './payments.ts';
 
 /** `traceId`: that of the create, where its caller sent one. */
 export type OutboxEntry = WorkflowStart & { traceId: string | null };
 
-export const createWorkflowOutbox = (sql: Sql) => ({
+export const createWorkflowOutbox = (sql: Queries) => ({
   async delete(paymentIds: readonly string[]): Promise<void> {
     await sql`delete from workflow_outbox where payment_id = any(${[...paymentIds]})`;
   },

@@ -6,7 +6,7 @@ import { attemptDeadlineMs } from '../webhooks/request.ts';
 import { createGatewayDispatcher } from '../gateways/http.ts';
 import { createAdapters } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { isAway, isTooSlow } from '../../postgres/driver/connection.ts';
+import { isPostgresUnavailable, isQueryCanceled } from '../../postgres/driver/error-codes.ts';
 import { SetupError } from '../../process.ts';
 import { Refusal } from '../change.ts';
 import { secretCommands, tokenCommands } from './access.ts';
@@ -74,9 +74,9 @@ const cleanLines = (text: string): string => text.split('\n').map(clean).join('\
 
 const sentenceOf = (error: unknown): string => {
   if (error instanceof Refusal || error instanceof SetupError) return cleanLines(error.message);
-  if (isTooSlow(error))
+  if (isQueryCanceled(error))
     return 'A statement took longer than the database is given: ask for less, or see in pg_stat_activity what holds it up.';
-  if (isAway(error))
+  if (isPostgresUnavailable(error))
     return 'The database cannot be reached: start it, or correct DATABASE_URL (npm start brings up its own).';
   return clean(`It failed: ${error instanceof Error ? withCause(error) : String(error)}`);
 };

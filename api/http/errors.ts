@@ -1,6 +1,6 @@
 import { errors, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import { isAway } from '../../postgres/driver/connection.ts';
+import { isPostgresUnavailable } from '../../postgres/driver/error-codes.ts';
 import type { Logger } from '../../process.ts';
 import { problemPage, retryingPage } from '../payer/pages.ts';
 import type { Reply, Route } from './route.ts';
@@ -56,7 +56,7 @@ const toPaymentError = (
     return new PaymentError('INTERNAL');
   }
   logger.error({ err: error }, 'Failed unexpectedly');
-  return isAway(error)
+  return isPostgresUnavailable(error)
     ? new PaymentError('SERVICE_UNAVAILABLE', 'The service is not available at the moment.')
     : new PaymentError('INTERNAL');
 };

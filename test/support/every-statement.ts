@@ -1,7 +1,7 @@
 import { eventOf } from '../../contract/event.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 
 /**
  * Payments of one application in all states, with everything that belongs to them: one a second back

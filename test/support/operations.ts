@@ -3,7 +3,7 @@ import { createWebhookDispatcher } from '../../webhooks/connector.ts';
 import type { Deps, Operations } from '../../admin/operations.ts';
 import { createOperations } from '../../admin/operations.ts';
 import { problemWithAccount } from '../../gateways/adapters.ts';
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 

@@ -1,6 +1,6 @@
 import { newPaymentId } from '../../contract/ids.ts';
 import type { Status } from '../../contract/status.ts';
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 
 export interface WrittenPayment {
   application: string;

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 import { selfSigned } from './self-signed.ts';
 import { until } from './until.ts';
 

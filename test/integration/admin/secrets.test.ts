@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChange } from '../../../admin/change.ts';
 import { createSecretOperations } from '../../../admin/secrets.ts';
-import type { Queries, Sql } from '../../../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { MetricsPortOptions } from '../../support/operations.ts';
 import { aKeyRing, operationsOn } from '../../support/operations.ts';
 import type { Records } from '../../support/records.ts';
@@ -92,7 +92,7 @@ describe('webhook secrets', () => {
   it('two admins who rotate at once do not make three', async () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
-    const { blocked, release } = await hold(
+    const { blocked, release } = await holdLock(
       records.sql,
       (tx) => tx`select from applications where slug = ${application} for update`,
     );
@@ -111,7 +111,7 @@ describe('webhook secrets', () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
     await secrets.rotate(application, null);
-    const { blocked, release } = await hold(
+    const { blocked, release } = await holdLock(
       records.sql,
       (tx) => tx`select from applications where slug = ${application} for update`,
     );

@@ -9,7 +9,7 @@ import type { TestProcess } from '../../support/processes.ts';
 import { createProcess } from '../../support/processes.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import { until } from '../../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -47,7 +47,7 @@ it('docs/operating/restoring.md: Temporal comes back empty, and all that is open
   const waiting = await journey.atGateway();
   service.receiver.behave(() => 500);
   const undelivered = await journey.finish('cancel');
-  await firstAttemptOf(service.sql, undelivered);
+  await waitForFirstAttempt(service.sql, undelivered);
   service.receiver.behave(() => 204);
 
   await service.engine.stop();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
 import { operationsOn } from '../../support/operations.ts';
@@ -116,7 +116,7 @@ describe('FS-16: a payer who pays after the end and comes back', () => {
     const { calls, pay } = providers.of('zarinpal');
     const inquiries = () => calls.filter(({ path }) => path.includes('inquiry')).length;
     const before = inquiries();
-    const books = await hold(service.sql, (tx) => tx`lock table gateway_exchanges in share mode`);
+    const books = await holdLock(service.sql, (tx) => tx`lock table gateway_exchanges in share mode`);
     await providers.comeBack(journey, 'zarinpal', reference);
     await until('it has asked', () => inquiries() > before);
     await pay(reference);

@@ -12,7 +12,7 @@ import { startOwnPostgres } from '../../support/own-postgres.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -50,7 +50,7 @@ const letItBeOld = (id: string) => service.sql`
 const undelivered = async () => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
-  await firstAttemptOf(service.sql, id);
+  await waitForFirstAttempt(service.sql, id);
   service.receiver.behave(() => 204);
   return id;
 };

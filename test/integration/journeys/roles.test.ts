@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { Operations } from '../../../admin/operations.ts';
 import { createResets } from '../../../admin/resets.ts';
-import type { Sql } from '../../../postgres/driver/connection.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { aDatabase } from '../../support/database.ts';
 import { readProjectFile } from '../../support/files.ts';

@@ -4,7 +4,7 @@ import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import { noWords } from '../../support/records.ts';
 import { until } from '../../support/until.ts';
 
@@ -136,7 +136,7 @@ describe('the sweep', () => {
     service.receiver.behave(() => 500);
     const undelivered = await journey.finish('cancel');
     await until('the first attempt', () => service.receiver.of(undelivered)[0]);
-    await firstAttemptOf(service.sql, undelivered);
+    await waitForFirstAttempt(service.sql, undelivered);
 
     await service.worker.stop();
     await service.engine.stop();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptResult, Consequence } from '../../../postgres/deliveries.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Records } from '../../support/records.ts';
 import { endOf, minuteMs, startRecords } from '../../support/records.ts';
 
@@ -140,7 +140,7 @@ describe('an attempt', () => {
   it('is completed once, by one of two that come at the same time', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);
-    const held = await hold(
+    const held = await holdLock(
       records.sql,
       (tx) => tx`select from attempts where payment_id = ${id} for update`,
     );

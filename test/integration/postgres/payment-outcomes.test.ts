@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Records } from '../../support/records.ts';
 import { endOf, minuteMs, noWords, startRecords } from '../../support/records.ts';
 
@@ -23,7 +23,7 @@ const end = (payment: Payment, status: TerminalStatus, options = noWords) => {
   return records.paymentOutcomes.end(ended, event, options);
 };
 const lock = ({ id }: Payment) =>
-  hold(records.sql, (tx) => tx`select from payments where id = ${id} for update`);
+  holdLock(records.sql, (tx) => tx`select from payments where id = ${id} for update`);
 
 describe('paymentOutcomes.end', () => {
   it.each(terminalStatuses)('writes %s, its event to the byte and its delivery', async (status) => {
@@ -92,7 +92,7 @@ describe('paymentOutcomes.end', () => {
 
   it('with `unsent` sees a payer who is being sent in this very moment', async () => {
     const payment = await records.opened();
-    const held = await hold(
+    const held = await holdLock(
       records.sql,
       (tx) => tx`update payments set checkout_at = now() where id = ${payment.id}`,
     );
@@ -128,7 +128,7 @@ describe('FS-12: a payment that has ended', () => {
   it('while somebody was about to note that it waits is not touched by that', async () => {
     const payment = await records.sent();
     const { ended } = endOf(payment, 'cancelled');
-    const held = await hold(
+    const held = await holdLock(
       records.sql,
       (tx) => tx`update payments set status = ${ended.status} where id = ${payment.id}`,
     );

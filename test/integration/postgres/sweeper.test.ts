@@ -4,7 +4,7 @@ import { terminalStatuses } from '../../../contract/status.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import type { SweeperQueries } from '../../../postgres/sweeper.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
 
@@ -101,7 +101,7 @@ describe('FS-05: a payer who was sent to the gateway and is not heard of', () =>
       await onTheirWay({ sent: '9 minutes' }),
       await onTheirWay({ sent: '8 minutes' }),
     ];
-    const other = await hold(records.sql, async (tx) => {
+    const other = await holdLock(records.sql, async (tx) => {
       expect(await createSweeperQueries(tx).claimForInquiry('sandbox', 1)).toMatchObject([
         { id: first },
       ]);
@@ -210,7 +210,7 @@ describe('a payment that should have ended', () => {
     await records.sql`
       update payments set expires_at = now() - interval '1 day' where id = ${ended}`;
     const [old, older] = [await overdue(30), await overdue(40)];
-    const other = await hold(records.sql, async (tx) => {
+    const other = await holdLock(records.sql, async (tx) => {
       expect(await createSweeperQueries(tx).claimStalledPayments(1)).toMatchObject([{ id: older }]);
     });
     expect(await take()).toEqual([old]);
@@ -271,7 +271,7 @@ describe('a delivery', () => {
 
   it('is taken by one of two sweeps, which do not wait for each other', async () => {
     const [first, second] = [await overdue(9), await overdue(8)];
-    const other = await hold(records.sql, async (tx) => {
+    const other = await holdLock(records.sql, async (tx) => {
       expect(await createSweeperQueries(tx).claimOverdueDeliveries(1)).toMatchObject([
         { id: first },
       ]);

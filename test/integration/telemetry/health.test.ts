@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAway } from '../../../postgres/driver/connection.ts';
+import { isPostgresUnavailable } from '../../../postgres/driver/error-codes.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { createJourney } from '../../support/journey.ts';
 import { scrape } from '../../support/metrics.ts';
@@ -126,7 +126,7 @@ describe('the operations port', () => {
         });
       const refused: unknown = await postgres.sql`select 1`.catch((error: unknown) => error);
       expect(refused).toMatchObject({ code: 'CONNECTION_DESTROYED' });
-      expect(isAway(refused)).toBe(true);
+      expect(isPostgresUnavailable(refused)).toBe(true);
     } finally {
       await promote();
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { alerts } from '../../../contract/alerts.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Labels, Watch } from '../../support/metrics.ts';
@@ -8,7 +8,7 @@ import { createWatch, scrape } from '../../support/metrics.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -26,7 +26,7 @@ beforeEach(() => service.receiver.behave(() => 204));
 const aFailingDelivery = async (): Promise<string> => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
-  await firstAttemptOf(service.sql, id);
+  await waitForFirstAttempt(service.sql, id);
   return id;
 };
 
@@ -82,7 +82,7 @@ const moves: Record<string, () => Promise<void>> = {
   },
   payments_database_statements_in_flight: async () => {
     const inFlight = 'payments_database_statements_in_flight';
-    const held = await hold(service.sql, (tx) => tx`lock table idempotency_keys, payments`);
+    const held = await holdLock(service.sql, (tx) => tx`lock table idempotency_keys, payments`);
     const creates = Promise.all([journey.create(), journey.create()]);
     await watch.isNow('api', inFlight, {}, (value) => value >= 2);
     await held.release();

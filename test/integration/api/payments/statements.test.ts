@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApplications } from '../../../../postgres/applications.ts';
-import type { Sql } from '../../../../postgres/driver/connection.ts';
+import type { Sql } from '../../../../postgres/driver/sql.ts';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
 import { createPayments } from '../../../../postgres/payments.ts';

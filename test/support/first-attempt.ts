@@ -1,8 +1,8 @@
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Queries } from '../../postgres/driver/sql.ts';
 import { until } from './until.ts';
 
-/** Waits for the end of a payment's first attempt to deliver, as the ledger tells it. */
-export const firstAttemptOf = (sql: Sql, paymentId: string) =>
+/** Waits until the ledger has the result of a payment's first delivery attempt. */
+export const waitForFirstAttempt = (sql: Queries, paymentId: string) =>
   until('the first attempt is recorded', async () => {
     const rows = await sql`
       select from attempts where payment_id = ${paymentId} and completed_at is not null`;

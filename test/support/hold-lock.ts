@@ -1,8 +1,8 @@
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../../postgres/driver/sql.ts';
 import { until } from './until.ts';
 
-/** Holds a lock until released, so that whoever needs it stands still in the middle of a statement. */
-export const hold = async (sql: Sql, lock: (tx: Sql) => Promise<unknown>) => {
+/** Holds a lock until it is released, so that queries which need it block. */
+export const holdLock = async (sql: Sql, lock: (tx: Queries) => Promise<unknown>) => {
   const connection = await sql.reserve();
   await connection`begin`;
   await lock(connection);
@@ -11,17 +11,18 @@ export const hold = async (sql: Sql, lock: (tx: Sql) => Promise<unknown>) => {
     connection.release();
   };
   return {
-    /** That many statements of a program wait for us. */
-    blocked: (what: string, { by = 'tests', count = 1 } = {}) =>
-      until(`${what} waits for the lock`, async () => {
+    /** Waits until `count` queries of the program named `by` wait for a lock. */
+    blocked: (description: string, { by = 'tests', count = 1 } = {}) =>
+      until(`${description} waits for the lock`, async () => {
         const rows = await sql`
           select from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock'
             and application_name = ${by}`;
         return rows.length >= count;
       }),
+    /** Rolls back. */
     release: () => end('rollback'),
-    /** What was done with the lock in hand is to be seen. */
+    /** Commits the changes that `lock` made. */
     commit: () => end('commit'),
   };
 };
