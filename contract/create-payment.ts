@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FieldError } from './errors.ts';
 import type { JsonNode } from './json.ts';
-import { depthOf } from './json.ts';
+import { nestingDepth } from './json.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 
 /** Characters are Unicode code points, as in JSON Schema. */
@@ -116,7 +116,7 @@ export const metadataProblems = (metadata: JsonNode): FieldError[] => {
       `must have at most ${metadataBounds.bytes} bytes as sent`,
     ],
     [
-      depthOf(metadata) > metadataBounds.depth,
+      nestingDepth(metadata) > metadataBounds.depth,
       'depth',
       `must be nested at most ${metadataBounds.depth} levels deep`,
     ],

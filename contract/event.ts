@@ -1,6 +1,6 @@
 import { failureReasonOf } from './failure-codes.ts';
 import { eventIdOf } from './ids.ts';
-import { objectText } from './json.ts';
+import { formatObject } from './json-text.ts';
 import type { Payment } from './payment.ts';
 import type { TerminalStatus } from './status.ts';
 import { isTerminal } from './status.ts';
@@ -22,7 +22,7 @@ export const eventOf = (payment: Payment, createdAt: Date): Event => {
   if (!isTerminal(payment.status)) throw new Error(`${payment.id} has not ended, it has no event`);
   const id = eventIdOf(payment.id);
   const kind = eventKindOf(payment.status);
-  const body = objectText({
+  const body = formatObject({
     event: kind,
     event_id: id,
     created_at: isoTime(createdAt),

@@ -1,6 +1,6 @@
 import type { FailureCode } from './failure-codes.ts';
 import { failureReasonOf } from './failure-codes.ts';
-import { objectText } from './json.ts';
+import { formatObject } from './json-text.ts';
 import type { Status } from './status.ts';
 import { isTerminal } from './status.ts';
 import { isoTime } from './time.ts';
@@ -44,7 +44,7 @@ export const checkoutUrlOf = (payment: Payment, publicBaseUrl: string): string |
 
 /** The payment as JSON text, contract section 3: fields in that order, metadata as it was sent. */
 export const presentPayment = (payment: Payment, publicBaseUrl: string): string =>
-  objectText({
+  formatObject({
     payment_id: payment.id,
     application: payment.application,
     order_id: payment.orderId,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PaymentError } from '../../contract/errors.ts';
 import type { JsonNode } from '../../contract/json.ts';
-import { JsonError, scanJson } from '../../contract/json.ts';
+import { JsonError, parseJson } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 
 const maxBytes = limits.bodyKb * 1024;
@@ -138,7 +138,7 @@ export const readJson = async (req: IncomingMessage): Promise<JsonNode> => {
     throw new PaymentError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json in UTF-8.');
   const text = await readText(req);
   try {
-    return scanJson(text);
+    return parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new PaymentError('MALFORMED_JSON', `The body is not acceptable JSON: ${error.message}.`);

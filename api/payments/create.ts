@@ -9,7 +9,7 @@ import {
 import type { FieldError } from '../../contract/errors.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
-import { canonicalText, valueOf } from '../../contract/json.ts';
+import { canonicalText, toPlainValue } from '../../contract/json.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { presentPayment } from '../../contract/payment.ts';
 import { amountProblems } from '../../gateways/registry.ts';
@@ -114,7 +114,7 @@ const newPayment = async (
   { caller, refuse }: CreateRequest,
   body: JsonNode,
 ): Promise<Payment> => {
-  const value = valueOf(body);
+  const value = toPlainValue(body);
   const parsed = CreatePayment.safeParse(value);
   const members = body.kind === 'object' ? body.members : new Map<string, JsonNode>();
   const textOf = (name: string) => {

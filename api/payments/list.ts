@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { objectText } from '../../contract/json.ts';
+import { formatObject } from '../../contract/json-text.ts';
 import type { ListPayments } from '../../contract/list-payments.ts';
 import { cursorOf } from '../../contract/list-payments.ts';
 import { presentPayment } from '../../contract/payment.ts';
@@ -52,7 +52,7 @@ const read = async ({ payments, publicBaseUrl }: Deps, { owner, query }: Wanted)
   const last = shown.at(-1);
   const hasMore = found.length > per_page;
   const data = shown.map((payment) => presentPayment(payment, publicBaseUrl)).join();
-  const pagination = objectText({
+  const pagination = formatObject({
     page: cursor ? null : page,
     per_page,
     has_more: hasMore,

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalText, scanJson } from '../../../contract/json.ts';
+import { canonicalText, parseJson } from '../../../contract/json.ts';
 import { document, randomness, written } from '../../support/json.ts';
 
-const canonical = (text: string) => canonicalText(scanJson(text));
+const canonical = (text: string) => canonicalText(parseJson(text));
 
 describe('canonicalText', () => {
-  it('is one for all orders of keys and all white space', () => {
+  it('is the same for every order of keys and all white space', () => {
     fc.assert(
       fc.property(document, randomness, randomness, (value, one, other) => {
         expect(canonical(written(value, one))).toBe(canonical(written(value, other)));
@@ -15,11 +15,11 @@ describe('canonicalText', () => {
     );
   });
 
-  it('is one for all ways to escape a string', () => {
+  it('is the same for every way to escape a string', () => {
     expect(canonical('{"\\u0061":"\\u00e9\\/"}')).toBe(canonical('{"a":"é/"}'));
   });
 
-  it('differs where a value differs', () => {
+  it('differs when a value differs', () => {
     const small = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom(...'a"\\,:') });
     fc.assert(
       fc.property(small, small, (one, other) => {
@@ -42,7 +42,7 @@ describe('canonicalText', () => {
     ['{"a":"b\\",\\"c\\":\\"d"}', '{"a":"b","c":"d"}'],
     ['[]', '{}'],
     ['"true"', 'true'],
-  ])('tells %s from %s', (one, other) => {
+  ])('differs between %s and %s', (one, other) => {
     expect(canonical(one)).not.toBe(canonical(other));
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { AnyRequest } from '../../../../api/http/route.ts';
-import { valueOf } from '../../../../contract/json.ts';
+import { toPlainValue } from '../../../../contract/json.ts';
 import { serve } from '../../../support/http-application.ts';
 
 /** Sends bodies of 15 to 64 KB, 40 at once and 400 in all, no two alike. @returns those read otherwise */
@@ -38,12 +38,12 @@ const mixedUpBy = async (read: (request: AnyRequest) => Promise<unknown[]>) => {
 
 describe('large bodies at once', () => {
   it('are read as they were sent', async () => {
-    expect(await mixedUpBy(async ({ readJson }) => [valueOf(await readJson())])).toEqual([]);
+    expect(await mixedUpBy(async ({ readJson }) => [toPlainValue(await readJson())])).toEqual([]);
   });
 
   it('are not mixed up where one is read twice', async () => {
     const twice = async ({ readJson }: AnyRequest) =>
-      (await Promise.all([readJson(), readJson()])).map(valueOf);
+      (await Promise.all([readJson(), readJson()])).map(toPlainValue);
     expect(await mixedUpBy(twice)).toEqual([]);
   });
 });
