@@ -37,7 +37,7 @@ export const createLateActivities = (deps: Deps) => {
   const gatewayOf = (payment: PaymentWithAccount): GatewayAdapter =>
     deps.gatewayOf(payment, (said) =>
       said.operation === 'inquire'
-        ? gatewayExchanges.insertRepeated([{ ...said, paymentId: payment.id }])
+        ? gatewayExchanges.replaceRepeated([{ ...said, paymentId: payment.id }])
         : gatewayExchanges.insert(payment.id, [said]),
     );
 
@@ -76,8 +76,8 @@ export const createLateActivities = (deps: Deps) => {
   ): Promise<'over' | 'again'> => {
     const asOf = now();
     const begun = await latePayments.beginReversal(payment.id, {
-      most: tellsReversal ? mostReversals : 1,
-      notAfter: new Date(asOf.getTime() - pauseMs),
+      maxReversals: tellsReversal ? mostReversals : 1,
+      lastBefore: new Date(asOf.getTime() - pauseMs),
       now: asOf,
     });
     if (!begun) return 'again';

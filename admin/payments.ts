@@ -48,7 +48,7 @@ const timelineOf = (payment: PaymentRecord): TimelineEntry[] => {
   const moments: (TimelineEntry | undefined)[] = [
     { at: payment.createdAt, what: 'created', details: `through ${payment.gateway}` },
     moment(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
-    moment(payment.askedAt, 'gateway asked, no outcome', null),
+    moment(payment.inquiredAt, 'gateway asked, no outcome', null),
     ...payment.exchanges.map((exchange) =>
       moment(exchange.at, `gateway: ${exchange.operation}`, saidIn(exchange)),
     ),
@@ -58,11 +58,11 @@ const timelineOf = (payment: PaymentRecord): TimelineEntry[] => {
       'duplicate: its order was paid before',
       payment.duplicateOf,
     ),
-    moment(payment.lateMoneyAt, 'money found after the end', null),
+    moment(payment.latePaymentFoundAt, 'money found after the end', null),
     moment(
-      payment.lateMoneySettledAt,
+      payment.latePaymentResolvedAt,
       'late money',
-      payment.latePayments && becameOf[payment.latePayments],
+      payment.latePaymentResult && becameOf[payment.latePaymentResult],
     ),
     ...payment.attempts.map((attempt) =>
       moment(attempt.startedAt, `attempt ${attempt.number} (${attempt.trigger})`, wordsOf(attempt)),

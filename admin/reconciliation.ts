@@ -73,7 +73,7 @@ const keysPerLook = 100;
 interface Watched {
   list: (page: Page) => Promise<PaymentInProgress[]>;
   /** Of these payments, those for which that is still so. */
-  stillInProgress: (paymentIds: readonly string[]) => Promise<Set<string>>;
+  filterInProgress: (paymentIds: readonly string[]) => Promise<Set<string>>;
   workflowId: (paymentId: string) => string;
   /** What it is where that workflow does not run. */
   lost: DifferenceKind;
@@ -113,7 +113,7 @@ export const createReconciliation =
       const running = await temporal.running(page.map(({ id }) => watched.workflowId(id)));
       const isRunning = ({ id }: PaymentInProgress) => running.has(watched.workflowId(id));
       const suspect = page.filter((one) => !isRunning(one) || one.overdue);
-      const still = await watched.stillInProgress(suspect.map(({ id }) => id));
+      const still = await watched.filterInProgress(suspect.map(({ id }) => id));
       for (const one of suspect) {
         const isAlone = !isRunning(one);
         const kind = isAlone ? watched.lost : watched.late;
@@ -145,7 +145,7 @@ export const createReconciliation =
         const page = await queries.listUnfinished(before, size);
         for (const { id, ...facts } of page.unfinished)
           add({ kind: 'end_without_delivery', paymentId: id, ...facts, at: null, mended: false });
-        if (page.looked < size) return true;
+        if (page.examined < size) return true;
         before = page.last;
       }
       return false;
@@ -155,7 +155,7 @@ export const createReconciliation =
       const told = new Set<string>();
       let batch: WorkflowSummary[] = [];
       const lookUp = async () => {
-        const existing = await queries.existing(batch.map(({ paymentId }) => paymentId));
+        const existing = await queries.filterExisting(batch.map(({ paymentId }) => paymentId));
         for (const { paymentId, running, startedAt: at, ...facts } of batch) {
           if (existing.has(paymentId) || told.has(paymentId)) continue;
           told.add(paymentId);
@@ -177,7 +177,7 @@ export const createReconciliation =
     };
 
     const ofPayments = {
-      stillInProgress: queries.stillInProgress,
+      filterInProgress: queries.filterInProgress,
       workflowId: (id: string) => id,
       action: 'payment.heal',
       start: temporal.start,
@@ -199,7 +199,7 @@ export const createReconciliation =
         list: queries.listLate,
         lost: 'late_payment_without_workflow',
         late: null,
-        stillInProgress: queries.stillLate,
+        filterInProgress: queries.filterLate,
         workflowId: (id) => latePaymentStartOptions(id).workflowId,
         action: 'payment.heal_late_payment',
         start: ({ id }) => temporal.startLate(id),

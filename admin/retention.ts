@@ -50,9 +50,9 @@ export const createPurge =
       }
     };
     return {
-      attemptBodies: await dropAll((size) => records.dropBodies(bodiesBefore, size)),
+      attemptBodies: await dropAll((size) => records.deleteResponseBodies(bodiesBefore, size)),
       payments: paymentsBefore
-        ? await dropAll((size) => records.dropPayments(paymentsBefore, size))
+        ? await dropAll((size) => records.deletePayments(paymentsBefore, size))
         : 0,
     };
   };

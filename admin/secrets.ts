@@ -73,7 +73,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
       await secrets.retire(application, id);
       // The one that stays may have been on its way out: it is the only one now.
       const [kept] = valid.filter((secret) => secret.id !== id);
-      if (kept) await secrets.keep(application, kept.id);
+      if (kept) await secrets.cancelRetirement(application, kept.id);
       return {
         result: undefined,
         before: { ids: valid.map((secret) => String(secret.id)) },

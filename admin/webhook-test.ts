@@ -3,7 +3,7 @@ import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import { post } from '../webhooks/request.ts';
 import { headersOf } from '../webhooks/signature.ts';
-import { eventOf } from '../contract/event.ts';
+import { createEvent } from '../contract/event.ts';
 import { newPaymentId } from '../contract/ids.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import type { AttemptResult } from '../postgres/deliveries.ts';
@@ -60,7 +60,7 @@ export const createWebhookTest =
 
 /** Marked by `test`, its order and its metadata; its ids are new, so that nobody has seen it before. */
 const sampleFor = (application: string, gateway: string, now: Date) =>
-  eventOf(
+  createEvent(
     {
       id: newPaymentId(),
       application,

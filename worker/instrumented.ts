@@ -27,8 +27,8 @@ export const instrumentPaymentOutcomes = (
     nameApplication(payment);
     return payment;
   },
-  async end(ended, event, how) {
-    const isEnd = await paymentOutcomes.end(ended, event, how);
+  async finalize(ended, event, how) {
+    const isEnd = await paymentOutcomes.finalize(ended, event, how);
     if (!isEnd) return false;
     const { gateway, status, failureCode } = ended;
     outcomes.inc({ gateway, status, failure_code: failureCode ?? 'none' });

@@ -63,7 +63,7 @@ await runProcess(async () => {
   const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
-  registerBacklogMetrics(registry, createBacklogMetrics(probe).look);
+  registerBacklogMetrics(registry, createBacklogMetrics(probe).measure);
   // Before the port: the first scrape shows what counts from 0 on.
   const work = composeActivities({ config, client, sql, metrics, logger });
   const operations = await openMetricsPort({

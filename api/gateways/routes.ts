@@ -22,7 +22,7 @@ export const gatewayRoutes = {
     summary: "Take a gateway's notification",
     description:
       "Where a provider's servers tell news of a payment. What comes without the provider's own " +
-      `signature is refused, ${limits.failuresPerMinute} times a minute for each client address. Of ` +
+      `signature is refused, ${limits.addressFailuresPerMinute} times a minute for each client address. Of ` +
       "the rest nothing is believed either: the gateway is asked. Answered 2xx only once the payment's " +
       'workflow has it; repetitions, and news of a payment that is not known here, are answered 200 ' +
       'as well.',
@@ -33,7 +33,7 @@ export const gatewayRoutes = {
         .meta({ description: 'Slug of the account at the provider.' }),
     }),
     body: {
-      bytes: `As the provider documents it, uncompressed, with at most ${limits.bodyKb} KB.`,
+      bytes: `As the provider documents it, uncompressed, with at most ${limits.requestBodyKb} KB.`,
     },
     invalid: unsigned,
     replies: { 200: { description: 'Taken.' } },

@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { PaymentError } from '../../contract/errors.ts';
 import { newRequestId, paymentIdPattern } from '../../contract/ids.ts';
-import { traceIdOf } from '../../contract/trace.ts';
+import { parseTraceId } from '../../contract/trace.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Budget, Caller } from '../../postgres/tokens.ts';
 import type { Logger } from '../../process.ts';
@@ -156,7 +156,7 @@ const around =
   async (ctx, next) => {
     const requestId = newRequestId();
     const began = performance.now();
-    const traceId = traceIdOf(ctx.get('traceparent'));
+    const traceId = parseTraceId(ctx.get('traceparent'));
     const context = { request_id: requestId, ...(traceId !== undefined && { trace_id: traceId }) };
     await logContext.run(context, async () => {
       ctx.set({

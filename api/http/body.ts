@@ -4,7 +4,7 @@ import type { JsonNode } from '../../contract/json.ts';
 import { JsonError, parseJson } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 
-const maxBytes = limits.bodyKb * 1024;
+const maxBytes = limits.requestBodyKb * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

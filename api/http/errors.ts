@@ -34,11 +34,11 @@ export const toErrorReply = async (
 /** A request of made-up names alone has thousands of problems, an answer many times its size: the first are told. */
 const bounded = ({ code, message, details }: PaymentError) => {
   const { fields = [] } = details ?? {};
-  if (fields.length <= limits.problems) return { code, message, details };
+  if (fields.length <= limits.reportedProblems) return { code, message, details };
   return {
     code,
-    message: `${message} They are the first ${limits.problems} of ${fields.length}.`,
-    details: { ...details, fields: fields.slice(0, limits.problems) },
+    message: `${message} They are the first ${limits.reportedProblems} of ${fields.length}.`,
+    details: { ...details, fields: fields.slice(0, limits.reportedProblems) },
   };
 };
 

@@ -12,7 +12,7 @@ import { bufferBody } from './body.ts';
 
 const options = {
   /** A sender has this long for its headers, and for the whole request. */
-  headersTimeout: limits.headSeconds * 1000,
+  headersTimeout: limits.requestHeadSeconds * 1000,
   requestTimeout: limits.requestSeconds * 1000,
   /** How often the two are looked at. */
   connectionsCheckingInterval: 1_000,
@@ -21,7 +21,7 @@ const options = {
    * proxy uses it again is a 502 for whoever called, since a create is not repeated.
    */
   keepAliveTimeout: 75_000,
-  maxHeaderSize: limits.headKb * 1024,
+  maxHeaderSize: limits.requestHeadKb * 1024,
   // Node's own answer to a missing one has no request id.
   requireHostHeader: false,
 };
@@ -33,7 +33,7 @@ const options = {
 const connectionsMax = 5_000;
 
 /** A reader has this long for an answer, from when all of it is there. */
-const takenWithinMs = limits.takenSeconds * 1000;
+const takenWithinMs = limits.responseReadSeconds * 1000;
 
 /** What answers that are not taken may hold together: two hundred of the longest lists; the api is given 640 MB. */
 const untakenBytesMax = 192 << 20;
@@ -52,7 +52,7 @@ export const createHttpServer = (
     const others = open.get(socket)?.filter(isOpen) ?? [];
     // More are sent ahead by nobody but who wants to fill the memory. Pausing would not do: what is read
     // at once may hold hundreds.
-    if (others.length >= limits.unanswered) return void socket.destroy();
+    if (others.length >= limits.pipelinedRequests) return void socket.destroy();
     open.set(socket, [...others, res]);
     bufferBody(req);
     if (req.httpVersion === '1.1' && req.headers.host === undefined)
@@ -62,7 +62,7 @@ export const createHttpServer = (
   server.on('request', take);
   server.maxConnections = connectionsMax;
   // Short ones take ten times their size, and a head has room for a thousand.
-  server.maxHeadersCount = limits.headLines;
+  server.maxHeadersCount = limits.requestHeaders;
   server.on(
     'drop',
     onceAMinute(() => logger.error('There is no room for more connections')),

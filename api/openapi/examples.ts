@@ -5,8 +5,8 @@ import type {
 } from '../../contract/responses.ts';
 import type { CreatePayment } from '../../contract/create-payment.ts';
 import { EventBody } from '../../contract/event-schema.ts';
-import { eventKindOf } from '../../contract/event.ts';
-import { eventIdOf } from '../../contract/ids.ts';
+import { eventKind } from '../../contract/event.ts';
+import { eventId } from '../../contract/ids.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
 import type { z } from 'zod';
 import type { Invalid } from '../http/route.ts';
@@ -59,8 +59,8 @@ export const paymentExamples = {
 const eventExample = (payment: PaymentResponse, status: TerminalStatus): EventBody =>
   EventBody.parse({
     ...payment,
-    event: eventKindOf(status),
-    event_id: eventIdOf(payment.payment_id),
+    event: eventKind(status),
+    event_id: eventId(payment.payment_id),
     created_at: payment.updated_at,
     status,
   });

@@ -7,7 +7,7 @@ const returning = {
   access: 'payer',
   description:
     'Where the gateway sends the payer. What it brings along is a hint and never proof: the gateway ' +
-    `is asked, for at most 10 seconds and not within ${limits.quietSeconds} seconds of its last answer to a return, and the ` +
+    `is asked, for at most 10 seconds and not within ${limits.verifyReuseSeconds} seconds of its last answer to a return, and the ` +
     'payer goes on to the callback URL with `payment_id`, `order_id` and `status`; `processing` where ' +
     'the outcome is not certain yet.',
   params: paymentParams,

@@ -15,7 +15,7 @@ import { presentPayment } from '../../contract/payment.ts';
 import { amountProblems } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
-import type { IdempotencyKeys, StoredAnswer } from '../../postgres/idempotency-keys.ts';
+import type { IdempotencyKeys, StoredResponse } from '../../postgres/idempotency-keys.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { currentTrace, logContext } from '../../process.ts';
@@ -46,7 +46,7 @@ const keptMs = 25 * 60 * 60 * 1000;
 export const createPaymentCreation = (deps: Deps): Handler<Routes['createPayment']> => {
   const { payments, idempotencyKeys, starter, backlog, metrics, publicBaseUrl, now } = deps;
 
-  const stored = (caller: Caller, key: string): Promise<StoredAnswer | undefined> =>
+  const stored = (caller: Caller, key: string): Promise<StoredResponse | undefined> =>
     idempotencyKeys.get(ownerOf(caller), route, key);
 
   return async (request) => {
@@ -90,7 +90,7 @@ const fingerprintOf = (body: JsonNode): Buffer =>
   createHash('sha256').update(canonicalText(body)).digest();
 
 /** @throws PaymentError IDEMPOTENCY_KEY_REUSED */
-const replay = (request: CreateRequest, stored: StoredAnswer, fingerprint: Buffer) => {
+const replay = (request: CreateRequest, stored: StoredResponse, fingerprint: Buffer) => {
   if (!stored.fingerprint.equals(fingerprint)) throw request.refuse('IDEMPOTENCY_KEY_REUSED');
   const { location, body } = stored;
   // Only a 201 is ever stored.

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { formatObject } from '../../contract/json-text.ts';
 import type { ListPayments } from '../../contract/list-payments.ts';
-import { cursorOf } from '../../contract/list-payments.ts';
+import { formatCursor } from '../../contract/list-payments.ts';
 import { presentPayment } from '../../contract/payment.ts';
 import type { Owner, Payments } from '../../postgres/payments.ts';
 import { ownerOf } from '../auth/authentication.ts';
@@ -56,7 +56,7 @@ const read = async ({ payments, publicBaseUrl }: Deps, { owner, query }: Wanted)
     page: cursor ? null : page,
     per_page,
     has_more: hasMore,
-    next_cursor: hasMore && last ? cursorOf(last) : null,
+    next_cursor: hasMore && last ? formatCursor(last) : null,
   });
   return Buffer.from(`{"data":[${data}],"pagination":${pagination}}`);
 };

@@ -28,7 +28,7 @@ export const paymentRoutes = {
       'of its keys does not matter) ' +
       'answers the first status and bytes again, for at least 24 hours, per application and token ' +
       'mode; failures are not kept. The body is sent in UTF-8, uncompressed, with at most ' +
-      `${limits.bodyKb} KB. A duplicate key, NUL or a lone surrogate in a string and nesting over 32 ` +
+      `${limits.requestBodyKb} KB. A duplicate key, NUL or a lone surrogate in a string and nesting over 32 ` +
       'levels are refused.',
     headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
     body: { json: CreatePayment, examples: createExamples },
@@ -91,7 +91,7 @@ export const paymentRoutes = {
       'Asks the gateway and answers the payment, ended or not. Idempotent: however often it is ' +
       'asked, one outcome and one event come of it. Answers from the record when the payment has ' +
       'ended, when its payer was never sent to the gateway, and within ' +
-      `${limits.quietSeconds} seconds of the last answer; where the gateway gave none then, it is 502 again.`,
+      `${limits.verifyReuseSeconds} seconds of the last answer; where the gateway gave none then, it is 502 again.`,
     params: paymentParams,
     replies: {
       200: {

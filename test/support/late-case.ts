@@ -74,7 +74,7 @@ export const lateCase = async (records: Records, scene: Scene) => {
     now: () => new Date(nowMs),
     logger,
   });
-  const before = await records.everythingOf(payment.id);
+  const before = await records.snapshot(payment.id);
   const entries = async () => {
     const subject = `payment:${payment.id}`;
     return (await createAuditLog(records.sql).list({ subject, limit: 9 })).toReversed();
@@ -95,7 +95,7 @@ export const lateCase = async (records: Records, scene: Scene) => {
     written: async () => (await entries()).map(({ after }) => after),
     /** The payment, its event and its delivery are as they were. */
     async isUntouched() {
-      expect(await records.everythingOf(payment.id)).toEqual(before);
+      expect(await records.snapshot(payment.id)).toEqual(before);
     },
   };
 };

@@ -79,7 +79,7 @@ describe('a payer who comes back by the cancel link', () => {
       const answer = await verifyPayment({ id, returned: true, cancelled: true });
       expect(answer).toEqual(isOver ? { kind, status } : { kind });
       expect((await records.paymentOutcomes.get(id))?.status).toBe(status);
-      expect(await records.eventsOf(id)).toHaveLength(isOver ? 1 : 0);
+      expect(await records.listEvents(id)).toHaveLength(isOver ? 1 : 0);
       const asked = ['verify', ...expiring.map(() => 'expire')];
       expect(calls()).toEqual([...asked, ...verify.slice(1).map(() => 'verify')]);
     },

@@ -16,7 +16,7 @@ const inTime = { grace: true, unreachable: false };
 const unasked = () => withGateway(records, {});
 const standing = async ({ id }: Payment) => {
   const facts = await records.paymentOutcomes.get(id);
-  const events = await records.eventsOf(id);
+  const events = await records.listEvents(id);
   return { status: facts?.status, failureCode: facts?.failureCode, events: events.length };
 };
 
@@ -89,7 +89,7 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
       exchanges: [],
     };
     const paymentOutcomes = sendingMeanwhile(payment, () =>
-      records.paymentOutcomes.open(payment.id, opened),
+      records.paymentOutcomes.recordOpened(payment.id, opened),
     );
     const script = { verify: async () => confirmed() };
     const { expirePayment } = withGateway({ ...records, paymentOutcomes }, script);
@@ -201,7 +201,7 @@ describe('the last inquiry', () => {
         expect(await expirePayment({ id, grace, unreachable: false })).toEqual({
           kind: 'unknown',
         });
-        expect(alerts()).toEqual(grace ? [] : ['gateway_silent']);
+        expect(alerts()).toEqual(grace ? [] : ['outcome_unknown']);
       }
     },
   );
@@ -281,11 +281,11 @@ describe('the last inquiry', () => {
   it('FS-12: is not made about a payment that has ended', async () => {
     for (const status of terminalStatuses) {
       const { id } = await records.ended(status);
-      const before = await records.everythingOf(id);
+      const before = await records.snapshot(id);
       const { expirePayment, calls } = unasked();
       expect(await expirePayment({ id, ...inTime })).toEqual({ kind: 'ended', status });
       expect(calls()).toEqual([]);
-      expect(await records.everythingOf(id)).toEqual(before);
+      expect(await records.snapshot(id)).toEqual(before);
     }
   });
 });

@@ -8,7 +8,7 @@ import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import type { Records } from '../../support/records.ts';
-import { endOf, noWords, startRecords } from '../../support/records.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,7 +24,7 @@ const isUnanswered = async ({ id }: Payment) => {
   return row?.['unanswered'];
 };
 const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> | undefined> => {
-  const [event, ...more] = await records.eventsOf(id);
+  const [event, ...more] = await records.listEvents(id);
   expect(more).toEqual([]);
   return event && JSON.parse(event.body.toString());
 };
@@ -184,29 +184,29 @@ describe('verifyPayment', () => {
     'FS-12: answers from the record once it is %s, without a call',
     async (status) => {
       const { id } = await records.ended(status);
-      const before = await records.everythingOf(id);
+      const before = await records.snapshot(id);
       const { verifyPayment, calls } = verifying();
       expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status });
       expect(calls()).toEqual([]);
-      expect(await records.everythingOf(id)).toEqual(before);
+      expect(await records.snapshot(id)).toEqual(before);
     },
   );
 
   it('does not ask about a payment that is not opened yet', async () => {
     const { id } = await records.created();
-    const before = await records.everythingOf(id);
+    const before = await records.snapshot(id);
     const { verifyPayment, calls } = verifying();
     expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'waiting' });
     expect(calls()).toEqual([]);
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
   });
 
   it('FS-12: tells how a payment ended meanwhile, whatever the gateway says then', async () => {
     const payment = await records.sent();
     const { verifyPayment } = withGateway(records, {
       async verify() {
-        const { ended, event } = endOf(payment, 'cancelled');
-        await records.paymentOutcomes.end(ended, event, noWords);
+        const { ended, event } = withOutcome(payment, 'cancelled');
+        await records.paymentOutcomes.finalize(ended, event, noAnswer);
         return confirmed({ amount: 1 });
       },
     });
@@ -230,10 +230,10 @@ describe('verifyPayment', () => {
 
   it('leaves an error of our own to the engine, and the payment as it is', async () => {
     const { id } = await records.sent();
-    const before = await records.everythingOf(id);
+    const before = await records.snapshot(id);
     const { verifyPayment } = verifying();
     await expect(verifyPayment({ id, returned: true })).rejects.toThrow('more often');
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
   });
 
   it('is not repeated for a payment that does not exist', async () => {
@@ -254,13 +254,13 @@ describe('verifyPayment', () => {
     );
     const settled = verifyPayment({ id: slow.id, returned: false });
     await until('the gateway is asked', () => calls().length === 1);
-    const before = await records.everythingOf(other.id);
+    const before = await records.snapshot(other.id);
     const busy = { type: 'GATEWAY_BUSY', nextRetryDelay: expect.any(Number), nonRetryable: false };
     const { id } = other;
     await expect(verifyPayment({ id, returned: true })).rejects.toMatchObject(busy);
     const deadline = { id, grace: true, unreachable: false };
     await expect(expirePayment(deadline)).rejects.toMatchObject(busy);
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
     answer(confirmed());
     expect(await settled).toEqual({ kind: 'ended', status: 'paid' });
     expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status: 'paid' });

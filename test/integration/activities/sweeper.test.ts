@@ -72,7 +72,7 @@ describe('inquireAtGateway', () => {
     await records.sql`
       update payments set checkout_at = now() - interval '40 minutes',
         expires_at = now() + interval '1 hour'`;
-    await records.asked(returned!, { unanswered: true });
+    await records.inquired(returned!, { unanswered: true });
     const { inquireAtGateway } = createSweep({
       inquire: async ({ id }) => (id === silent ? silence() : { state: 'waiting' }),
     });
@@ -97,7 +97,7 @@ describe('inquireAtGateway', () => {
         expires_at = now() + interval '1 hour'`;
     const { inquireAtGateway } = createSweep(
       { inquire: async () => ({ state: 'processing' }) },
-      { tell: async (one) => void (await records.asked(one.id, { unanswered: true })) },
+      { tell: async (one) => void (await records.inquired(one.id, { unanswered: true })) },
     );
     await inquireAtGateway({ gateway: 'sandbox' });
     await records.sql`update payments set inquired_at = inquired_at - interval '30 seconds'`;
@@ -287,9 +287,9 @@ describe('inquireAtGateway, where the gateway lists what is paid and not verifie
   it('FS-14: asks about those that a lost answer may have verified: no list has them', async () => {
     const [lost, returned, quiet] = await onTheirWay(3);
     const now = new Date(Date.now() - 150_000);
-    await records.asked(lost!, { unanswered: true, now });
-    await records.asked(returned!, { processing: true, now });
-    await records.asked(quiet!, { now });
+    await records.inquired(lost!, { unanswered: true, now });
+    await records.inquired(returned!, { processing: true, now });
+    await records.inquired(quiet!, { now });
     const { inquireAtGateway, told } = createSweep({
       ...list([]),
       inquire: async () => confirmed(),

@@ -4,7 +4,7 @@ import { newPaymentId } from '../../../contract/ids.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { operationsOn } from '../../support/operations.ts';
 import type { Records } from '../../support/records.ts';
-import { endOf, noWords, startRecords } from '../../support/records.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/records.ts';
 
 let records: Records;
 beforeAll(async () => {
@@ -249,8 +249,8 @@ describe('payments', () => {
       ]),
     );
     // The payer paid both.
-    const { ended, event } = endOf(meanwhile, 'paid', new Date(Date.now() + 2_000));
-    await records.paymentOutcomes.end(ended, event, noWords);
+    const { ended, event } = withOutcome(meanwhile, 'paid', new Date(Date.now() + 2_000));
+    await records.paymentOutcomes.finalize(ended, event, noAnswer);
     expect((await marks()).get(meanwhile.id)).toBe(first.id);
     const { timeline } = await payments.get(meanwhile.id);
     expect(timeline).toContainEqual(
@@ -272,7 +272,7 @@ describe('payments', () => {
     for (const result of [null, became])
       await latePayments.record(id, { result, facts: {}, now: new Date() });
     const { timeline, payment } = await payments.get(id);
-    expect(payment.latePayments).toBe(became);
+    expect(payment.latePaymentResult).toBe(became);
     expect(timeline.map(({ what }) => what)).toContain('money found after the end');
     const details = expect.stringContaining(told);
     expect(timeline).toContainEqual(expect.objectContaining({ what: 'late money', details }));

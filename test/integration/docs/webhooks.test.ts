@@ -15,7 +15,7 @@ import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { readProjectFile } from '../../support/files.ts';
 import { rawRequest } from '../../support/raw-http.ts';
-import { endOf, aPayment } from '../../support/records.ts';
+import { withOutcome, aPayment } from '../../support/records.ts';
 import { until } from '../../support/until.ts';
 
 const page = readProjectFile('docs/webhooks.md');
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 const anEvent = () => {
-  const { event } = endOf(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
+  const { event } = withOutcome(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
   return { ...event, body: Buffer.from(event.body) };
 };
 
@@ -148,7 +148,7 @@ describe('the example of the page', () => {
     (status, example) => {
       expect(EventBody.strict().safeParse(example).error).toBeUndefined();
       const payment = aPayment({ id: example.payment_id, metadata: '{"seat":"12A"}' });
-      const { event } = endOf(payment, example.status);
+      const { event } = withOutcome(payment, example.status);
       expect(status).toBe(example.status);
       expect([example.event, example.event_id]).toEqual([event.kind, event.id]);
       expect(Object.keys(example)).toEqual(Object.keys(JSON.parse(event.body) as object));

@@ -119,7 +119,7 @@ const moves: Record<string, () => Promise<void>> = {
     const { samples } = await scrape(service.operations.worker);
     const there = samples.filter((sample) => sample.name === name);
     expect(there.map(({ labels }) => labels['alert'])).toEqual(alerts);
-    await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate' } }], async () => {
+    await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate_payment' } }], async () => {
       // Of the same order.
       await journey.finish('pay');
       await journey.finish('pay');

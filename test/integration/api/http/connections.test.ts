@@ -21,11 +21,11 @@ describe('a slow sender', () => {
   it.concurrent.each<[string, number, () => string, (piece: number) => string]>([
     [
       'headers',
-      limits.headSeconds,
+      limits.requestHeadSeconds,
       () => 'GET /api/v1/me HTTP/1.1\r\n',
       (piece) => `x-slow-${piece}: 1\r\n`,
     ],
-    ['nothing at all', limits.headSeconds, () => '', () => ''],
+    ['nothing at all', limits.requestHeadSeconds, () => '', () => ''],
     ['a body', limits.requestSeconds, () => `${createHead(token, 60_000)}{`, () => ' '],
   ])(
     'of %s is cut off after %i seconds, however busy it looks',
@@ -56,8 +56,8 @@ describe('a head', () => {
   };
 
   it('of more than 16 KB is answered 431, without a body and a line in the log', async () => {
-    expect(await withHead(limits.headKb - 1)).toMatch(/^HTTP\/1\.1 404 /);
-    const answer = await withHead(limits.headKb + 1);
+    expect(await withHead(limits.requestHeadKb - 1)).toMatch(/^HTTP\/1\.1 404 /);
+    const answer = await withHead(limits.requestHeadKb + 1);
     expect(answer).toMatch(/^HTTP\/1\.1 431 [^]*\r\n\r\n$/);
     const id = /x-request-id: (\w+)/i.exec(answer)?.[1] ?? 'none';
     // What comes later is there, so this would be as well.
@@ -76,8 +76,8 @@ describe('a head of many lines', () => {
   };
 
   it('is answered 431 beyond 100, without a body', async () => {
-    expect(await withLines(limits.headLines)).toMatch(/^HTTP\/1\.1 404 /);
-    for (const count of [limits.headLines + 1, 900])
+    expect(await withLines(limits.requestHeaders)).toMatch(/^HTTP\/1\.1 404 /);
+    for (const count of [limits.requestHeaders + 1, 900])
       expect(await withLines(count)).toMatch(/^HTTP\/1\.1 431 [^]*x-request-id: [^]*\r\n\r\n/i);
   });
 });

@@ -196,7 +196,7 @@ describe('what the server enforces and a schema cannot say', () => {
     ],
     [
       'Error_VALIDATION_FAILED.error.details.fields',
-      [`wrong at once, up to ${limits.problems} problems`],
+      [`wrong at once, up to ${limits.reportedProblems} problems`],
     ],
     ['PaymentList.pagination.next_cursor', ['same filters and `per_page`']],
   ])('is in its description: %s', (place, words) => {
@@ -205,7 +205,11 @@ describe('what the server enforces and a schema cannot say', () => {
   });
 
   it('and what never becomes a request is told with the numbers that are kept', () => {
-    const { headKb, headLines, headSeconds } = limits;
+    const {
+      requestHeadKb: headKb,
+      requestHeaders: headLines,
+      requestHeadSeconds: headSeconds,
+    } = limits;
     expect(info.description).toMatch(
       new RegExp(
         `400, a head of more than ${headKb} KB or ${headLines} lines 431 and [^.]* ${headSeconds} seconds 408,`,
