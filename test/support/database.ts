@@ -9,7 +9,7 @@ export interface Database {
   drop: () => Promise<void>;
 }
 
-/** A database of its own, empty; migrated unless another template is wanted. */
+/** Creates an empty database, by default with the migrated schema. */
 export const aDatabase = async ({ template = 'payments' } = {}): Promise<Database> => {
   const server = inject('postgresUrl');
   const name = `t_${randomUUID().replaceAll('-', '')}`;

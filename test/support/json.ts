@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 
-/** Values that JSON can say, with strings that need care. */
+/** JSON values with strings that need escaping. */
 export const document = fc.jsonValue({
   maxDepth: 5,
   stringUnit: fc.constantFrom(...'aé"\\/ \n\u2028😀'),
 });
 
-/** JSON text of a value, keys in random order and white space wherever it may be. */
+/** JSON text of a value, with keys in random order and random white space. */
 export const written = (value: unknown, random: () => number): string => {
   const space = () => ['', ' ', '\n\t', '\r '][Math.floor(random() * 4)] ?? '';
   const write = (inner: unknown): string => {
