@@ -15,7 +15,7 @@ export const workflowStartFields = [
 /** The part of a payment that starting its workflow needs. */
 export type WorkflowStart = Pick<Payment, (typeof workflowStartFields)[number]>;
 
-/** How the gateway receives the payer's browser: by a link, or by a form that submits itself. */
+/** The way of the payer's browser to the gateway: a link, or a form that submits itself. */
 export type Redirect =
   { method: 'GET'; url: string } | { method: 'POST'; url: string; fields: Record<string, string> };
 

@@ -9,7 +9,7 @@ import type { Sql } from './driver/sql.ts';
 export type LatePaymentResult = 'returns' | 'reversed' | 'by_hand';
 
 export interface LatePayment {
-  /** How often the gateway was asked to return the money. */
+  /** The number of calls that asked the gateway to return the money. */
   reversals: number;
   /** Null while it is being resolved. */
   result: LatePaymentResult | null;

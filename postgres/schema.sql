@@ -223,7 +223,8 @@ create table gateway_exchanges (
 create table late_payments (
   payment_id text primary key references payments,
   found_at timestamptz not null,
-  -- How often the gateway was asked to reverse the money, and when last. Written before each call.
+  -- The number of calls that asked the gateway to reverse the money, and the last one's time. Written
+  -- before each call.
   reversals int not null default 0,
   reversal_at timestamptz,
   -- returns: the gateway returns the money without a call; reversed: it was returned after a call; by_hand: a
@@ -245,7 +246,7 @@ create table sandbox_payments (
   refusal text,
   tracking_code text,
   card_pan_masked text,
-  -- How many verify calls it received.
+  -- The number of verify calls that the gateway received.
   verifications int not null default 0,
   created_at timestamptz not null default now()
 );
