@@ -19,11 +19,11 @@ export interface OverdueDelivery extends WorkflowStart {
 }
 
 /** Between two inquiries about a payer who was sent to the gateway recently. */
-const initialInquirySeconds = 2 * 60;
+const shortInquiryIntervalSeconds = 2 * 60;
 /** Between two inquiries after that: shorter than the time in which any gateway reverses unverified money. */
-export const longestInquirySeconds = 8 * 60;
+export const longInquiryIntervalSeconds = 8 * 60;
 /** After an inquiry without an answer: longer than one sweep takes. */
-export const retryInquirySeconds = 28;
+export const retryIntervalSeconds = 28;
 
 /** The condition that the payer was sent to the gateway within the last minutes. */
 const wasSentWithin = (sql: Queries, minutes: number, now: Date | Fragment) =>
@@ -34,14 +34,14 @@ const wasSentRecently = (sql: Queries, now: Date | Fragment) => wasSentWithin(sq
 
 /**
  * The value of `inquired_at` after an inquiry without an answer. Waiting the whole interval could be too
- * long, because a gateway may reverse unverified money before that. The value is therefore in the past, so
- * that one of the next two sweeps inquires again.
+ * long, because a gateway may reverse unverified money before that. From minute 30 on the value is therefore
+ * in the past, so that one of the next two sweeps inquires again, also when the interval grows.
  */
 export const retryInquiryAt = (sql: Queries, now: Date | Fragment) => sql`(
   ${now}::timestamptz - make_interval(secs => case
     when expires_at <= ${now}::timestamptz or ${wasSentWithin(sql, 30, now)} then 0
-    when ${wasSentRecently(sql, now)} then ${initialInquirySeconds - retryInquirySeconds}::int
-    else ${longestInquirySeconds - retryInquirySeconds}::int end))`;
+    when ${wasSentRecently(sql, now)} then ${shortInquiryIntervalSeconds - retryIntervalSeconds}::int
+    else ${longInquiryIntervalSeconds - retryIntervalSeconds}::int end))`;
 
 /**
  * The condition that an open payment `p` is stalled: it should have ended 20 minutes ago, and its gateway
@@ -78,9 +78,9 @@ export const createSweeperQueries = (sql: Queries) => {
           select p.id from payments p
           where p.gateway = ${gateway} and p.checkout_at is not null
             and p.status in ('pending', 'processing') and p.expires_at > now()
-            and coalesce(p.inquired_at, p.checkout_at) < now() - make_interval(secs => ${initialInquirySeconds})
+            and coalesce(p.inquired_at, p.checkout_at) < now() - make_interval(secs => ${shortInquiryIntervalSeconds})
             and (${wasSentRecently(sql, sql`now()`)}
-              or coalesce(p.inquired_at, p.checkout_at) < now() - make_interval(secs => ${longestInquirySeconds}))
+              or coalesce(p.inquired_at, p.checkout_at) < now() - make_interval(secs => ${longInquiryIntervalSeconds}))
           order by coalesce(p.inquired_at, p.checkout_at)
           limit ${limit}
           for update skip locked))

@@ -7,7 +7,7 @@ import type { Queries, Sql } from './sql.ts';
  * Upstream: https://github.com/porsager/postgres/issues/1089 (no client-side timeout).
  * Remove when: a query can have a timeout that tells a silent server from a slow query.
  *
- * Why beside read-timeout.ts: this file bounds how long a caller waits, including the time a query waits
+ * There are two timeouts. This one bounds how long a caller waits, including the time a query waits
  * for a connection, and it must not fail slow queries. read-timeout.ts frees the connections. Neither
  * can do the other's job: a query does not know its socket, and a socket does not know its callers.
  */

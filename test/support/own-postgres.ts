@@ -73,7 +73,7 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
       const server = running?.pid;
       if (server === undefined) throw new Error('There is no server to suspend');
       const frozen: number[] = [];
-      // The server is suspended first, so that it starts no child meanwhile, and resumed last, so that it
+      // The server is suspended first, so that it starts no further child, and resumed last, so that it
       // does not see a suspended child.
       for (let found = [server]; found.length > 0;) {
         for (const pid of found) process.kill(pid, 'SIGSTOP');

@@ -4,7 +4,7 @@ import type { Money } from '../../../gateways/amount.ts';
 import type { OpenedPayment } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/gateway.ts';
 import { amountProblems, driverOf, hintOf } from '../../../gateways/registry.ts';
-import { longestInquirySeconds, retryInquirySeconds } from '../../../postgres/sweeper.ts';
+import { longInquiryIntervalSeconds, retryIntervalSeconds } from '../../../postgres/sweeper.ts';
 import type { Fault, Provider } from '../../fakes/server.ts';
 import { faults } from '../../fakes/server.ts';
 import type { Subject } from './subject.ts';
@@ -140,7 +140,7 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
 
   it(`${driver}: the sweep asks before what is not verified goes back`, () => {
     // Also where one answer is lost; and each of two sweeps may begin half a minute later.
-    const longestSeconds = longestInquirySeconds + retryInquirySeconds + 60;
+    const longestSeconds = longInquiryIntervalSeconds + retryIntervalSeconds + 60;
     expect(subject.verifyWindowSeconds ?? Infinity).toBeGreaterThan(longestSeconds);
   });
 

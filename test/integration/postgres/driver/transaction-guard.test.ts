@@ -22,11 +22,11 @@ const backend = async (tx: Queries) => {
 };
 const terminate = (pid: number) => database.sql`select pg_terminate_backend(${pid})`;
 const connectionClosed = { code: 'CONNECTION_CLOSED' };
-const settle = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+const resultOrError = (work: Promise<unknown>) => work.catch((error: unknown) => error);
 
 // An uncaught error fails the run of these tests.
 it('fails only the transaction when its connection is lost during a query', async () => {
-  const transaction = settle(
+  const transaction = resultOrError(
     sql.begin(async (tx) => {
       const pid = await backend(tx);
       await Promise.all([tx`select pg_sleep(9)`, terminate(pid)]);
@@ -47,10 +47,10 @@ it.each(['sends another query', 'ends'])(
       next.resolve(
         then === 'ends'
           ? connectionClosed
-          : await settle(tx`select ${tx(['n'])} from (select 1 as n) as one`),
+          : await resultOrError(tx`select ${tx(['n'])} from (select 1 as n) as one`),
       );
     });
-    expect(await settle(transaction)).toMatchObject(connectionClosed);
+    expect(await resultOrError(transaction)).toMatchObject(connectionClosed);
     failed.resolve();
     expect(await next.promise).toMatchObject(connectionClosed);
     expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
@@ -64,8 +64,8 @@ it('rolls back after any other error, also after the lost connection of somethin
     await tx`insert into kept values (1)`;
     throw reset;
   });
-  expect(await settle(transaction)).toBe(reset);
-  expect(await settle(sql.begin('read only', (tx) => tx`delete from kept`))).toMatchObject({
+  expect(await resultOrError(transaction)).toBe(reset);
+  expect(await resultOrError(sql.begin('read only', (tx) => tx`delete from kept`))).toMatchObject({
     code: '25006',
   });
   expect(await sql.begin((tx) => tx`select from kept`)).toEqual([]);
