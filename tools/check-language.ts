@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { projectFiles, readProjectFile } from '../test/support/files.ts';
 
 /*
@@ -57,21 +58,19 @@ const markdownProse = (text: string): Block[] => {
   });
 };
 
-const proseIn = (path: string, text: string): Block[] => {
-  switch (/\.(\w+)$/.exec(path)?.[1]) {
-    case 'md':
-      return markdownProse(text);
-    case 'ts':
-    case 'mjs':
-      return [...blockComments(text), ...lineComments(text, /^[ \t]*\/\/[ \t]?(.*)$/)];
-    case 'sql':
-      return lineComments(text, /^[ \t]*--[ \t]?(.*)$/);
-    case 'sh':
-    case 'yml':
-      return lineComments(text, /^[ \t]*#[ \t](.*)$/);
-    default:
-      return [];
-  }
+const codeComments = (text: string): Block[] => [
+  ...blockComments(text),
+  ...lineComments(text, /^[ \t]*\/\/[ \t]?(.*)$/),
+];
+const hashComments = (text: string): Block[] => lineComments(text, /^[ \t]*#[ \t](.*)$/);
+
+const readers: Readonly<Record<string, (text: string) => Block[]>> = {
+  '.md': markdownProse,
+  '.ts': codeComments,
+  '.mjs': codeComments,
+  '.sql': (text) => lineComments(text, /^[ \t]*--[ \t]?(.*)$/),
+  '.sh': hashComments,
+  '.yml': hashComments,
 };
 
 const sentencesIn = ({ text }: Block): string[] =>
@@ -85,7 +84,8 @@ const sentencesIn = ({ text }: Block): string[] =>
 
 /** Counts the sentences of a file and finds those that hide their subject. */
 export const checkLanguage = (path: string, text: string) => {
-  const sentences = proseIn(path, text).flatMap((block) =>
+  const blocks = readers[extname(path)]?.(text) ?? [];
+  const sentences = blocks.flatMap((block) =>
     sentencesIn(block).map((sentence) => ({ line: block.line, sentence })),
   );
   const hidden = sentences.filter(
