@@ -60,7 +60,10 @@ export const createService = (deps: Deps) => {
   const verifier = createVerifier({ client });
   const startLate = createLatePaymentStarter({ client });
   const backlog = createBacklog({ outbox, logger });
-  const failures = createAddressLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now });
+  const failures = createAddressLimiter({
+    perMinute: limits.addressFailuresPerMinute,
+    now: Date.now,
+  });
   const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
   let stopping = false;
 

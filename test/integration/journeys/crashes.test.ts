@@ -45,7 +45,10 @@ describe('kill -9 of the worker', () => {
   it('in the middle of opening: the payment is opened and paid', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
-    const lock = await holdLock(service.sql, (tx) => tx`lock table sandbox_payments in exclusive mode`);
+    const lock = await holdLock(
+      service.sql,
+      (tx) => tx`lock table sandbox_payments in exclusive mode`,
+    );
     const id = await journey.create();
     await lock.blocked('opening', byWorker);
     await service.worker.kill();

@@ -116,7 +116,10 @@ describe('FS-16: a payer who pays after the end and comes back', () => {
     const { calls, pay } = providers.of('zarinpal');
     const inquiries = () => calls.filter(({ path }) => path.includes('inquiry')).length;
     const before = inquiries();
-    const books = await holdLock(service.sql, (tx) => tx`lock table gateway_exchanges in share mode`);
+    const books = await holdLock(
+      service.sql,
+      (tx) => tx`lock table gateway_exchanges in share mode`,
+    );
     await providers.comeBack(journey, 'zarinpal', reference);
     await until('it has asked', () => inquiries() > before);
     await pay(reference);

@@ -119,11 +119,14 @@ const moves: Record<string, () => Promise<void>> = {
     const { samples } = await scrape(service.operations.worker);
     const there = samples.filter((sample) => sample.name === name);
     expect(there.map(({ labels }) => labels['alert'])).toEqual(alerts);
-    await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate_payment' } }], async () => {
-      // Of the same order.
-      await journey.finish('pay');
-      await journey.finish('pay');
-    });
+    await watch.grow(
+      [{ part: 'worker', name, labels: { alert: 'duplicate_payment' } }],
+      async () => {
+        // Of the same order.
+        await journey.finish('pay');
+        await journey.finish('pay');
+      },
+    );
   },
   payments_time_to_outcome_seconds: () =>
     watch.grow(
