@@ -1,15 +1,8 @@
-import type {
-  ApplicationResponse,
-  PaymentResponse,
-  PaymentListResponse,
-} from '../../contract/responses.ts';
-import type { CreatePayment } from '../../contract/create-payment.ts';
 import { EventBody } from '../../contract/event-schema.ts';
 import { eventKindOf } from '../../contract/event.ts';
 import { eventIdOf } from '../../contract/ids.ts';
+import type { PaymentResponse } from '../../contract/responses.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
-import type { z } from 'zod';
-import type { Invalid } from '../http/route.ts';
 
 const pending: PaymentResponse = {
   payment_id: 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
@@ -55,7 +48,7 @@ export const paymentExamples = {
   },
 } satisfies Record<string, PaymentResponse>;
 
-/** The event of a payment above: the schema takes what is the event's, in its order. */
+/** The event of a payment above; the schema picks the fields of an event and their order. */
 const eventExample = (payment: PaymentResponse, status: TerminalStatus): EventBody =>
   EventBody.parse({
     ...payment,
@@ -69,56 +62,3 @@ export const eventExamples = {
   paid: eventExample(paymentExamples.paid, 'paid'),
   failed: eventExample(paymentExamples.failed, 'failed'),
 } satisfies Record<string, EventBody>;
-
-export const createExamples = {
-  smallest: { order_id: 'order-1042', amount: 1250, currency: 'EUR' },
-  everything: {
-    order_id: 'order-1042',
-    amount: 1250,
-    currency: 'EUR',
-    callback_url: 'https://shop.example/return',
-    gateway: 'sandbox',
-    description: 'Two tickets',
-    metadata: { seat: '12A' },
-    expires_in: 900,
-  },
-} satisfies Record<string, z.input<typeof CreatePayment>>;
-
-/** What is answered to an amount of 0. */
-export const invalidCreate: Invalid = {
-  message: 'The body is not valid, see details.fields.',
-  fields: [
-    {
-      path: 'amount',
-      rule: 'too_small',
-      message: 'must be an integer from 1 to 999999999999, written without fraction or exponent',
-    },
-  ],
-};
-
-/** What is answered to a `per_page` of 0. */
-export const invalidList: Invalid = {
-  message: 'The query is not valid, see details.fields.',
-  fields: [
-    { path: 'per_page', rule: 'invalid_format', message: 'must be an integer from 1 to 100' },
-  ],
-};
-
-export const listExample: PaymentListResponse = {
-  data: [paymentExamples.paid],
-  pagination: {
-    page: 1,
-    per_page: 1,
-    has_more: true,
-    next_cursor: 'MToxNzk1MTcxMjk3MTIzOlBBWV8wMUs5WjVXNlg3WThaQUJDREVGR0hKS01OUA',
-  },
-};
-
-export const applicationExample: ApplicationResponse = {
-  application: 'shop',
-  status: 'active',
-  default_gateway: { slug: 'sandbox', kind: 'sandbox' },
-  callback_urls: ['https://shop.example/return'],
-  webhook_url: 'https://shop.example/webhook',
-  token_mode: 'test',
-};

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { requestIdPattern } from '../../contract/ids.ts';
 
-/** Every header of an answer that is part of the contract, by its lower-case name. */
-export const headers = {
+/** Every response header that is part of the contract, by its lower-case name. */
+export const responseHeaders = {
   'x-request-id': {
-    description: 'Names this request in our log; quote it when something went wrong.',
+    description: 'Identifies this request in our log; quote it when you report a problem.',
     schema: z.string().regex(requestIdPattern),
   },
   'x-ratelimit-limit': {
-    description: 'Requests the application may make in a clock minute.',
+    description: 'Requests that the application may make in a clock minute.',
     schema: z.coerce.number().int().min(1),
   },
   'x-ratelimit-remaining': {
-    description: 'Requests left in the current minute.',
+    description: 'Requests left in the current clock minute.',
     schema: z.coerce.number().int().min(0),
   },
   'retry-after': {
@@ -24,25 +24,25 @@ export const headers = {
     schema: z.literal('Bearer'),
   },
   allow: {
-    description: 'The methods this path has.',
+    description: 'The methods that this path supports.',
     schema: z.string().regex(/^[A-Z]+(, [A-Z]+)*$/),
   },
   location: {
-    description: 'Where to go on.',
+    description: 'The URL to continue at.',
     schema: z.url(),
   },
   'idempotent-replayed': {
-    description: 'There when the Idempotency-Key was used before and its answer is sent again.',
+    description: 'Present when the Idempotency-Key was used before and this repeats its response.',
     schema: z.literal('true'),
   },
   'content-security-policy': {
-    description: 'Nothing from elsewhere is loaded.',
+    description: 'The page loads nothing from other origins.',
     schema: z.string().min(1),
   },
   refresh: {
-    description: 'Seconds after which the page tries again by itself.',
+    description: 'Seconds after which the page reloads by itself.',
     schema: z.coerce.number().int().min(1),
   },
 } as const satisfies Record<string, { description: string; schema: z.ZodType }>;
 
-export type HeaderName = keyof typeof headers;
+export type HeaderName = keyof typeof responseHeaders;
