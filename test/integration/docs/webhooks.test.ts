@@ -10,7 +10,7 @@ import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { post } from '../../../webhooks/request.ts';
 import { delaysMs } from '../../../webhooks/schedule.ts';
 import { headersOf } from '../../../webhooks/signature.ts';
-import { eventExamples } from '../../../api/openapi/examples.ts';
+import { eventExamples } from '../../../api/payments/payment-examples.ts';
 import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { readProjectFile } from '../../support/files.ts';
