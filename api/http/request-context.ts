@@ -35,7 +35,6 @@ export const requestContext =
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
       });
-      if (deps.isDraining()) ctx.set('connection', 'close');
       let error: unknown;
       try {
         if (!hasReadablePath(ctx)) throw new PaymentError('NOT_FOUND');
@@ -47,6 +46,8 @@ export const requestContext =
       // Other errors are logged and counted even if the client has disconnected.
       if (error !== undefined && !isDisconnect)
         sendResult(ctx, await errorResponse(error, { ...deps, requestId, route: routeOf(ctx) }));
+      // Checked last: the request may have begun before the shutdown.
+      if (deps.isDraining()) ctx.set('connection', 'close');
       report(deps, ctx, {
         status: isDisconnect ? clientClosedRequest : ctx.status,
         durationMs: performance.now() - startedAt,

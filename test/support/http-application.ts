@@ -28,6 +28,7 @@ export const serve = async (
       level,
       ...(typeof fields === 'string' ? { msg: fields } : { msg, ...fields }),
     });
+  let draining = false;
   const metrics = createApiMetrics(createRegistry());
   const app = createApp({
     handlers: handlers as unknown as Handlers, // Tests call no other route.
@@ -37,7 +38,7 @@ export const serve = async (
     logger: { info: log('info'), error: log('error') },
     metrics,
     requestsMax,
-    isDraining: () => false,
+    isDraining: () => draining,
   });
   const server = createHttpServer(app.callback(), { logger: { error: log('error') } });
   server.listen(0, '127.0.0.1');
@@ -51,6 +52,9 @@ export const serve = async (
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // It listens on TCP.
     server,
+    drain: () => {
+      draining = true;
+    },
     lines,
     /** Waits for the log line of a request. */
     ended,

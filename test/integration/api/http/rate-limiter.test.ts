@@ -26,18 +26,18 @@ const secondsLeft = async () => {
   return row?.left ?? 0;
 };
 
-/** Runs within one clock minute; again where the minute ended meanwhile. */
+/** Runs within one clock minute; repeats if the minute ends before the work does. */
 const withinOneMinute = async <T>(work: () => Promise<T>): Promise<T> => {
   for (;;) {
     await until('a minute has time left', async () => (await secondsLeft()) > 25, 60_000);
-    const began = Date.now();
+    const startedAt = Date.now();
     const leftMs = (await secondsLeft()) * 1000;
     const result = await work();
-    if (Date.now() - began < leftMs) return result;
+    if (Date.now() - startedAt < leftMs) return result;
   }
 };
 
-/** From this client address, through a proxy that is trusted. */
+/** A client at this address, behind a trusted proxy. */
 const from = (address: string, token: string) => {
   const { call } = createJourney(service, token);
   const forwarded = { 'x-forwarded-for': address };
@@ -50,8 +50,8 @@ const from = (address: string, token: string) => {
   };
 };
 
-describe('the budget of an application', () => {
-  it('passes exactly 120 of 500 requests in a clock minute, over two tokens and two processes', async () => {
+describe('the request budget of an application', () => {
+  it('allows exactly 120 of 500 requests in a clock minute, over two tokens and two processes', async () => {
     const answers = await withinOneMinute(async () => {
       const { application, token } = await service.anApplication({ requestsPerMinute: 120 });
       const second = await createTokens(service.sql).issue({
@@ -68,12 +68,12 @@ describe('the budget of an application', () => {
         ),
       );
     });
-    const passed = answers.filter((answer) => answer?.status === 200);
-    const refused = answers.filter((answer) => answer?.status === 429);
-    expect([passed.length, refused.length]).toEqual([120, 380]);
-    const left = passed.map((answer) => Number(answer && remaining(answer)));
+    const allowed = answers.filter((answer) => answer?.status === 200);
+    const rejected = answers.filter((answer) => answer?.status === 429);
+    expect([allowed.length, rejected.length]).toEqual([120, 380]);
+    const left = allowed.map((answer) => Number(answer && remaining(answer)));
     expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, n) => n));
-    for (const answer of refused) {
+    for (const answer of rejected) {
       if (!answer) throw new Error('no answer');
       const { code, details } = answer.json['error'] as {
         code: string;
@@ -88,7 +88,7 @@ describe('the budget of an application', () => {
     }
   });
 
-  it('is told on every authenticated answer, errors too, and on no other', async () => {
+  it('is in the headers of every authenticated response, errors included, and of no other', async () => {
     const answers = await withinOneMinute(async () => {
       const { application, token } = await service.anApplication({ requestsPerMinute: 50 });
       const set = (status: string) =>
@@ -112,13 +112,11 @@ describe('the budget of an application', () => {
       return [...active, ...disabled, await me()];
     });
     expect(answers.map(({ status }) => status)).toEqual([
-      ...[200, 201, 400, 422, 413, 415, 422, 404],
-      ...[403, 403, 403, 200],
+      200, 201, 400, 422, 413, 415, 422, 404, 403, 403, 403, 200,
     ]);
-    expect(answers.map(remaining)).toEqual([
-      ...['49', '48', '47', '46', '45', '44', '43', '42'],
-      // Told, and nothing spent.
-      ...['42', '42', '42', '41'],
+    // The three requests of the disabled application are not counted.
+    expect(answers.map((answer) => Number(remaining(answer)))).toEqual([
+      49, 48, 47, 46, 45, 44, 43, 42, 42, 42, 42, 41,
     ]);
     for (const { headers } of answers) expect(headers.get('x-ratelimit-limit')).toBe('50');
 
@@ -126,7 +124,7 @@ describe('the budget of an application', () => {
     expect(unknown.headers.get('x-ratelimit-limit')).toBeNull();
   });
 
-  it('changed by an admin holds from the next request; a new minute begins anew', async () => {
+  it('changes from the next request on when an admin sets it, and starts again with a new minute', async () => {
     const { application, token } = await service.anApplication({ requestsPerMinute: 1 });
     const { request } = createJourney(service, token);
     const me = () => request('GET', '/api/v1/me');
@@ -150,7 +148,7 @@ describe('the budget of an application', () => {
     expect(remaining(await me())).toBe('1');
   });
 
-  it('does not count a disabled application, a wrong token or a payer', async () => {
+  it('does not count requests of a disabled application, a wrong token or a payer', async () => {
     const { application, token } = await service.anApplication({ requestsPerMinute: 100 });
     const journey = createJourney(service, token);
     const count = async () => {
@@ -182,7 +180,7 @@ describe('the budget of an application', () => {
 describe('failed authentication', () => {
   const wrong = `svc_test_${'0'.repeat(43)}`;
 
-  it('429: after 20 failures from one address; a valid token from there still passes', async () => {
+  it('gets 429 after 20 failures from one address; a valid token from there still works', async () => {
     const { token } = await service.anApplication();
     const client = from('203.0.113.20', wrong);
     for (let failure = 1; failure <= 20; failure += 1) {
@@ -208,18 +206,18 @@ describe('failed authentication', () => {
     expect(await other).toMatchObject({ status: 401 });
   });
 
-  it('fills no log: past the limit, one line of the address and one of its request a minute', async () => {
+  it('adds one line for the address and one for its request to the log after the limit', async () => {
     const client = from('203.0.113.23', wrong);
     const failures = Array.from({ length: 60 }, () => client.me());
     const ids = (await Promise.all(failures)).map(({ headers }) => headers.get('x-request-id'));
     const last = (await from('203.0.113.24', wrong).me()).headers.get('x-request-id');
     const linesOf = (id: string | null) =>
       service.api.lines.filter((line) => line.includes(`"${id}"`)).length;
-    await until('all is written', () => linesOf(last) === 2);
+    await until('the last request is logged', () => linesOf(last) === 2);
     expect(ids.map(linesOf).filter((count) => count > 0)).toEqual(Array(21).fill(2));
   });
 
-  it('429: a disabled application is named in the log, and throttled like the others', async () => {
+  it('counts a disabled application, and logs the prefix of its token', async () => {
     const { application, token } = await service.anApplication();
     await service.sql`update applications set status = 'disabled' where slug = ${application}`;
     const client = from('203.0.113.22', token);
@@ -231,14 +229,14 @@ describe('failed authentication', () => {
     await until('the prefix is logged', isNamed);
   });
 
-  it('429: counts IPv6 addresses by their /64', async () => {
+  it('counts IPv6 addresses by their /64', async () => {
     for (let host = 1; host <= 20; host += 1)
       expect(await from(`2001:db8:0:7::${host}`, wrong).me()).toMatchObject({ status: 401 });
     expect(await from('2001:db8:0:7:ffff::1', wrong).me()).toMatchObject({ status: 429 });
     expect(await from('2001:db8:0:8::1', wrong).me()).toMatchObject({ status: 401 });
   });
 
-  it('cannot be laid at another door: what a client forwards itself does not count', async () => {
+  it('ignores addresses that the client itself puts into X-Forwarded-For', async () => {
     for (let turn = 1; turn <= 20; turn += 1)
       await from(`198.51.100.${turn}, 203.0.113.30`, wrong).me();
     expect(await from('198.51.100.99, 203.0.113.30', wrong).me()).toMatchObject({ status: 429 });
@@ -247,7 +245,7 @@ describe('failed authentication', () => {
 });
 
 describe("payers' pages", () => {
-  it('429: a page after 60 in a minute from one address, over all of them', async () => {
+  it('get 429 after 60 requests in a minute from one address, over all pages', async () => {
     const { token } = await service.anApplication();
     const id = await createJourney(service, token).atGateway();
     const client = from('203.0.113.60', token);
@@ -260,9 +258,9 @@ describe("payers' pages", () => {
       expect(answer.status).toBe(429);
       expect(answer.text).toMatch(/^<!doctype html>/);
       expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
-      // Who comes back from paying goes on without a click, and reads nothing of a failure.
+      // A returning payer continues without a click, and does not read of a failure.
       expect(answer.headers.get('refresh')).toBe(answer.headers.get('retry-after'));
-      expect(answer.text).toMatch(/<h1>One moment, please<[^]*This page tries again by itself/);
+      expect(answer.text).toMatch(/<h1>One moment, please<[^]*This page reloads by itself/);
       const posted = await client.call(path, 'POST');
       expect(posted.status).toBe(path.endsWith('checkout') ? 405 : 429);
     }

@@ -6,7 +6,7 @@ import { serve } from '../../../support/http-application.ts';
 import { rawConnection } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
-/** Fails once its client is gone. */
+/** A handler that waits until the client disconnects, and then throws. */
 const waiting =
   (reached: () => void, fail: () => unknown): Handle =>
   async (request) => {
@@ -19,8 +19,8 @@ const waiting =
 const verify = 'POST /api/v1/payments/PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP/verify HTTP/1.1';
 const create = 'POST /api/v1/payments HTTP/1.1';
 
-/** A verify whose client hangs up while it waits, and which fails then. */
-const hungUpVerify = async (fail: () => unknown) => {
+/** Serves a verify whose client disconnects while it waits. */
+const disconnectedVerify = async (fail: () => unknown) => {
   const reached = Promise.withResolvers<void>();
   const service = await serve({ verifyPayment: waiting(reached.resolve, fail) });
   const { socket } = await rawConnection(service.url);
@@ -30,9 +30,9 @@ const hungUpVerify = async (fail: () => unknown) => {
   return service;
 };
 
-describe('a client that hangs up before its answer', () => {
-  it('499: broke off a wait, and nothing has failed', async () => {
-    const { lines, ended, counted } = await hungUpVerify(
+describe('a client that disconnects before its response', () => {
+  it('is counted as 499, not as an error, when it ends a wait', async () => {
+    const { lines, ended, counted } = await disconnectedVerify(
       () => new DOMException('This operation was aborted', 'AbortError'),
     );
     expect(await ended()).toMatchObject({ level: 'info', status: 499, method: 'POST' });
@@ -41,15 +41,15 @@ describe('a client that hangs up before its answer', () => {
   });
 
   it.each<[string, Handle]>([
-    ['while it was read', ({ readJson }) => readJson().then(() => ({ status: 201 }))],
+    ['while it is read', ({ readJson }) => readJson().then(() => ({ status: 201 }))],
     [
-      'before it was read',
+      'before it is read',
       async ({ readJson, disconnectSignal }) => {
         await once(disconnectSignal(), 'abort');
         return readJson().then(() => ({ status: 201 }));
       },
     ],
-  ])('499: broke off its body %s', async (_, handle) => {
+  ])('is counted as 499 when it cuts its body %s', async (_, handle) => {
     const reached = Promise.withResolvers<void>();
     const { url, lines, ended, counted } = await serve({
       createPayment: (request) => {
@@ -68,17 +68,21 @@ describe('a client that hangs up before its answer', () => {
     expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('500: hides no fault of ours, which is logged with its stack', async () => {
+  it('does not hide an unexpected error, which is logged and counted as 500', async () => {
     const fault = new TypeError('x is undefined');
-    const { lines, ended, counted } = await hungUpVerify(() => fault);
+    const { lines, ended, counted } = await disconnectedVerify(() => fault);
     expect(await ended()).toMatchObject({ status: 500 });
     expect(await counted()).toEqual([500]);
-    expect(lines).toContainEqual({ level: 'error', msg: 'Failed unexpectedly', err: fault });
+    expect(lines).toContainEqual({
+      level: 'error',
+      msg: 'Request failed unexpectedly',
+      err: fault,
+    });
   });
 
-  it('503: hides no part that is away, which is counted as if somebody had waited for it', async () => {
+  it('does not hide an unavailable dependency, which is logged and counted as 503', async () => {
     const cause = new Error('14 UNAVAILABLE');
-    const { lines, ended, counted } = await hungUpVerify(
+    const { lines, ended, counted } = await disconnectedVerify(
       () => new PaymentError('SERVICE_UNAVAILABLE', 'Not now.', { cause }),
     );
     expect(await ended()).toMatchObject({ status: 503 });
@@ -87,8 +91,8 @@ describe('a client that hangs up before its answer', () => {
   });
 });
 
-describe('what goes wrong while an answer is sent', () => {
-  /** The standard error of this process, where Koa would write by itself. */
+describe('an error while a response is sent', () => {
+  /** Spies on the standard error of this process, where Koa would write. */
   const standardError = () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     onTestFinished(() => written.mockRestore());
@@ -96,7 +100,7 @@ describe('what goes wrong while an answer is sent', () => {
   };
   const get = 'GET /api/v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n';
 
-  it('is a line of the log where the client resets the connection', async () => {
+  it('is logged as a disconnect when the client resets the connection', async () => {
     const written = standardError();
     const body = Buffer.alloc(64 << 20, ' ');
     const { url, lines, ended } = await serve({ getOpenApi: async () => ({ status: 200, body }) });
@@ -105,7 +109,7 @@ describe('what goes wrong while an answer is sent', () => {
     await once(socket, 'data');
     socket.resetAndDestroy();
     const line = await until('it is logged', () =>
-      lines.find(({ msg }) => msg === 'The client hung up'),
+      lines.find(({ msg }) => msg === 'The client disconnected'),
     );
     expect(line).toMatchObject({
       level: 'info',
@@ -116,14 +120,14 @@ describe('what goes wrong while an answer is sent', () => {
     expect(written).not.toHaveBeenCalled();
   });
 
-  it('is an error in the log where the fault is ours', async () => {
+  it('is logged as an error when the handler caused it', async () => {
     const written = standardError();
-    const body = 1n as unknown as string; // What no handler that compiles gives.
+    const body = 1n as unknown as string; // No handler that compiles returns this.
     const { url, lines } = await serve({ getOpenApi: async () => ({ status: 200, body }) });
     expect((await fetch(`${url}/api/v1/openapi.json`)).status).toBe(500);
     expect(lines).toContainEqual({
       level: 'error',
-      msg: 'Failed while answering',
+      msg: 'Could not send the response',
       request_id: expect.stringMatching(/^req_/) as string,
       err: expect.any(TypeError) as TypeError,
     });

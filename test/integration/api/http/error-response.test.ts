@@ -9,7 +9,7 @@ import { startService } from '../../../support/service.ts';
 import { noticeOf } from '../../../support/stripe-account.ts';
 import { until } from '../../../support/until.ts';
 
-/** As when a release went out before its migration: what statements ask for is not there. */
+/** Renamed, as if a release went out before its migration. */
 const tables = ['tokens', 'payments', 'gateways', 'sandbox_payments'];
 
 let service: Service;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   id = await journey.atGateway();
   await service.worker.stop();
   for (const table of tables)
-    await service.sql.unsafe(`alter table ${table} rename to ${table}_of_tomorrow`);
+    await service.sql.unsafe(`alter table ${table} rename to ${table}_of_the_next_version`);
 });
 afterAll(() => service?.stop());
 
@@ -43,7 +43,7 @@ const forPayers: Record<string, () => Promise<Answer>> = {
   choose: () => journey.choose(id, 'pay'),
 };
 
-/** The cause is in the log, under the request's own id. */
+/** Waits for the cause in the log, with the id of the request. */
 const isLogged = (requestId: string | null) =>
   until('the cause is logged', () =>
     service.api.lines.some(
@@ -51,22 +51,25 @@ const isLogged = (requestId: string | null) =>
     ),
   );
 
-describe('500: what nobody foresaw', () => {
-  it.each(Object.entries(forApplications))('is INTERNAL and says no more: %s', async (_, send) => {
-    const { status, json, headers } = await send();
-    expect(status).toBe(500);
-    const requestId = headers.get('x-request-id');
-    expect(json).toEqual({
-      error: {
-        code: 'INTERNAL',
-        message: 'Something went wrong on our side.',
-        request_id: requestId,
-      },
-    });
-    await isLogged(requestId);
-  });
+describe('an unexpected error', () => {
+  it.each(Object.entries(forApplications))(
+    'answers INTERNAL without its cause: %s',
+    async (_, send) => {
+      const { status, json, headers } = await send();
+      expect(status).toBe(500);
+      const requestId = headers.get('x-request-id');
+      expect(json).toEqual({
+        error: {
+          code: 'INTERNAL',
+          message: 'Something went wrong on our side.',
+          request_id: requestId,
+        },
+      });
+      await isLogged(requestId);
+    },
+  );
 
-  it.each(Object.entries(forPayers))('is a page for a payer: %s', async (_, send) => {
+  it.each(Object.entries(forPayers))('answers a payer with a page: %s', async (_, send) => {
     const { status, text, headers } = await send();
     expect(status).toBe(500);
     expect(text).toMatch(/^<!doctype html>/);
@@ -80,14 +83,14 @@ describe('500: what nobody foresaw', () => {
 
 it.each([
   [500, new TypeError('x is undefined')],
-  [503, new PaymentError('SERVICE_UNAVAILABLE', 'Come again.')],
-])('%i: tells what is left of the budget as well', async (status, error) => {
+  [503, new PaymentError('SERVICE_UNAVAILABLE', 'Try again later.')],
+])('includes the budget headers in a response with %i', async (status, error) => {
   const caller = aCaller(7);
   const { url } = await serve(
     { getApplication: () => Promise.reject(error) },
     {
-      authenticate: async ({ tell }) => {
-        tell(caller.budget);
+      authenticate: async ({ onBudget }) => {
+        onBudget(caller.budget);
         return caller;
       },
     },

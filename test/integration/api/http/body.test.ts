@@ -1,9 +1,18 @@
+import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AnyRequest } from '../../../../api/http/route.ts';
+import { PaymentError } from '../../../../contract/errors.ts';
+import { valueOf } from '../../../../contract/json.ts';
+import type { Handle } from '../../../support/http-application.ts';
+import { serve } from '../../../support/http-application.ts';
 import type { RawRequest } from '../../../support/raw-http.ts';
-import { rawRequest } from '../../../support/raw-http.ts';
+import { rawConnection, rawRequest } from '../../../support/raw-http.ts';
 import type { Service } from '../../../support/service.ts';
 import { startService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
 
 let service: Service;
 let authorization: string;
@@ -23,7 +32,7 @@ const send = ({ headers = json, ...request }: RawRequest) =>
     headers: { authorization, ...headers },
   });
 
-/** `order` with one value written as it stands. */
+/** `order` with one field whose value is `written` literally. */
 const withField = (name: string, written: string) =>
   `{${Object.entries({ ...order, [name]: undefined })
     .map(([key, value]) => `"${key}":${key === name ? written : JSON.stringify(value)}`)
@@ -34,23 +43,23 @@ const bytes = (...parts: (string | number[])[]) =>
 const padded = (length: number) => text + ' '.repeat(length - text.length);
 
 const problemOf = async (request: RawRequest) => {
-  const { status, json: answer } = await send(request);
-  return [status, (answer['error'] as { code: string } | undefined)?.code];
+  const { status, json: body } = await send(request);
+  return [status, (body['error'] as { code: string } | undefined)?.code];
 };
 
-describe('a body', () => {
+describe('a request body', () => {
   it.each<[string, RawRequest]>([
     ['as JSON', { headers: json }],
     ['with a charset', { headers: { 'content-type': 'application/json; charset=UTF-8' } }],
     ['with a quoted charset', { headers: { 'content-type': 'Application/JSON;charset="utf-8"' } }],
-    ['said to be unencoded', { headers: { ...json, 'content-encoding': 'identity' } }],
+    ['with the encoding identity', { headers: { ...json, 'content-encoding': 'identity' } }],
     ['in pieces', { body: [text.slice(0, 9), text.slice(9)] }],
     ['of exactly 64 KB', { body: padded(65_536) }],
     [
       'of exactly 64 KB in pieces',
       { body: [padded(65_536).slice(0, 99), padded(65_536).slice(99)] },
     ],
-  ])('%s is read', async (_, request) => {
+  ])('%s is accepted', async (_, request) => {
     const answer = await send({ body: text, ...request });
     expect(answer.status, answer.text).toBe(201);
   });
@@ -90,9 +99,9 @@ describe('a body', () => {
     ['with a raw NUL', 'MALFORMED_JSON', { body: withField('order_id', '"a\0b"') }],
     ['with NUL in a key', 'MALFORMED_JSON', { body: withField('metadata', '{"\\u0000":1}') }],
     ['with a lone surrogate', 'MALFORMED_JSON', { body: withField('order_id', '"\\ud800"') }],
-    ['with a lone low one', 'MALFORMED_JSON', { body: withField('order_id', '"\\udc00x"') }],
+    ['with a lone low surrogate', 'MALFORMED_JSON', { body: withField('order_id', '"\\udc00x"') }],
     [
-      'with a lone one in a key',
+      'with a lone surrogate in a key',
       'MALFORMED_JSON',
       { body: withField('metadata', '{"\\ud800":1}') },
     ],
@@ -123,21 +132,112 @@ describe('a body', () => {
       'VALIDATION_FAILED',
       { body: withField('expires_in', written) },
     ]),
-  ])('%s is refused as %s', async (_, code, request) => {
+  ])('%s is rejected as %s', async (_, code, request) => {
     const status = { UNSUPPORTED_MEDIA_TYPE: 415, MALFORMED_JSON: 400, PAYLOAD_TOO_LARGE: 413 };
     const expected = status[code as keyof typeof status] ?? 422;
     expect(await problemOf({ body: text, ...request })).toEqual([expected, code]);
   });
 
-  it('that is too large leaves the connection usable or closes it, and never hangs', async () => {
+  it('that is too large does not make the next request on its connection hang', async () => {
     const headers = { authorization, ...json };
     const url = `${service.url}/api/v1/payments`;
     for (let round = 0; round < 3; round += 1) {
-      const large = await fetch(url, { method: 'POST', headers, body: padded(200_000) });
-      expect(large.status).toBe(413);
-      await large.text();
-      const right = await fetch(url, { method: 'POST', headers, body: text });
-      expect(right.status, await right.text()).toBe(201);
+      const tooLarge = await fetch(url, { method: 'POST', headers, body: padded(200_000) });
+      expect(tooLarge.status).toBe(413);
+      await tooLarge.text();
+      const valid = await fetch(url, { method: 'POST', headers, body: text });
+      expect(valid.status, await valid.text()).toBe(201);
     }
+  });
+});
+
+describe('concurrent bodies', () => {
+  it('are read as they were sent, also when a handler reads one twice', async () => {
+    const readTwice = async ({ readJson }: AnyRequest) =>
+      (await Promise.all([readJson(), readJson()])).map(valueOf);
+    const { url } = await serve({
+      createPayment: async (request) => {
+        const sent = request.header('idempotency-key') ?? '';
+        const [first, second] = await readTwice(request);
+        const isIntact = first === second && first === `${sent} `.repeat(5_000);
+        return { status: isIntact ? 201 : 422 };
+      },
+    });
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, async (_, nth) => {
+        const key = `key-${nth}`;
+        const headers = { ...json, 'idempotency-key': key };
+        const body = JSON.stringify(`${key} `.repeat(5_000));
+        return (await fetch(`${url}/api/v1/payments`, { method: 'POST', headers, body })).status;
+      }),
+    );
+    expect(statuses).toEqual(Array(10).fill(201));
+  });
+});
+
+describe('the memory of bodies', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const usedMb = () => {
+    collectGarbage();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return (heapUsed + arrayBuffers) / (1 << 20);
+  };
+
+  /** Sends each text on a connection of its own. @returns the growth in MB when `isReceived` */
+  const growthAfter = async (
+    { url, server }: Awaited<ReturnType<typeof serve>>,
+    texts: string[],
+    isReceived: (received: Socket[]) => boolean,
+  ) => {
+    const received: Socket[] = [];
+    server.on('connection', (socket) => received.push(socket));
+    const connections = [];
+    for (let nth = 0; nth < texts.length; nth += 1) connections.push(await rawConnection(url));
+    const before = usedMb();
+    for (const [nth, { socket }] of connections.entries()) socket.write(texts[nth] ?? '');
+    await until('everything is received', () => isReceived(received), 60_000);
+    const growth = usedMb() - before;
+    for (const { socket } of connections) socket.destroy();
+    return growth;
+  };
+  const bytesRead = (received: Socket[]) =>
+    received.reduce((sum, socket) => sum + socket.bytesRead, 0);
+
+  const path = '/api/v1/gateways/x/notifications';
+  const never: Handle = () => new Promise(() => {});
+  it.each<[string, string, Handle]>([
+    ['read', `POST ${path}`, ({ readBytes }) => readBytes().then(() => ({ status: 200 }))],
+    ['not read', `POST ${path}`, never],
+    ['of a route without a body', 'GET /api/v1/me', never],
+  ])('is small for 10 bodies in 65,000 pieces of one byte that are %s', async (_, line, handle) => {
+    const application = await serve({ notifyOfPayment: handle, getApplication: handle });
+    const head = `${line} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const texts = Array<string>(10).fill(head + '1\r\n \r\n'.repeat(65_000));
+    const sent = texts.join('').length;
+    const growth = await growthAfter(
+      application,
+      texts,
+      (received) => bytesRead(received) === sent,
+    );
+    expect(growth).toBeLessThan(10);
+  });
+
+  it('is free after the response, even if the rest of the body never arrives', async () => {
+    const application = await serve(
+      {},
+      { authenticate: () => Promise.reject(new PaymentError('INVALID_TOKEN')), requestsMax: 1_000 },
+    );
+    const head = 'POST /api/v1/payments HTTP/1.1\r\nhost: x\r\ncontent-length: 65536\r\n\r\n';
+    const texts = Array<string>(400).fill(head + ' '.repeat(65_000));
+    const sent = texts.join('').length;
+    const growth = await growthAfter(
+      application,
+      texts,
+      (received) =>
+        bytesRead(received) === sent && received.every(({ bytesWritten }) => bytesWritten > 0),
+    );
+    // The bodies have 26 MB.
+    expect(growth).toBeLessThan(8);
   });
 });
