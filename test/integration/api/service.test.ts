@@ -21,7 +21,7 @@ afterAll(async () => {
   await stripe?.stop();
 });
 
-/** The statements that the API has sent for this, in order; those behind its answer left out. */
+/** The statements that the API sent during `work`, without those it sends after a response. */
 const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
   const from = postgres.lines.length;
   await work();
@@ -41,8 +41,8 @@ const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => 
     );
 };
 
-describe('round trips to Postgres', () => {
-  it('are two for a create and for a read, one for a refusal, and the first counts the budget', async () => {
+describe('a request', () => {
+  it('takes two statements for a create or a read, one for /me and none for a malformed token', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     let id = '';
@@ -67,14 +67,14 @@ describe('round trips to Postgres', () => {
   });
 });
 
-describe.each(['away', 'frozen'])('while Postgres is %s', (how) => {
-  const takeAway = async () => {
+describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
+  const disturb = async () => {
     if (how === 'frozen') return postgres.freeze();
     await postgres.stop();
     return async () => void (await postgres.start());
   };
 
-  it('every route answers 503 soon, and works again by itself', async () => {
+  it('every route answers 503 soon, and works again when Postgres is back', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const id = await journey.atGateway();
@@ -93,15 +93,15 @@ describe.each(['away', 'frozen'])('while Postgres is %s', (how) => {
       notification: () =>
         journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf('cs_test_x')),
     };
-    const giveBack = await takeAway();
+    const restore = await disturb();
     try {
       for (let round = 1; round <= 3; round += 1)
         await Promise.all(
           Object.entries(requests).map(async ([name, send]) => {
-            const began = performance.now();
+            const startedAt = performance.now();
             const answer = await send();
-            // The deadline's 1.5 s, and what a busy machine needs besides.
-            expect(performance.now() - began, name).toBeLessThan(8_000);
+            // The query timeout is 1.5 s; a busy machine needs more.
+            expect(performance.now() - startedAt, name).toBeLessThan(8_000);
             expect(answer.status, `${name}: ${answer.text}`).toBe(503);
             expect(answer.headers.get('retry-after'), name).toMatch(/^[1-9]\d*$/);
             if (['checkout', 'return', 'postedReturn', 'sandbox', 'choose'].includes(name))
@@ -110,7 +110,7 @@ describe.each(['away', 'frozen'])('while Postgres is %s', (how) => {
           }),
         );
     } finally {
-      await giveBack();
+      await restore();
     }
     for (const [name, send] of Object.entries(requests))
       await until(`${name} works again`, async () => (await send()).status < 400);

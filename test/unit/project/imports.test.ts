@@ -65,7 +65,9 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   docs: { value: service },
   test: { value: `${service} docs chaos tools` },
-  'vitest.config.ts': { value: 'test/support/closing-line.ts test/support/every-declared-response.ts' },
+  'vitest.config.ts': {
+    value: 'test/support/closing-line.ts test/support/every-declared-response.ts',
+  },
 };
 
 /** What runs in Temporal's workflow sandbox may load these packages, and no Node module. */

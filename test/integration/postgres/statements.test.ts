@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApplications } from '../../../../postgres/applications.ts';
-import type { Sql } from '../../../../postgres/driver/connection.ts';
-import { connect } from '../../../../postgres/driver/connection.ts';
-import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
-import { createPayments } from '../../../../postgres/payments.ts';
-import { everyStatement, exceptions, idOf, small } from '../../../support/every-statement.ts';
-import { projectFiles, readProjectFile } from '../../../support/files.ts';
-import { fill, fillForAdmins } from '../../../support/fill.ts';
-import { startOwnPostgres } from '../../../support/own-postgres.ts';
-import { until } from '../../../support/until.ts';
+import { createApplications } from '../../../postgres/applications.ts';
+import type { Sql } from '../../../postgres/driver/connection.ts';
+import { connect } from '../../../postgres/driver/connection.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+import { createPayments } from '../../../postgres/payments.ts';
+import { everyStatement, exceptions, idOf, small } from '../../support/every-statement.ts';
+import { projectFiles, readProjectFile } from '../../support/files.ts';
+import { fill, fillForAdmins } from '../../support/fill.ts';
+import { startOwnPostgres } from '../../support/own-postgres.ts';
+import { until } from '../../support/until.ts';
 
 const application = 'big';
 const count = 100_000;
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-/** Its statements are explained in the server's log. */
+/** The server logs the plans of its statements. */
 let sql: Sql;
 beforeAll(async () => {
   postgres = await startOwnPostgres({
@@ -40,7 +40,7 @@ afterAll(async () => {
   await postgres?.drop();
 });
 
-/** The plans, as they were carried out, of everything that `work` asked the database. */
+/** The executed plans of all statements in `work`. */
 const plansOf = async (work: () => Promise<unknown>): Promise<string[]> => {
   const from = postgres.lines.length;
   await work();
@@ -57,11 +57,11 @@ const plansOf = async (work: () => Promise<unknown>): Promise<string[]> => {
     .filter((plan) => !plan.includes(mark));
 };
 
-/** Tables that grow with payments and tokens. */
-const readsWhole =
+/** A full scan of a table that grows with payments and tokens. */
+const fullScan =
   /Seq Scan on (?:payments|events|deliveries|attempts|workflow_outbox|idempotency_keys|sandbox_payments|gateway_exchanges|late_payments|audit_log|tokens)\b/g;
 
-/** How many blocks a statement has read, from wherever. */
+/** The number of blocks that a statement has read, from cache or disk. */
 const blocksIn = (plan: string): number => {
   const [, hit = 0, read = 0] = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan) ?? [];
   return Number(hit) + Number(read);
@@ -70,7 +70,7 @@ const blocksIn = (plan: string): number => {
 const owner = { application, test: true };
 
 describe('at 100,000 payments', { timeout: 300_000 }, () => {
-  it('a list reads what it shows and no more, for every filter, first page and by cursor', async () => {
+  it('a list reads only the rows it returns, for every filter, by page and by cursor', async () => {
     const payments = createPayments(sql);
     const second = (n: number) => new Date(Date.now() - n * 1000);
     for (let combination = 0; combination < 32; combination += 1) {
@@ -83,34 +83,34 @@ describe('at 100,000 payments', { timeout: 300_000 }, () => {
         after: on(4) ? { createdAt: second(40_000), id: idOf(40_000) } : undefined,
         ...{ limit: 21, offset: 0 },
       };
-      // Seven times: from the sixth on Postgres may take a plan that does not know the values.
+      // Seven times, because Postgres may switch to a generic plan after the fifth.
       const plans = await plansOf(async () => {
         for (let time = 0; time < 7; time += 1) await payments.list(owner, query);
       });
-      const what = `${JSON.stringify(query)} as it was planned`;
+      const what = JSON.stringify(query);
       expect(plans).toHaveLength(7);
       for (const plan of plans) {
         expect(plan, what).toMatch(/Index Scan using payments__list/);
         expect(plan, what).not.toMatch(/Seq Scan|Sort|Rows Removed by Filter|Bitmap/);
-        // A page of 21 that are spread over the table, and no walk along the index to them.
+        // Enough for 21 rows that are spread over the table, but not for a walk along the index.
         expect(blocksIn(plan), what).toBeLessThan(40);
       }
     }
   });
 
-  it('every statement uses an index, but for the exceptions', async () => {
+  it('every statement uses an index, except the listed ones', async () => {
     const wrong: string[] = [];
     for (const [file, { calls }] of Object.entries(everyStatement(sql, { application, count })))
       for (const [name, call] of Object.entries(calls)) {
         const plans = await plansOf(call);
-        if (plans.length === 0) wrong.push(`${file}, ${name}: is not explained`);
-        for (const scan of plans.join('\n').match(readsWhole) ?? [])
+        if (plans.length === 0) wrong.push(`${file}, ${name}: has no plan`);
+        for (const scan of plans.join('\n').match(fullScan) ?? [])
           wrong.push(`${file}, ${name}: ${scan}`);
       }
     expect(new Set(wrong)).toEqual(new Set(Object.keys(exceptions)));
   });
 
-  it('no statement is left out here', () => {
+  it('the list of statements is complete', () => {
     const own = everyStatement(sql, { application, count });
     const files = projectFiles().flatMap((path) => {
       const [, file] = /^postgres\/([\w-]+\.ts)$/.exec(path) ?? [];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { responsesOf } from '../../../../api/http/responses.ts';
-import { createExamples } from '../../../../api/openapi/examples.ts';
+import { declaredResponses } from '../../../../api/http/declared-responses.ts';
+import { createExamples } from '../../../../api/payments/create.ts';
 import { routes } from '../../../../api/routes.ts';
 import type { FieldError } from '../../../../contract/errors.ts';
 import { fieldRules } from '../../../../contract/errors.ts';
@@ -27,23 +27,23 @@ afterAll(async () => {
 
 const notify = () =>
   rawRequest(`${service.url}/api/v1/gateways/stripe/notifications`, { body: '{}' });
-const ask = async (method: 'GET' | 'POST', path: string, body?: object) =>
+const send = async (method: 'GET' | 'POST', path: string, body?: object) =>
   createJourney(service, (await service.anApplication()).token).request(method, path, body);
 
-describe('the example of what is not valid is what is answered', () => {
+describe('the example of a validation error equals the response', () => {
   it.each([
     [
       'createPayment',
-      () => ask('POST', '/api/v1/payments', { ...createExamples.smallest, amount: 0 }),
+      () => send('POST', '/api/v1/payments', { ...createExamples.smallest, amount: 0 }),
     ],
-    ['listPayments', () => ask('GET', '/api/v1/payments?per_page=0')],
+    ['listPayments', () => send('GET', '/api/v1/payments?per_page=0')],
     ['notifyOfPayment', notify],
-  ] as const)('%s', async (operation, send) => {
-    const declared = responsesOf(routes[operation]).find(
+  ] as const)('%s', async (operation, sendInvalid) => {
+    const declared = declaredResponses(routes[operation]).find(
       ({ code }) => code === 'VALIDATION_FAILED',
     );
     const example = declared?.examples['VALIDATION_FAILED'] as { error: object };
-    const { status, json } = await send();
+    const { status, json } = await sendInvalid();
     expect(status).toBe(422);
     expect(json).toEqual({
       error: { ...example.error, request_id: expect.any(String) as string },
@@ -51,8 +51,8 @@ describe('the example of what is not valid is what is answered', () => {
   });
 });
 
-describe('the rules of what is not valid', () => {
-  it('are those that the document tells, all of them and no other', async () => {
+describe('the rules of validation errors', () => {
+  it('that the service uses are exactly those in the document', async () => {
     await createGateways(service.sql).insert({
       slug: 'rials',
       driver: 'payping',

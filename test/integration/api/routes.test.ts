@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../../../api/http/route.ts';
-import { routes } from '../../../../api/routes.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { Route } from '../../../api/http/route.ts';
+import { routes } from '../../../api/routes.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -15,33 +15,33 @@ const operations = Object.entries<Route>(routes)
   .filter(([, { access }]) => access === 'application')
   .map(([name, { method, path }]) => ({ name, method, path }));
 
-/** Every operation of applications, asked with one token about a payment of its own. */
+/** An application with a payment; `send` calls an operation for that payment. */
 const anApplication = async ({ requestsPerMinute = 1_000 } = {}) => {
   const { application, token } = await service.anApplication({ requestsPerMinute });
   const journey = createJourney(service, token);
   const id = await journey.create();
-  const ask = async ({ method, path }: Pick<Route, 'method' | 'path'>) => {
+  const send = async ({ method, path }: Pick<Route, 'method' | 'path'>) => {
     const body = path.endsWith('/payments') && method === 'POST' ? {} : undefined;
     const answer = await journey.request(method, path.replace(':payment_id', id), body);
     return [answer.status, (answer.json['error'] as { code: string } | undefined)?.code];
   };
-  return { application, ask };
+  return { application, send };
 };
 
 describe('every operation of applications', () => {
-  it('403: is closed to a disabled application', async () => {
-    const { application, ask } = await anApplication();
+  it('answers 403 to a disabled application', async () => {
+    const { application, send } = await anApplication();
     await service.sql`update applications set status = 'disabled' where slug = ${application}`;
     for (const operation of operations)
-      expect(await ask(operation), operation.name).toEqual([403, 'APPLICATION_DISABLED']);
+      expect(await send(operation), operation.name).toEqual([403, 'APPLICATION_DISABLED']);
   });
 
-  it('429: counts in the budget, and is refused once that is used up', async () => {
-    const { application, ask } = await anApplication();
-    // Also in the next minute, should that begin meanwhile.
+  it('counts in the budget, and answers 429 when the budget is used up', async () => {
+    const { application, send } = await anApplication();
+    // Of two requests, one is over a budget of 1, even if the minute ends between them.
     await service.sql`update applications set requests_per_minute = 1 where slug = ${application}`;
     for (const operation of operations) {
-      const answers = [await ask(operation), await ask(operation)];
+      const answers = [await send(operation), await send(operation)];
       expect(answers, operation.name).toContainEqual([429, 'RATE_LIMITED']);
     }
   });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApplications } from '../../../../postgres/applications.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Kind, Outcome } from '../../../support/every-outcome.ts';
-import { endInEveryWay, kinds, outcomes } from '../../../support/every-outcome.ts';
-import type { Answer, Journey } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
-import { until } from '../../../support/until.ts';
+import { createApplications } from '../../../postgres/applications.ts';
+import { createTokens } from '../../../postgres/tokens.ts';
+import type { Kind, Outcome } from '../../support/every-outcome.ts';
+import { endInEveryWay, kinds, outcomes } from '../../support/every-outcome.ts';
+import type { Answer, Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
-// The rows of the source document's tables, in its order; what it says is binding to the letter.
+// The tables of the service interface, row by row; they are binding to the letter.
 
 let service: Service;
 let application: string;
@@ -29,7 +29,7 @@ afterAll(() => service?.stop());
 const errorOf = ({ json }: Answer) =>
   json['error'] as { code: string; details?: { retry_after?: number } };
 
-describe('2.1 the identity endpoint returns, and returns only', () => {
+describe('the identity endpoint returns only', () => {
   it.each([
     ['application slug', 'application'],
     ['application status', 'status'],
@@ -44,7 +44,7 @@ describe('2.1 the identity endpoint returns, and returns only', () => {
   });
 });
 
-describe('2.2 a payment has', () => {
+describe('a payment has', () => {
   it.each<[field: string, kind: Kind, note?: (value: unknown, outcome: Outcome) => void]>([
     ['payment_id', 'string', (value) => expect(value).toMatch(/^PAY_\w+$/)],
     ['application', 'string', (value) => expect(value).toBe(application)],
@@ -81,7 +81,7 @@ describe('2.2 a payment has', () => {
     ['test', 'boolean', (value) => expect(value).toBe(true)],
     ['metadata', 'object', (value) => expect(value).toEqual(metadata)],
     ['expires_at', 'timestamp'],
-  ])('%s, which is %s', (field, kind, note) => {
+  ])('%s as %s', (field, kind, note) => {
     for (const outcome of outcomes) {
       const value = ended[outcome].payment.json[field];
       expect(kinds[kind](value), `${outcome}: ${String(value)}`).toBe(true);
@@ -89,7 +89,7 @@ describe('2.2 a payment has', () => {
     }
   });
 
-  it('test = false when created with a live token', async () => {
+  it('test = false if it was created with a live token', async () => {
     const live = await service.anApplication({ mode: 'live' });
     const other = createJourney(service, live.token);
     const { json } = await other.get(await other.create());
@@ -97,21 +97,24 @@ describe('2.2 a payment has', () => {
   });
 });
 
-describe('4 the endpoints', () => {
+describe('the endpoints', () => {
   it.each([
     ['GET', '/api/v1/me', 200],
     ['POST', '/api/v1/payments', 201],
     ['GET', '/api/v1/payments', 200],
     ['GET', '/api/v1/payments/{payment_id}', 200],
     ['POST', '/api/v1/payments/{payment_id}/verify', 200],
-  ])('%s %s takes a bearer token and speaks JSON', async (method, template, status) => {
-    const path = template.replace('{payment_id}', String(ended.paid.payment.json['payment_id']));
-    const body = status === 201 ? { order_id: 'o', amount: 1, currency: 'EUR' } : undefined;
-    const answer = await journey.request(method, path, body);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-    expect((await journey.call(method, path)).status).toBe(401);
-  });
+  ])(
+    'include %s %s, which needs a bearer token and returns JSON',
+    async (method, template, status) => {
+      const path = template.replace('{payment_id}', String(ended.paid.payment.json['payment_id']));
+      const body = status === 201 ? { order_id: 'o', amount: 1, currency: 'EUR' } : undefined;
+      const answer = await journey.request(method, path, body);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+      expect((await journey.call(method, path)).status).toBe(401);
+    },
+  );
 
   it.each([
     ['order_id', 'order-paid'],
@@ -120,7 +123,7 @@ describe('4 the endpoints', () => {
     ['to', '2099-01-01'],
     ['per_page', '1'],
     ['page', '1'],
-  ])('the list takes %s', async (name, value) => {
+  ])('filter the list by %s', async (name, value) => {
     const answer = await journey.request('GET', `/api/v1/payments?${name}=${value}`);
     expect(answer.status, answer.text).toBe(200);
     const data = answer.json['data'] as Record<string, unknown>[];
@@ -130,7 +133,7 @@ describe('4 the endpoints', () => {
     if (name === 'per_page') expect(data).toHaveLength(1);
   });
 
-  it('create accepts Idempotency-Key, verify is idempotent', async () => {
+  it('accept an Idempotency-Key for a create, and repeat a verify without effect', async () => {
     const twice = () =>
       journey.request(
         'POST',
@@ -144,7 +147,7 @@ describe('4 the endpoints', () => {
     expect((await journey.verify(id)).text).toBe((await journey.verify(id)).text);
   });
 
-  it.each(['payment_id', 'order_id', 'status'])('the payer brings %s back', async (name) => {
+  it.each(['payment_id', 'order_id', 'status'])('add %s to the callback URL', async (name) => {
     for (const outcome of outcomes) {
       const { json } = ended[outcome].payment;
       const { status, headers } = await journey.comeBack(String(json['payment_id']));
@@ -156,7 +159,7 @@ describe('4 the endpoints', () => {
   });
 });
 
-describe('5 and 7 a failure has an object error with a code', () => {
+describe('an error has a code in its object `error`', () => {
   const me = (bearer: string | undefined) =>
     journey.call(
       'GET',
@@ -200,7 +203,7 @@ describe('5 and 7 a failure has an object error with a code', () => {
           (slug) => service.sql`update applications set status = 'disabled' where slug = ${slug}`,
         ),
     ],
-  ])('%s %s when %s', async (status, code, _, cause) => {
+  ])('%s %s if %s', async (status, code, _, cause) => {
     const answer = await cause();
     expect(answer.status).toBe(status);
     expect(errorOf(answer).code).toBe(code);
@@ -210,7 +213,7 @@ describe('5 and 7 a failure has an object error with a code', () => {
     ['svc_live_', 'live'],
     ['svc_test_', 'test'],
   ] as const)(
-    'a token %s… is of mode %s, and kept as a SHA-256 hash only',
+    'a token %s… has the mode %s, and is stored as a SHA-256 hash only',
     async (prefix, mode) => {
       const one = await service.anApplication({ mode });
       expect(one.token.startsWith(prefix)).toBe(true);
@@ -222,7 +225,7 @@ describe('5 and 7 a failure has an object error with a code', () => {
     },
   );
 
-  it('several tokens are active at once, and each can be revoked', async () => {
+  it('an application can have several active tokens, and each can be revoked', async () => {
     const one = await service.anApplication();
     const tokens = createTokens(service.sql);
     const second = await tokens.issue({ application: one.application, mode: 'test', name: 'new' });
@@ -233,8 +236,8 @@ describe('5 and 7 a failure has an object error with a code', () => {
   });
 });
 
-describe('8 the limits', () => {
-  it('120 requests a minute by default, told by headers, then 429 with retry_after', async () => {
+describe('the request budget', () => {
+  it('is 120 requests a minute by default, in headers, then 429 with retry_after', async () => {
     const slug = `default-${Date.now()}`;
     await createApplications(service.sql).insert({
       slug,
@@ -251,20 +254,20 @@ describe('8 the limits', () => {
     const first = await one.request('GET', '/api/v1/me');
     expect(first.headers.get('x-ratelimit-limit')).toBe('120');
     expect(first.headers.get('x-ratelimit-remaining')).toBe('119');
-    const refused = await until('the budget is used up', async () => {
+    const rejected = await until('the budget is used up', async () => {
       const answer = await one.request('GET', '/api/v1/me');
       return answer.status === 429 && answer;
     });
-    expect(errorOf(refused).code).toBe('RATE_LIMITED');
-    const seconds = errorOf(refused).details?.retry_after ?? 0;
+    expect(errorOf(rejected).code).toBe('RATE_LIMITED');
+    const seconds = errorOf(rejected).details?.retry_after ?? 0;
     expect(seconds).toBeGreaterThanOrEqual(1);
     expect(seconds).toBeLessThanOrEqual(60);
-    expect(refused.headers.get('retry-after')).toBe(String(seconds));
+    expect(rejected.headers.get('retry-after')).toBe(String(seconds));
   });
 });
 
-describe('9 versioning', () => {
-  it('has no path outside of /api/v1', async () => {
+describe('versioning', () => {
+  it('exposes no path outside of /api/v1', async () => {
     for (const path of ['/me', '/payments', '/openapi.json', '/docs', '/', '/api/me'])
       expect(errorOf(await journey.request('GET', path)).code).toBe('NOT_FOUND');
   });

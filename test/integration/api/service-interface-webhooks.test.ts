@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Kind, Outcome } from '../../../support/every-outcome.ts';
-import { endInEveryWay, kinds, outcomes } from '../../../support/every-outcome.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { Received } from '../../../support/receiver.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { Kind, Outcome } from '../../support/every-outcome.ts';
+import { endInEveryWay, kinds, outcomes } from '../../support/every-outcome.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Received } from '../../support/receiver.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
 
-// The tables of the source document's section 6; test/journeys/schedule.test.ts holds its delays.
+// The tables about webhooks in the service interface; the delays are tested in test/integration/journeys.
 
 let service: Service;
 let secret: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-describe('6.2 a webhook is sent with', () => {
+describe('a webhook has the header', () => {
   it.each<[header: string, content: (webhook: Received, outcome: Outcome) => unknown]>([
     ['Content-Type', () => 'application/json'],
     ['User-Agent', () => 'Service-Webhook/1.0'],
@@ -44,7 +44,7 @@ describe('6.2 a webhook is sent with', () => {
   });
 });
 
-describe('6.3 the body of a webhook has', () => {
+describe('the body of a webhook has', () => {
   const rows: [field: string, kind: Kind][] = [
     ['event', 'string'],
     ['event_id', 'uuid'],
@@ -63,18 +63,18 @@ describe('6.3 the body of a webhook has', () => {
     ['test', 'boolean'],
     ['metadata', 'object'],
   ];
-  it.each(rows)('%s, which is %s', (field, kind) => {
+  it.each(rows)('%s as %s', (field, kind) => {
     for (const outcome of outcomes) {
       const { json } = ended[outcome].webhook;
       expect(kinds[kind](json[field]), `${outcome}: ${String(json[field])}`).toBe(true);
       const { payment } = ended[outcome];
-      // What event and payment both have, they have alike; created_at is the event's own.
+      // Fields that the payment has, too, are equal; created_at is the time of the event.
       if (field in payment.json && field !== 'created_at')
         expect(json[field]).toEqual(payment.json[field]);
     }
   });
 
-  it('these fields in this order and no other', () => {
+  it('exactly these fields, in this order', () => {
     for (const outcome of outcomes)
       expect(Object.keys(ended[outcome].webhook.json)).toEqual(rows.map(([field]) => field));
   });

@@ -3,6 +3,7 @@ import { createGateways } from '../../../../postgres/gateways.ts';
 import { createJourney } from '../../../support/journey.ts';
 import type { Service } from '../../../support/service.ts';
 import { startService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
 
 let service: Service;
 let create: (fields: object) => Promise<{ status: number; text: string; fields: unknown }>;
@@ -27,7 +28,7 @@ afterAll(() => service?.stop());
 
 const rials = (gateway: string, amount: number) => ({ gateway, amount, currency: 'IRR' });
 
-describe('POST /payments, to a gateway that takes less than we do', () => {
+describe('a create for a gateway with limits of its own', () => {
   it.each([
     rials('zarinpal', 1_000_000_000),
     rials('zibal', 1_001),
@@ -36,8 +37,8 @@ describe('POST /payments, to a gateway that takes less than we do', () => {
     { gateway: 'stripe', amount: 50, currency: 'USD' },
     { gateway: 'stripe', amount: 1_250, currency: 'KWD' },
     { gateway: 'sandbox', amount: 999_999_999_999, currency: 'KWD' },
-  ])('201: takes %o', async (wanted) => {
-    const { status, text } = await create(wanted);
+  ])('accepts %o', async (fields) => {
+    const { status, text } = await create(fields);
     expect(status, text).toBe(201);
   });
 
@@ -50,8 +51,8 @@ describe('POST /payments, to a gateway that takes less than we do', () => {
     [{ ...rials('zarinpal', 500), currency: 'EUR' }, 'currency', 'is not taken by this gateway'],
     [{ gateway: 'stripe', amount: 49, currency: 'USD' }, 'amount', 'must be from 50 to 99999999'],
     [{ gateway: 'stripe', amount: 1_255, currency: 'KWD' }, 'amount', 'must be a multiple of 10'],
-  ])('422: FS-19: refuses %o', async (wanted, path, message) => {
-    const { status, fields } = await create(wanted);
+  ])('rejects %o', async (given, path, message) => {
+    const { status, fields } = await create(given);
     expect(status).toBe(422);
     expect(fields).toEqual([
       {
@@ -62,7 +63,7 @@ describe('POST /payments, to a gateway that takes less than we do', () => {
     ]);
   });
 
-  it('422: says it together with whatever else is wrong', async () => {
+  it('reports these limits together with the other problems', async () => {
     const { status, fields } = await create({
       ...rials('zarinpal', 3_000_000_000),
       callback_url: 'https://elsewhere.example',
@@ -73,11 +74,48 @@ describe('POST /payments, to a gateway that takes less than we do', () => {
     expect(unnamed.fields).toMatchObject([{ path: 'order_id' }, { path: 'amount' }]);
   });
 
-  it('403: a test token hears that it may not use it, not what it takes', async () => {
+  it('does not tell the limits to a test token, which may not use the gateway', async () => {
     const { token } = await service.anApplication();
     const { request } = createJourney(service, token);
     const body = { order_id: 'o-1', gateway: 'zarinpal', amount: 500, currency: 'EUR' };
-    const refused = await request('POST', '/api/v1/payments', body);
-    expect(refused.json['error']).toMatchObject({ code: 'GATEWAY_NOT_ALLOWED' });
+    const answer = await request('POST', '/api/v1/payments', body);
+    expect(answer.json['error']).toMatchObject({ code: 'GATEWAY_NOT_ALLOWED' });
+  });
+});
+
+describe('metadata', () => {
+  it.each([
+    '{"10":1,"9":2,"b":3,"a":4}',
+    '{"x":1.0,"y":1e2,"z":1E+2,"n":-0,"big":12345678901234567890,"f":0.1000}',
+    '{"__proto__":{"a":1},"constructor":null,"toString":[]}',
+    '{ "spaced" : [ 1 ,\t2 ] }',
+    '{"escaped":"\\u00e9\\/\\n","plain":"é/","emoji":"😀","joined":"\\ud83d\\ude00"}',
+    '{"":{"":""}}',
+    '{}',
+  ])('%s is returned as sent, in responses, replays and the webhook', async (metadata) => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    const body = `{"metadata":${metadata},"order_id":"o","amount":5,"currency":"EUR"}`;
+    const key = { 'idempotency-key': 'k' };
+    const created = await journey.request('POST', '/api/v1/payments', body, key);
+    expect(created.text).toContain(`"metadata":${metadata},"expires_at":`);
+    const replayed = await journey.request('POST', '/api/v1/payments', body, key);
+    expect(replayed.text).toBe(created.text);
+
+    const id = String(created.json['payment_id']);
+    await journey.checkout(id);
+    await journey.choose(id, 'pay');
+    await journey.comeBack(id);
+    expect((await journey.get(id)).text).toContain(`"metadata":${metadata},"expires_at":`);
+    expect((await journey.verify(id)).text).toContain(`"metadata":${metadata},"expires_at":`);
+    const webhook = await until('the webhook arrives', () => service.receiver.of(id)[0]);
+    expect(webhook.body.toString()).toMatch(/"status":"paid"/);
+    expect(webhook.body.toString().endsWith(`"metadata":${metadata}}`)).toBe(true);
+  });
+
+  it('is an empty object by default', async () => {
+    const { token } = await service.anApplication();
+    const journey = createJourney(service, token);
+    expect((await journey.get(await journey.create())).text).toContain('"metadata":{},');
   });
 });
