@@ -11,7 +11,7 @@ import { bufferBody } from './body.ts';
 const options = {
   headersTimeout: limits.headSeconds * 1000,
   requestTimeout: limits.requestSeconds * 1000,
-  /** How often Node checks these two timeouts. */
+  /** Node checks these two timeouts at this interval. */
   connectionsCheckingInterval: 1_000,
   /**
    * Longer than proxies keep an idle connection (nginx and AWS: 60 s). If we closed it first, just as the
@@ -27,7 +27,7 @@ const options = {
 const connectionsMax = 5_000;
 
 /**
- * The HTTP server. It stands behind a proxy that ends TLS; it responds here to requests that never reach
+ * The HTTP server. It runs behind a proxy that ends TLS, and responds itself to requests that never reach
  * the application because they are not valid HTTP.
  */
 export const createHttpServer = (

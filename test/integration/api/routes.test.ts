@@ -38,7 +38,7 @@ describe('every operation of applications', () => {
 
   it('counts in the budget, and answers 429 when the budget is used up', async () => {
     const { application, send } = await anApplication();
-    // Of two requests, one is over a budget of 1, even if the minute ends between them.
+    // With a budget of 1 one of two requests is rejected, even if the minute ends between them.
     await service.sql`update applications set requests_per_minute = 1 where slug = ${application}`;
     for (const operation of operations) {
       const answers = [await send(operation), await send(operation)];

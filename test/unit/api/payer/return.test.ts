@@ -33,7 +33,7 @@ const aPayment = (): PayerPayment => ({
 const unavailable = () => Promise.reject(new Error('unavailable'));
 
 interface Options extends Pick<Deps['verifier'], 'settle'> {
-  /** How often the record can be read before the database fails. */
+  /** Reads of the record that succeed before the database fails. */
   reads: number;
   lastAnswer?: Deps['verifier']['lastAnswer'];
   startLate?: Deps['startLate'];

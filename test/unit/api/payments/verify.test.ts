@@ -11,7 +11,7 @@ const verifyAfter = async (result: VerificationResult) => {
   const payment = { ...aPayment(), sent: true };
   const handle = verifyPaymentHandler({
     publicBaseUrl: 'https://pay.example',
-    payments: { get: async () => payment as never },
+    payments: { get: async () => payment },
     verifier: { lastAnswer: () => result, settle: () => expect.unreachable() },
   });
   const request: Pick<AnyRequest, 'caller' | 'params' | 'refuse'> = {
