@@ -8,10 +8,8 @@ export const limits = {
   requestHeadSeconds: 10,
   /** From the first byte of a request until it is complete. */
   requestSeconds: 30,
-  /** From a response being complete until the client has read it. */
-  responseReadSeconds: 60,
-  /** Requests on one connection that have no response yet. */
-  pipelinedRequests: 8,
+  /** Without traffic on a connection while a response is sent. */
+  responseIdleSeconds: 60,
   /** Problems that one error response lists. */
   reportedProblems: 50,
   /** Requests of an application in a clock minute, unless an admin has set another number. */

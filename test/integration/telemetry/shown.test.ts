@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { createSweeperActivities } from '../../../activities/sweeper.ts';
-import { responsesOf } from '../../../api/http/responses.ts';
+import { declaredResponses } from '../../../api/http/declared-responses.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
 import { alerts } from '../../../contract/alerts.ts';
@@ -130,7 +130,7 @@ const decided: Record<string, Record<string, readonly string[]>> = {
   payments_gateway_call_duration_seconds: { result: exchangeResults },
   payments_http_requests: {
     status: Object.values<Route>(routes).flatMap((route) =>
-      responsesOf(route).map(({ status }) => String(status)),
+      declaredResponses(route).map(({ status }) => String(status)),
     ),
   },
   payments_http_request_duration_seconds: {

@@ -65,7 +65,9 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   docs: { value: service },
   test: { value: `${service} docs chaos tools` },
-  'vitest.config.ts': { value: 'test/support/closing-line.ts test/support/every-answer.ts' },
+  'vitest.config.ts': {
+    value: 'test/support/closing-line.ts test/support/every-declared-response.ts',
+  },
 };
 
 /** The packages that workflows may load. Temporal's workflow sandbox has no Node modules. */
