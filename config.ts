@@ -71,12 +71,12 @@ const shared = {
 };
 
 /** Health and metrics, for those who operate the service alone. */
-const OPERATIONS_HOST = z.string().default('127.0.0.1');
+const METRICS_HOST = z.string().default('127.0.0.1');
 
 const apiShape = {
   ...shared,
-  OPERATIONS_HOST,
-  OPERATIONS_PORT: port.default(9464),
+  METRICS_HOST,
+  METRICS_PORT: port.default(9464),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(3000),
   PUBLIC_BASE_URL: httpUrl,
@@ -105,8 +105,8 @@ const isReadable = (path: string): boolean => {
 
 const workerShape = {
   ...shared,
-  OPERATIONS_HOST,
-  OPERATIONS_PORT: port.default(9465),
+  METRICS_HOST,
+  METRICS_PORT: port.default(9465),
   PUBLIC_BASE_URL: httpUrl,
   SECRETS_KEY: keyRing,
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
@@ -132,8 +132,8 @@ const stackShape = {
   POSTGRES_PORT: port.default(54_329),
   TEMPORAL_PORT: port.default(7233),
   TEMPORAL_UI_PORT: port.default(8233),
-  API_OPERATIONS_PORT: port.default(0),
-  WORKER_OPERATIONS_PORT: port.default(0),
+  API_METRICS_PORT: port.default(0),
+  WORKER_METRICS_PORT: port.default(0),
 };
 
 const adminShape = {

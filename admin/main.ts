@@ -8,7 +8,7 @@ import { readAdminConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
-import { leave, SetupError } from '../process.ts';
+import { exitAfterOutput, SetupError } from '../process.ts';
 import { createIo } from './cli/io.ts';
 import { runAdmin } from './cli/program.ts';
 import { createTemporalAdmin } from '../temporal/admin-client.ts';
@@ -82,4 +82,4 @@ const connectTemporal = async ({
 
 process.exitCode = await runAdmin({ io: createIo(process), open }, process.argv.slice(2));
 for (const close of closing) await close();
-leave();
+exitAfterOutput();

@@ -5,7 +5,8 @@ import { openMetricsPort } from '../telemetry/port.ts';
 import { instrumentSql } from '../telemetry/query-metrics.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { withQueryTimeout } from '../postgres/driver/query-timeout.ts';
-import { createLogger, listen, runProcess, SetupError } from '../process.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { listen, runProcess, SetupError } from '../process.ts';
 import { shutdownGracefully, createHttpServer } from './http/server.ts';
 import { connectClient } from '../temporal/client.ts';
 import { createService } from './service.ts';
@@ -26,7 +27,7 @@ await runProcess(async () => {
   const client = connectClient(config.temporal);
   const registry = createRegistry();
   const databaseMetrics = createDatabaseMetrics(registry, { connectionsMax });
-  const operations = await openMetricsPort({
+  const metricsPort = await openMetricsPort({
     config,
     registry,
     dependencies: {
@@ -52,17 +53,17 @@ await runProcess(async () => {
     port: config.API_PORT,
     variable: 'API_PORT',
   });
-  logger.info({ port, operations_port: operations.port }, 'Listening');
+  logger.info({ port, metrics_port: metricsPort.port }, 'Listening');
 
   return async () => {
-    operations.beginStop();
+    metricsPort.beginStop();
     await shutdownGracefully(server, {
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
       beginStop: service.beginStop,
     });
     await service.stop();
     await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
-    await operations.close();
+    await metricsPort.close();
     // At the very end: a call that waits to be repeated throws from its timer once this is closed.
     await client.connection.close();
   };

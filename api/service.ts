@@ -11,7 +11,7 @@ import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
-import type { Logger } from '../process.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { createAddressLimiter } from './http/address-limiter.ts';
 import { applicationHandlers } from './auth/me.ts';
 import { createApp } from './http/app.ts';

@@ -13,7 +13,7 @@ export interface Dependency {
 }
 
 export interface MetricsPortOptions {
-  config: { OPERATIONS_HOST: string; OPERATIONS_PORT: number };
+  config: { METRICS_HOST: string; METRICS_PORT: number };
   registry: Registry;
   dependencies: Readonly<Record<string, Dependency>>;
   /** More in the exposition format, from elsewhere. */
@@ -85,9 +85,9 @@ export const openMetricsPort = async (options: MetricsPortOptions) => {
   });
   server.maxConnections = connectionsMax;
   const { port } = await listen(server, {
-    host: config.OPERATIONS_HOST,
-    port: config.OPERATIONS_PORT,
-    variable: 'OPERATIONS_PORT',
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    variable: 'METRICS_PORT',
   });
   return {
     port,

@@ -6,7 +6,7 @@ const readMs = 2_000;
 
 /**
  * The Temporal SDK's own metrics. It serves them on a port of its own only: one on loopback that
- * nobody has to know, from which the operations port reads them.
+ * nobody has to know, from which the metrics port reads them.
  */
 export const createSdkMetrics = async () => {
   const bindAddress = `127.0.0.1:${await freePort()}`;

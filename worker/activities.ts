@@ -17,7 +17,7 @@ import { createSecretBox } from '../postgres/secret-box.ts';
 import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { createSweeperQueries } from '../postgres/sweeper.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
-import type { Logger } from '../process.ts';
+import type { Logger } from '../telemetry/log.ts';
 import {
   instrumentDeliveries,
   instrumentGateways,

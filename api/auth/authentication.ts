@@ -1,7 +1,7 @@
 import { PaymentError } from '../../contract/errors.ts';
 import type { Owner } from '../../postgres/payments.ts';
 import type { Budget, Caller, Tokens } from '../../postgres/tokens.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import type { AddressLimiter } from '../http/address-limiter.ts';
 import {
   createAddressSemaphore,

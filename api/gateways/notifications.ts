@@ -10,7 +10,7 @@ import type { NotificationReader } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { paymentRecheckOptions, paymentWorkflow } from '../../temporal/messages.ts';
 import type { AddressLimiter } from '../http/address-limiter.ts';
 import {

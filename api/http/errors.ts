@@ -1,7 +1,7 @@
 import { errors, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { isAway } from '../../postgres/driver/connection.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { problemPage, retryingPage } from '../payer/pages.ts';
 import type { Reply, Route } from './route.ts';
 import { codesOf } from './route.ts';

@@ -4,7 +4,7 @@ import type { Status } from '../../contract/status.ts';
 import { isTerminal } from '../../contract/status.ts';
 import { hintOf } from '../../gateways/registry.ts';
 import type { PayerPayment, Payments } from '../../postgres/payments.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { byPaymentId } from '../payments/by-payment-id.ts';
 import type { ThrottledStarter } from './late-payments.ts';
 import { problemPage, retryingPage, toGateway } from './pages.ts';

@@ -18,7 +18,7 @@ import type { Gateways } from '../../postgres/gateways.ts';
 import type { IdempotencyKeys, StoredAnswer } from '../../postgres/idempotency-keys.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
-import { currentTrace, logContext } from '../../process.ts';
+import { currentTrace, logContext } from '../../telemetry/log.ts';
 import { ownerOf } from '../auth/authentication.ts';
 import type { Backlog } from './backlog.ts';
 import type { Handler, RequestOf } from '../http/route.ts';

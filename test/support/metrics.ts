@@ -61,10 +61,10 @@ interface Move {
   by?: number;
 }
 
-/** Looks at the operations ports of a service until something moves. */
-export const createWatch = (operations: Readonly<Record<Part, string>>) => {
+/** Looks at the metrics ports of a service until something moves. */
+export const createWatch = (urls: Readonly<Record<Part, string>>) => {
   const valueOf = async (part: Part, name: string, labels: Labels = {}) =>
-    (await scrape(operations[part])).value(name, labels) ?? 0;
+    (await scrape(urls[part])).value(name, labels) ?? 0;
 
   return {
     valueOf,
@@ -83,7 +83,7 @@ export const createWatch = (operations: Readonly<Record<Part, string>>) => {
 
     isNow: (part: Part, name: string, labels: Labels, is: (value: number) => boolean) =>
       until(`${name} ${JSON.stringify(labels)} is as it must be`, async () => {
-        const value = (await scrape(operations[part])).value(name, labels);
+        const value = (await scrape(urls[part])).value(name, labels);
         return value !== undefined && is(value);
       }),
   };

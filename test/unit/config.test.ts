@@ -46,7 +46,7 @@ describe('the configuration', () => {
       LOG_LEVEL: 'info',
       SHUTDOWN_GRACE_SECONDS: 20,
       // Health and metrics are nobody's but this machine's.
-      OPERATIONS_HOST: '127.0.0.1',
+      METRICS_HOST: '127.0.0.1',
       PAYER_PAGES_PER_MINUTE: 60,
       PUBLIC_BASE_URL: 'https://pay.example',
       temporal: { namespace: 'default' },
@@ -54,7 +54,7 @@ describe('the configuration', () => {
     expect(Object.isFrozen(config)).toBe(true);
     const ofWorker = readWorkerConfig(worker);
     expect(ofWorker).toMatchObject({
-      OPERATIONS_HOST: '127.0.0.1',
+      METRICS_HOST: '127.0.0.1',
       TASK_QUEUES: ['payments', 'webhooks'],
     });
     expect(Object.isFrozen(ofWorker)).toBe(true);

@@ -58,7 +58,7 @@ describe('the alerts', () => {
       found.flatMap(({ names, port }) => names.map((name) => [name, String(port)] as const)),
     );
     const measured = Object.entries(services).flatMap(([name, { environment, networks: of }]) => {
-      const port = environment?.['OPERATIONS_PORT'];
+      const port = environment?.['METRICS_PORT'];
       return port && of?.includes('inside') ? [[name, port] as const] : [];
     });
     expect(new Map(seen)).toEqual(new Map(measured));

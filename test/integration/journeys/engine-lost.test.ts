@@ -25,7 +25,7 @@ beforeAll(async () => {
     TEMPORAL_NAMESPACE: namespace,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
-    OPERATIONS_PORT: '0',
+    METRICS_PORT: '0',
   });
 });
 afterAll(async () => {

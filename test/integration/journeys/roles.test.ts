@@ -54,7 +54,7 @@ beforeAll(async () => {
     DATABASE_URL: urls.worker,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
-    OPERATIONS_PORT: '0',
+    METRICS_PORT: '0',
   });
   await worker.start();
   const { client, keyRing } = service;

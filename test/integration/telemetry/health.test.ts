@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const ask = async (part: 'api' | 'worker', path: string) => {
-  const answer = await fetch(`${service.operations[part]}${path}`);
+  const answer = await fetch(`${service.metricsUrls[part]}${path}`);
   return { status: answer.status, text: await answer.text() };
 };
 const ready = async (part: 'api' | 'worker') => {
@@ -28,7 +28,7 @@ const ready = async (part: 'api' | 'worker') => {
 };
 const all = { http: 200, status: 'ready', missing: [] };
 
-describe('the operations port', () => {
+describe('the metrics port', () => {
   it('says that both processes live and are ready', async () => {
     for (const part of ['api', 'worker'] as const) {
       expect(await ask(part, '/livez')).toEqual({ status: 200, text: 'alive\n' });
@@ -44,7 +44,7 @@ describe('the operations port', () => {
   });
 
   it('is on loopback unless it is told otherwise', async () => {
-    const port = Number(new URL(service.operations.api).port);
+    const port = Number(new URL(service.metricsUrls.api).port);
     const refused = await new Promise((resolve) => {
       // All of 127.0.0.0/8 is this machine; only 127.0.0.1 is listened on.
       const socket = connect({ host: '127.0.0.2', port });
@@ -59,10 +59,10 @@ describe('the operations port', () => {
     const second = createProcess('api', 'api/main.ts', {
       ...service.env,
       API_PORT: '0',
-      OPERATIONS_PORT: new URL(service.operations.api).port,
+      METRICS_PORT: new URL(service.metricsUrls.api).port,
     });
     await second.start().catch((error: unknown) => lines.push(String(error)));
-    expect(lines.join()).toMatch(/set OPERATIONS_PORT to a free port/);
+    expect(lines.join()).toMatch(/set METRICS_PORT to a free port/);
   });
 
   it('says that Temporal is missing: the worker is not ready, the API still takes payments', async () => {
@@ -75,7 +75,7 @@ describe('the operations port', () => {
     ).toEqual({ http: 503, status: 'not_ready', missing: ['temporal'] });
     expect(await ready('api')).toEqual({ http: 200, status: 'ready', missing: ['temporal'] });
     expect(
-      (await scrape(service.operations.api)).value('payments_dependency_up', {
+      (await scrape(service.metricsUrls.api)).value('payments_dependency_up', {
         dependency: 'temporal',
       }),
     ).toBe(0);
@@ -90,7 +90,7 @@ describe('the operations port', () => {
 
   it('says that Postgres is missing, within its limit also when it hangs, and samples nothing of it', async () => {
     const samplesOf = async () =>
-      (await scrape(service.operations.worker)).value('payments_outbox_size');
+      (await scrape(service.metricsUrls.worker)).value('payments_outbox_size');
     expect(await samplesOf()).toBeDefined();
     const goOn = await postgres.freeze();
     try {
@@ -138,7 +138,7 @@ describe('the operations port', () => {
   it('says that the process stops, until it has stopped', async () => {
     const port = await freePort();
     const api = await service.anotherApi({
-      OPERATIONS_PORT: String(port),
+      METRICS_PORT: String(port),
       SHUTDOWN_GRACE_SECONDS: '20',
     });
     const look = async () => {

@@ -16,7 +16,7 @@ let journey: Journey;
 let watch: Watch;
 beforeAll(async () => {
   service = await startService();
-  watch = createWatch(service.operations);
+  watch = createWatch(service.metricsUrls);
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(() => service?.stop());
@@ -52,7 +52,7 @@ const moves: Record<string, () => Promise<void>> = {
       fetch(`${service.url}/made/up?by=${Math.random()}`),
     );
     // A label that anybody could fill would grow without end.
-    const { samples } = await scrape(service.operations.api);
+    const { samples } = await scrape(service.metricsUrls.api);
     expect(samples.filter(({ labels }) => JSON.stringify(labels).includes('made'))).toEqual([]);
   },
   payments_http_request_duration_seconds: () =>
@@ -116,7 +116,7 @@ const moves: Record<string, () => Promise<void>> = {
   payments_alerts_total: async () => {
     const name = 'payments_alerts_total';
     // Each is there before it counts: the first count of one that is not is not seen to grow.
-    const { samples } = await scrape(service.operations.worker);
+    const { samples } = await scrape(service.metricsUrls.worker);
     const there = samples.filter((sample) => sample.name === name);
     expect(there.map(({ labels }) => labels['alert'])).toEqual(alerts);
     await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate' } }], async () => {
@@ -286,7 +286,7 @@ describe('the metric', () => {
 
   it('of each name that we expose is among these', async () => {
     const names = (
-      await Promise.all(Object.values(service.operations).map((url) => scrape(url)))
+      await Promise.all(Object.values(service.metricsUrls).map((url) => scrape(url)))
     ).flatMap((scraped) => scraped.names);
     const ours = [...new Set(names)].filter((name) => name.startsWith('payments_'));
     const others = [...movedByAnAbsence, ...movedElsewhere];

@@ -22,7 +22,7 @@ let journey: Journey;
 let watch: Watch;
 beforeAll(async () => {
   service = await startService();
-  watch = createWatch(service.operations);
+  watch = createWatch(service.metricsUrls);
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(() => service?.stop());
@@ -102,7 +102,7 @@ describe('metrics of others that the dashboard shows', () => {
 
 it('no label holds an id, an address or what belongs to one payment', async () => {
   const id = await journey.finish('pay');
-  for (const url of Object.values(service.operations)) {
+  for (const url of Object.values(service.metricsUrls)) {
     const { text } = await scrape(url);
     expect(text).not.toContain(id);
     expect(text).not.toMatch(/PAY_|order-1|req_|svc_|whsec_|card_pan|@/);
@@ -151,7 +151,7 @@ describe('the dashboard and the alerts', () => {
     await journey.finish('pay');
     await failACall();
     await failATask();
-    scraped = await Promise.all(Object.values(service.operations).map((url) => scrape(url)));
+    scraped = await Promise.all(Object.values(service.metricsUrls).map((url) => scrape(url)));
   });
 
   it.each(files)('show no metric that is not there: $file', ({ names }) => {

@@ -76,17 +76,17 @@ it('an api that stops while neither Temporal nor Postgres answers has not failed
     const child = spawn(process.execPath, [join(import.meta.dirname, '../../../api/main.ts')], {
       env: {
         ...{ DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' },
-        ...{ API_PORT: '0', OPERATIONS_PORT: '0', PUBLIC_BASE_URL: 'http://127.0.0.1:1' },
+        ...{ API_PORT: '0', METRICS_PORT: '0', PUBLIC_BASE_URL: 'http://127.0.0.1:1' },
       },
     });
     const said = text(child.stderr);
-    const operationsPort = await new Promise<number>((resolve) =>
+    const metricsPort = await new Promise<number>((resolve) =>
       child.stdout.on('data', (data: Buffer) => {
-        const [, port] = /"operations_port":(\d+)/.exec(data.toString()) ?? [];
+        const [, port] = /"metrics_port":(\d+)/.exec(data.toString()) ?? [];
         if (port) resolve(Number(port));
       }),
     );
-    await fetch(`http://127.0.0.1:${operationsPort}/readyz`);
+    await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
     proxy.silence();
     child.kill('SIGTERM');
     const [code] = await once(child, 'exit');

@@ -26,13 +26,13 @@ it('asks the engine again after a call that was never answered', async () => {
   const connectionOptions = { address: await anEngine() };
   const client = connectClient({ connectionOptions, namespace: 'default' });
   onTestFinished(() => client.connection.close());
-  const operations = await openMetricsPort({
-    config: { OPERATIONS_HOST: '127.0.0.1', OPERATIONS_PORT: 0 },
+  const metricsPort = await openMetricsPort({
+    config: { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 },
     registry: new Registry(),
     dependencies: { temporal: temporalDependency(client, { needed: true }) },
   });
-  onTestFinished(() => operations.close());
-  const ready = async () => (await fetch(`http://127.0.0.1:${operations.port}/readyz`)).status;
+  onTestFinished(() => metricsPort.close());
+  const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort.port}/readyz`)).status;
   expect(await ready()).toBe(503);
   await expect.poll(ready, { timeout: 15_000 }).toBe(200);
 });
