@@ -1,12 +1,12 @@
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
+import type { WebhookResult } from '../webhooks/request.ts';
 import { post } from '../webhooks/request.ts';
-import { headersOf } from '../webhooks/signature.ts';
+import { createHeaders } from '../webhooks/signature.ts';
 import { eventOf } from '../contract/event.ts';
 import { newPaymentId } from '../contract/ids.ts';
 import type { Sql } from '../postgres/driver/connection.ts';
-import type { AttemptResult } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import { findApplication } from './applications.ts';
@@ -26,7 +26,7 @@ export interface Deps {
 export interface WebhookTest {
   url: string;
   body: string;
-  result: AttemptResult;
+  result: WebhookResult;
 }
 
 export const createWebhookTest =
@@ -41,7 +41,7 @@ export const createWebhookTest =
     const sealed = await createWebhookSecrets(sql).listSealed(slug);
     const event = sampleFor(slug, defaultGateway, now());
     const body = Buffer.from(event.body);
-    const headers = headersOf({
+    const headers = createHeaders({
       event: { ...event, body },
       attempt: 1,
       secrets: sealed.map((text) => box.open(text, slug)),

@@ -4,8 +4,8 @@ import { PaymentError } from '../../contract/errors.ts';
 import type { RecordedAccount } from '../../contract/gateway-account.ts';
 import { slugPattern } from '../../contract/ids.ts';
 import { isTerminal } from '../../contract/status.ts';
-import type { Message, Notification } from '../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../gateways/errors.ts';
+import type { Notification, NotificationRequest as GatewayRequest } from '../../gateways/gateway.ts';
 import type { NotificationReader } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
@@ -60,7 +60,7 @@ export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOf
     });
     const told = read(deps, { header: request.header, body }, account);
     if (!told) throw nothingHere(request);
-    if (told.result === 'refused') {
+    if (told.result === 'rejected') {
       const problem = request.refuse('VALIDATION_FAILED', unsigned.message, {
         details: { fields: unsigned.fields },
       });
@@ -79,7 +79,7 @@ export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOf
         work: () => check(request, gateway),
         refuse: () => turnAway(request, rateLimited(1)),
       });
-      if (told.result === 'news') {
+      if (told.result === 'changed') {
         const payment = await payments.getByReference(gateway, told.reference);
         const facts = { gateway, payment_id: payment?.id ?? told.paymentId };
         if (payment) await pass(deps, payment);
@@ -94,7 +94,7 @@ export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOf
 /** @throws PaymentError SERVICE_UNAVAILABLE while nothing can be checked: the gateway repeats it then */
 const read = (
   { readNotification }: Deps,
-  message: Message,
+  message: GatewayRequest,
   account: RecordedAccount,
 ): Notification | undefined => {
   try {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payment } from '../../contract/payment.ts';
 import type { Status } from '../../contract/status.ts';
 import { isTerminal } from '../../contract/status.ts';
-import { hintOf } from '../../gateways/registry.ts';
+import { parseReturn } from '../../gateways/registry.ts';
 import type { PayerPayment, Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { byPaymentId } from '../payments/by-payment-id.ts';
@@ -80,7 +80,7 @@ const createReturn = (deps: Deps): PayerHandlers['returnFromGateway'] => {
     const passOver = (error: unknown): undefined => {
       logger.warn({ payment_id: payment.id, err: error }, 'A return could not be settled');
     };
-    const says = hintOf(payment.driver, request.search());
+    const says = parseReturn(payment.driver, request.search());
     logger.info({ payment_id: payment.id, says }, 'A payer came back');
     const told = { returned: true, cancelled: says === 'cancelled' };
     // Also for a payer who has closed the page meanwhile: what follows is to be done all the same.

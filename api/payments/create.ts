@@ -12,7 +12,7 @@ import type { JsonNode } from '../../contract/json.ts';
 import { canonicalText, valueOf } from '../../contract/json.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { presentPayment } from '../../contract/payment.ts';
-import { amountProblems } from '../../gateways/registry.ts';
+import { findPaymentProblems } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { IdempotencyKeys, StoredAnswer } from '../../postgres/idempotency-keys.ts';
@@ -140,7 +140,7 @@ const newPayment = async (
     const terms = parsed.success ? parsed.data : PaymentTerms.safeParse(value).data;
     if (terms)
       problems.push(
-        ...amountProblems(gateway.driver, { ...terms, expiresInSeconds: terms.expires_in }),
+        ...findPaymentProblems(gateway.driver, { ...terms, expiresInSeconds: terms.expires_in }),
       );
   }
   if (!parsed.success || !gateway || problems.length > 0)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
 import type { GatewayAdapter, GatewayPayment, OpenedPayment } from '../../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { SandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import type { Database } from '../../support/database.ts';

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Money } from '../../../gateways/amount.ts';
 import type { OpenedPayment } from '../../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
-import { amountProblems, driverOf, hintOf } from '../../../gateways/registry.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import { findPaymentProblems, findDriver, parseReturn } from '../../../gateways/registry.ts';
 import { longestInquirySeconds, retryInquirySeconds } from '../../../postgres/sweeper.ts';
 import type { Fault, Provider } from '../../fakes/server.ts';
 import { faults } from '../../fakes/server.ts';
@@ -97,24 +97,24 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
     });
 
     it.each(subject.wire)('takes %o at create', (ours) => {
-      expect(amountProblems(driver, { ...ours, expiresInSeconds: 1_800 })).toEqual([]);
+      expect(findPaymentProblems(driver, { ...ours, expiresInSeconds: 1_800 })).toEqual([]);
     });
 
     it.each(subject.refused)('refuses %o at create: %s', (ours, rule) => {
-      const problems = amountProblems(driver, { ...ours, expiresInSeconds: 1_800 });
+      const problems = findPaymentProblems(driver, { ...ours, expiresInSeconds: 1_800 });
       expect(problems).toMatchObject([
         { rule, message: expect.stringContaining('gateway') as string },
       ]);
     });
 
     it('has bounds that it takes itself', () => {
-      const { currencies, expirySeconds } = driverOf(driver)!.capabilities;
+      const { currencies, expirySeconds } = findDriver(driver)!.capabilities;
       for (const [currency, { min, max }] of currencies)
         for (const [amount, expiresInSeconds] of [
           [min, expirySeconds.min],
           [max, expirySeconds.max],
         ] as const)
-          expect(amountProblems(driver, { amount, currency, expiresInSeconds }), currency).toEqual(
+          expect(findPaymentProblems(driver, { amount, currency, expiresInSeconds }), currency).toEqual(
             [],
           );
     });
@@ -155,7 +155,7 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
         if (how === 'paid') await provider.pay(reference);
         const { url } = provider.back(reference);
         expect(url.split('?')[0]).toBe(returnUrl);
-        expect(hintOf(driver, queryOf(url))).toBe(subject.hints?.[how] ?? 'nothing');
+        expect(parseReturn(driver, queryOf(url))).toBe(subject.hints?.[how] ?? 'nothing');
       },
     );
 
@@ -171,7 +171,7 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
         fc.property(fc.array(fc.tuple(fc.oneof(names, fc.string()), values)), (entries) => {
           const url = `${returnUrl}?${new URLSearchParams(entries).toString()}`;
           expect(['paid', 'unpaid', 'cancelled', 'nothing']).toContain(
-            hintOf(driver, queryOf(url)),
+            parseReturn(driver, queryOf(url)),
           );
         }),
       );

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
 import type { Money } from '../../../gateways/amount.ts';
-import type { Account, Answer, GatewayAdapter, ReturnHint } from '../../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
+import type { Account, GatewayStatus, GatewayAdapter, ReturnHint } from '../../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { HttpOptions } from '../../../gateways/http.ts';
 import { createGatewayDispatcher } from '../../../gateways/http.ts';
 import { createAdapters } from '../../../gateways/adapters.ts';
@@ -13,7 +13,7 @@ import { createSecretBox } from '../../../postgres/secret-box.ts';
 import type { Provider } from '../../fakes/server.ts';
 
 /** What an answer is to be, or that there is to be none. */
-export type Expected = Partial<Answer> | 'no_answer';
+export type Expected = Partial<GatewayStatus> | 'no_answer';
 
 /** A thing that happens at the provider, and what the adapter makes of it. */
 export interface Scene<P> {
@@ -106,7 +106,7 @@ export const aPayment = (money: Money) => ({
   returnUrl,
 });
 
-export const meets = async (call: () => Promise<Answer>, expected: Expected) => {
+export const meets = async (call: () => Promise<GatewayStatus>, expected: Expected) => {
   if (expected === 'no_answer') await expect(call()).rejects.toThrow(GatewayUnavailable);
   else expect(await call()).toMatchObject(expected);
 };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { MockAgent } from 'undici';
 import { expect, it } from 'vitest';
 import type { Account } from '../../../gateways/gateway.ts';
-import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { adapterOf, aPayment } from '../../support/gateways/subject.ts';
 

@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromWire, problemsWith, toWire } from '../../../gateways/amount.ts';
 import type { Capabilities } from '../../../gateways/gateway.ts';
-import { amountProblems, driverOf } from '../../../gateways/registry.ts';
+import { findPaymentProblems, findDriver } from '../../../gateways/registry.ts';
 import { maskedPan, wordsOf } from '../../../gateways/redact.ts';
 
 const drivers = ['sandbox', 'zarinpal', 'zibal', 'payping', 'stripe'];
-const capabilitiesOf = (driver: string): Capabilities => driverOf(driver)!.capabilities;
+const capabilitiesOf = (driver: string): Capabilities => findDriver(driver)!.capabilities;
 
 describe('amounts', () => {
   it.each(drivers)(
@@ -71,7 +71,7 @@ describe('what a gateway does not take', () => {
 
   it('is not known of a driver of another version', () => {
     for (const driver of ['idpay', '__proto__', 'toString'])
-      expect(amountProblems(driver, { amount: 1, currency: 'USD', expiresInSeconds: 60 })).toEqual(
+      expect(findPaymentProblems(driver, { amount: 1, currency: 'USD', expiresInSeconds: 60 })).toEqual(
         [],
       );
   });

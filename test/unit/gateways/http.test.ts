@@ -5,7 +5,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:tls';
 import { expect, it } from 'vitest';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { beginTry, createGatewayDispatcher, gatewayLimits } from '../../../gateways/http.ts';
 import { createNameResolver } from '../../../gateways/dns.ts';
 import { startRawServer } from '../../support/raw-server.ts';

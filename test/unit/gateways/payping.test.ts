@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { aPayment } from '../../support/gateways/subject.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { payping } from '../../support/gateways/payping.ts';

@@ -1,8 +1,8 @@
 import Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import type { Account } from '../../../gateways/gateway.ts';
-import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
-import { driverOf } from '../../../gateways/registry.ts';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
+import { findDriver } from '../../../gateways/registry.ts';
 import { aPayment, returnUrl } from '../../support/gateways/subject.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
@@ -240,7 +240,7 @@ describe('stripe, notifications', () => {
       kind: 'sandbox',
       credentials: { ...credentials, ...secrets },
     };
-    return driverOf('stripe')?.parseNotification?.(
+    return findDriver('stripe')?.parseNotification?.(
       { header, body: Buffer.from(payload) },
       account as Account,
       new Date(),

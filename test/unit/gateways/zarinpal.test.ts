@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
 import { adapterOf, aPayment } from '../../support/gateways/subject.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
-import { hintOf } from '../../../gateways/registry.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import { parseReturn } from '../../../gateways/registry.ts';
 import { aPayment } from '../../support/gateways/subject.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { zibal } from '../../support/gateways/zibal.ts';
@@ -58,7 +58,7 @@ describe('zibal', () => {
     const payment = await opened();
     provider().move(payment.reference, '3');
     const { url } = provider().back(payment.reference);
-    expect(hintOf('zibal', new URL(url).searchParams)).toBe('cancelled');
+    expect(parseReturn('zibal', new URL(url).searchParams)).toBe('cancelled');
     expect(await adapter().verify(payment)).toEqual({ state: 'cancelled' });
   });
 

@@ -10,7 +10,7 @@ import {
 const strict = { allowLoopback: false };
 const local = { allowLoopback: true };
 
-/** First and last address of every denied range, and names people know them by. */
+/** The first and last address of every denied range, and well-known ones. */
 const denied = [
   ...['0.0.0.0', '0.255.255.255', '10.0.0.0', '10.255.255.255', '100.64.0.0', '100.127.255.255'],
   ...['127.0.0.1', '127.255.255.255', '169.254.0.0', '169.254.169.254', '169.254.170.2'],
@@ -37,29 +37,29 @@ const allowed = [
 ];
 
 describe('isAllowedAddress', () => {
-  it.each(denied)('FS-42: denies %s', (address) => {
+  it.each(denied)('denies %s', (address) => {
     expect(isAllowedAddress(address, strict)).toBe(false);
   });
 
-  it.each(allowed)('allows %s, which a wide rule would deny too', (address) => {
+  it.each(allowed)('allows %s, which is next to a denied range', (address) => {
     expect(isAllowedAddress(address, strict)).toBe(true);
   });
 
   it.each([
     ...['', 'localhost', '1.2.3', '01.2.3.4', '256.1.1.1', '1.2.3.4.5', '::g'],
     ...['fe80::1%eth0', '2000::1%eth0', '::1%lo'],
-  ])('what is no address is denied, not passed: %j', (text) => {
+  ])('denies a text that is not an address: %j', (text) => {
     expect(isAllowedAddress(text, local)).toBe(false);
   });
 
-  it('a setting allows loopback and nothing else', () => {
+  it('allows loopback addresses by a setting, and no other denied address', () => {
     for (const address of ['127.0.0.1', '127.9.9.9', '::1'])
       expect(isAllowedAddress(address, local)).toBe(true);
     for (const address of denied.filter((text) => !/^(127\.|::1$)/.test(text)))
       expect(isAllowedAddress(address, local), address).toBe(false);
   });
 
-  it('FS-42: no IPv4 address passes in any IPv6 wrapping outside global unicast', () => {
+  it('denies every IPv4 address in an IPv6 form outside global unicast', () => {
     const octet = fc.integer({ min: 0, max: 255 });
     fc.assert(
       fc.property(octet, octet, octet, octet, (a, b, c, d) => {
@@ -93,7 +93,7 @@ describe('webhookUrlProblem', () => {
     ...['https://169.254.169.254/latest', 'https://10.1.2.3/', 'https://192.168.1.1:8080/'],
     ...['https://localhost/', 'https://LOCALHOST/', 'https://localhost./', 'https://a.localhost/'],
     'https://127。0。0。1/',
-  ])('FS-40: refuses %s, however an internal address is written', (url) => {
+  ])('rejects %s: an internal address in another form', (url) => {
     expect(webhookUrlProblem(url, strict)).toMatch(/must not lead to/);
   });
 
@@ -109,11 +109,11 @@ describe('webhookUrlProblem', () => {
     ['/hook', 'is not a URL'],
     ['', 'is not a URL'],
     [`https://example.com/${'a'.repeat(2_048)}`, 'must have at most 2048 characters'],
-  ])('refuses %s: it %s', (url, problem) => {
+  ])('rejects %s: %s', (url, problem) => {
     expect(webhookUrlProblem(url, strict)).toBe(problem);
   });
 
-  it('a setting allows this machine, also over plain HTTP, and nothing else', () => {
+  it('accepts loopback by a setting, over plain HTTP too, and no other target', () => {
     for (const url of ['http://127.0.0.1:3001/hook', 'http://localhost/', 'https://[::1]/'])
       expect(webhookUrlProblem(url, local)).toBeUndefined();
     for (const url of ['http://example.com/', 'https://10.0.0.1/', 'https://[fd00::1]/'])
@@ -122,7 +122,7 @@ describe('webhookUrlProblem', () => {
   });
 });
 
-it('hosts are taken out of their brackets', () => {
+it('removes the brackets of an IPv6 host', () => {
   expect(hostOf('[::1]')).toBe('::1');
   expect(hostOf('example.com')).toBe('example.com');
   expect(isLocalhost('notlocalhost')).toBe(false);

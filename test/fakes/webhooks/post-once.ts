@@ -1,7 +1,7 @@
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { post } from '../../../webhooks/request.ts';
 
-/** One webhook, sent by a process with surroundings of its own. */
+/** Sends one webhook from a process of its own, whose environment the test sets. */
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 });
 const result = await post({
   url: process.argv[2] ?? '',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { fromWire } from './amount.ts';
-import type { Answer } from './gateway.ts';
-import { GatewayUnavailable } from './gateway.ts';
+import { GatewayUnavailable } from './errors.ts';
+import type { GatewayStatus } from './gateway.ts';
+import { providerMessage } from './redact.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
-import { stripeFailure } from './stripe-failures.ts';
-import { wordsOf } from './redact.ts';
+import { toFailureCode } from './stripe-failures.ts';
 
 const SessionId = z.string().regex(/^cs_(test|live)_[A-Za-z0-9]{1,200}$/);
 const Intent = z.object({
@@ -43,32 +43,40 @@ export const Event = z.object({
 });
 export const EventSession = z.object({ id: SessionId, client_reference_id: z.string().nullish() });
 
-/** What a session says of its payment. @throws GatewayUnavailable for what contradicts itself */
-export const toAnswer = (session: z.output<typeof Session>): Answer => {
+/** @throws GatewayUnavailable for a session that contradicts itself */
+export const toStatus = (session: z.output<typeof Session>): GatewayStatus => {
   const { status, payment_status: paymentStatus, payment_intent: intent } = session;
   if (status === 'expired') return { state: 'expired' };
   if (paymentStatus === 'unpaid') {
     if (status === 'open') return { state: 'waiting' };
-    // Complete and unpaid is a slow method of payment, until its own failure is told.
-    const over = intent?.status === 'requires_payment_method' || intent?.status === 'canceled';
-    if (!over) return { state: 'processing' };
+    // Complete and unpaid: a slow payment method, unless the intent reports its failure.
+    const hasFailed = intent?.status === 'requires_payment_method' || intent?.status === 'canceled';
+    if (!hasFailed) return { state: 'processing' };
     const error = intent.last_payment_error;
     const code = error?.decline_code ?? error?.code ?? null;
-    return { state: 'failed', failureCode: stripeFailure(code), ...wordsOf(code, error?.message) };
+    return {
+      state: 'failed',
+      failureCode: toFailureCode(code),
+      ...providerMessage(code, error?.message),
+    };
   }
   if (status !== 'complete' || !intent)
     throw new GatewayUnavailable(
       'stripe, retrieve: paid, but not complete or without a payment intent',
     );
   if (intent.latest_charge?.refunded)
-    return { state: 'failed', failureCode: 'payment_reversed', ...wordsOf('refunded', null) };
+    return {
+      state: 'failed',
+      failureCode: 'payment_reversed',
+      ...providerMessage('refunded', null),
+    };
   const currency = session.currency.toUpperCase();
   return {
     state: 'paid',
     amount: fromWire({ currencies: stripeCurrencies }, { amount: session.amount_total, currency }),
     currency,
     trackingCode: intent.id,
-    // Stripe gives the last four digits only.
+    // Stripe sends the last four digits only.
     cardPanMasked: null,
   };
 };

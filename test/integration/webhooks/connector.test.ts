@@ -19,10 +19,10 @@ afterAll(() => dispatcher.destroy());
 
 const send = (url: string) => attempt(url, { dispatcher });
 
-const answering = (text: string) => (socket: Socket) => void socket.write(text);
+const responding = (text: string) => (socket: Socket) => void socket.write(text);
 
 describe('a receiver with TLS', () => {
-  const aSelfSignedServer = async () => {
+  const startSelfSigned = async () => {
     const requests: string[] = [];
     const names: unknown[] = [];
     const server = createTlsServer(selfSigned, (socket) => {
@@ -38,7 +38,9 @@ describe('a receiver with TLS', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo; // It listens on a TCP port.
     return {
-      ...{ port, requests, names },
+      port,
+      requests,
+      names,
       async [Symbol.asyncDispose]() {
         server.close();
         await once(server, 'close');
@@ -46,8 +48,8 @@ describe('a receiver with TLS', () => {
     };
   };
 
-  it('FS-46: a certificate of its own making: a failed attempt that says what is wrong', async () => {
-    await using server = await aSelfSignedServer();
+  it('fails with tls when its certificate is self-signed', async () => {
+    await using server = await startSelfSigned();
     for (const host of ['127.0.0.1', 'localhost']) {
       const result = await send(`https://${host}:${server.port}/`);
       expect(result).toMatchObject({
@@ -58,41 +60,40 @@ describe('a receiver with TLS', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('a certificate that the surroundings trust is accepted, over HTTP/1.1, asked for by name', async () => {
-    await using server = await aSelfSignedServer();
+  it('is accepted with a certificate that NODE_EXTRA_CA_CERTS trusts, by its name and over HTTP/1.1', async () => {
+    await using server = await startSelfSigned();
     const { stdout } = await run(
       process.execPath,
       [
-        join(import.meta.dirname, '../../fakes/activities/post-once.ts'),
+        join(import.meta.dirname, '../../fakes/webhooks/post-once.ts'),
         `https://localhost:${server.port}/`,
       ],
       { env: { NODE_EXTRA_CA_CERTS: selfSigned.certFile } },
     );
     expect(JSON.parse(stdout)).toMatchObject({ responseStatus: 204, errorClass: null });
     expect(server.requests[0]).toMatch(/^POST \/ HTTP\/1\.1\r\n/);
-    // One address may serve many names.
     expect(server.names).toEqual(['localhost']);
   });
 
-  it('whoever does not go on with the handshake is given up in time', async () => {
+  it('fails with a timeout when it does not finish the handshake', async () => {
     await using mute = await startRawServer(() => {});
     const impatient = createWebhookDispatcher({ allowLoopback: true, timeoutMs: 200 });
     const result = await attempt(mute.url.replace('http:', 'https:'), { dispatcher: impatient });
     const error = 'The connection was not made in time';
     expect(result).toMatchObject({ errorClass: 'timeout', error });
-    await until('the connection is given up', () => mute.open() === 0);
+    await until('the connection is closed', () => mute.open() === 0);
     await impatient.destroy();
   });
 
-  it('plain HTTP where TLS is expected: a failed attempt of class tls', async () => {
-    const plain = await startPlainAnswer();
+  it('fails with tls when it speaks plain HTTP', async () => {
+    const plain = await startPlainServer();
     expect(await send(`https://127.0.0.1:${plain.port}/`)).toMatchObject({ errorClass: 'tls' });
     plain.stop();
   });
 });
 
-/** Answers whatever is first said to it in plain HTTP. */
-const startPlainAnswer = async () => {
+/** Answers the first bytes with plain HTTP. */
+const startPlainServer = async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
@@ -103,17 +104,21 @@ const startPlainAnswer = async () => {
   return { port, stop: () => server.close() };
 };
 
-it('a proxy that the environment names is passed by', async () => {
-  await using server = await startRawServer(answering('HTTP/1.1 204 No Content\r\n\r\n'));
-  await using proxy = await startRawServer(answering('HTTP/1.1 502 Bad Gateway\r\n\r\n'));
+it('uses no proxy of the environment', async () => {
+  await using server = await startRawServer(responding('HTTP/1.1 204 No Content\r\n\r\n'));
+  await using proxy = await startRawServer(responding('HTTP/1.1 502 Bad Gateway\r\n\r\n'));
   const proxyUrl = new URL(proxy.url).origin;
   const { stdout } = await run(
     process.execPath,
-    [join(import.meta.dirname, '../../fakes/activities/post-once.ts'), server.url],
+    [join(import.meta.dirname, '../../fakes/webhooks/post-once.ts'), server.url],
     {
       env: {
-        ...{ HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, ALL_PROXY: proxyUrl },
-        ...{ http_proxy: proxyUrl, https_proxy: proxyUrl, NODE_USE_ENV_PROXY: '1' },
+        HTTP_PROXY: proxyUrl,
+        HTTPS_PROXY: proxyUrl,
+        ALL_PROXY: proxyUrl,
+        http_proxy: proxyUrl,
+        https_proxy: proxyUrl,
+        NODE_USE_ENV_PROXY: '1',
       },
     },
   );
