@@ -16,7 +16,7 @@ export interface CurrencyTerms {
 export interface PaymentBounds {
   /** A create with any other currency is rejected. */
   currencies: ReadonlyMap<string, CurrencyTerms>;
-  /** How long a payment may stay open. */
+  /** The time a payment may stay open. */
   expirySeconds: { min: number; max: number };
 }
 

@@ -6,7 +6,7 @@ import type { PaymentBounds } from './amount.ts';
 import type { CallGateway, Target } from './call.ts';
 import { AccountProblem } from './errors.ts';
 
-/** What a gateway needs to open a payment. The amount is in minor units of the currency. */
+/** The payment that a gateway opens. The amount is in minor units of the currency. */
 export interface GatewayPayment {
   id: string;
   amount: number;
@@ -80,7 +80,7 @@ export interface GatewayAdapter {
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
 }
 
-/** What the query of a payer's return claims. A hint for the log and for the cancel link, never proof. */
+/** The claim in the query of a payer's return. A hint for the log and for the cancel link, never proof. */
 export type ReturnHint = 'paid' | 'unpaid' | 'cancelled' | 'nothing';
 
 /** The abilities of a gateway, as data. */

@@ -10,7 +10,7 @@ import { createResolver } from './resolver.ts';
 import { skipUnsolicitedContinue } from './unsolicited-continue.ts';
 
 export interface DialRequest {
-  /** All of them are allowed. Nothing else may be dialled. */
+  /** The checked addresses, the only ones to dial. */
   addresses: readonly string[];
   port: number;
   tls: boolean;

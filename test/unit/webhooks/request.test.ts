@@ -138,7 +138,7 @@ describe('a receiver that hangs', () => {
     expect(result).toMatchObject({ errorClass: 'timeout', responseStatus: null });
     expect(result.durationMs).toBeLessThan(deadlineMs + 3_000);
     name.resolve(['127.0.0.1']);
-    // The next attempt uses the connection. Nothing of the aborted one is left on it.
+    // The next attempt uses the connection, which has no rest of the aborted one.
     expect(await send(url, { dispatcher: late })).toMatchObject({ responseStatus: 204 });
     expect(server.requests).toHaveLength(1);
     await late.destroy();

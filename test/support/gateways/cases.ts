@@ -1,17 +1,17 @@
-import type { Scene } from './subject.ts';
+import type { Case } from './fixture.ts';
 
 interface Bank {
   book: ReadonlyMap<string, { paymentId: string }>;
   pay(reference: string): void;
-  /** Its next verification answers about this payment. */
+  /** The response to the next verification names this payment. */
   mistakeOnce(paymentId: string): void;
 }
 
-/** Of a provider whose answers name the payment that they are about. */
-export const answersAboutAnother = <P extends Bank>(): Scene<P>[] => [
+/** For a provider whose responses name their payment. */
+export const otherPaymentCases = <P extends Bank>(): Case<P>[] => [
   {
-    what: 'FS-08: an answer about another payment is none',
-    play(bank, reference) {
+    name: 'throws when the response is about another payment',
+    arrange(bank, reference) {
       bank.pay(reference);
       const entry = bank.book.get(reference);
       if (entry) entry.paymentId = 'PAY_another';
@@ -20,8 +20,8 @@ export const answersAboutAnother = <P extends Bank>(): Scene<P>[] => [
     verify: 'no_answer',
   },
   {
-    what: 'an answer that names no payment is about the one that was asked about',
-    play(bank, reference) {
+    name: 'accepts a response that names no payment',
+    arrange(bank, reference) {
       bank.pay(reference);
       const entry = bank.book.get(reference);
       if (entry) entry.paymentId = '';
@@ -30,8 +30,8 @@ export const answersAboutAnother = <P extends Bank>(): Scene<P>[] => [
     verify: { state: 'paid' },
   },
   {
-    what: 'FS-08: a verification that answers about another payment is none',
-    play(bank, reference) {
+    name: 'throws when the verification is about another payment',
+    arrange(bank, reference) {
       bank.pay(reference);
       bank.mistakeOnce('PAY_another');
     },

@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
 import type { Money } from '../../../gateways/amount.ts';
-import type { Account, GatewayStatus, GatewayAdapter, ReturnHint } from '../../../gateways/gateway.ts';
+import type {
+  Account,
+  GatewayStatus,
+  GatewayAdapter,
+  ReturnHint,
+} from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { HttpOptions } from '../../../gateways/http.ts';
 import { createGatewayDispatcher } from '../../../gateways/http.ts';
@@ -12,42 +17,42 @@ import type { SecretBox } from '../../../postgres/secret-box.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import type { Provider } from '../../fakes/server.ts';
 
-/** What an answer is to be, or that there is to be none. */
+/** The expected status; `no_answer`: the call throws GatewayUnavailable. */
 export type Expected = Partial<GatewayStatus> | 'no_answer';
 
-/** A thing that happens at the provider, and what the adapter makes of it. */
-export interface Scene<P> {
-  what: string;
-  play(provider: P, reference: string): void | Promise<void>;
+/** A situation at the provider, and what the adapter returns in it. */
+export interface Case<P> {
+  name: string;
+  arrange(provider: P, reference: string): void | Promise<void>;
   inquire: Expected;
   verify: Expected;
 }
 
-export interface Subject<P extends Provider> {
+export interface ProviderFixture<P extends Provider> {
   driver: string;
   credentials: { sandbox: object; live?: object };
-  /** An ordinary amount of it. */
+  /** An ordinary amount. */
   money: Money;
-  /** A reference that it did not give out. */
+  /** A reference that the provider does not have. */
   unknown: string;
-  /** Paid money that nobody verifies goes back after this; null where it does not, or nobody says when. */
+  /** Captured money that is not verified goes back after this time; null if it does not, or if unknown. */
   verifyWindowSeconds: number | null;
   start(mode?: 'sandbox' | 'live'): Promise<P>;
-  /** Each normalised state, each failure code and each way a verification ends. */
-  scenes: Scene<P>[];
-  /** Our amount, and as it has to be on the wire. */
+  /** Every state, every failure code, and every way in which a verification ends. */
+  cases: Case<P>[];
+  /** Our amounts, and the same on the wire. */
   wire: [Money, Money][];
-  /** What a create refuses, by which rule. */
-  refused: [Money, string][];
-  /** What a return says of who has paid and of who has not, to a driver that reads it. */
+  /** Amounts that a create rejects, with the rule. */
+  rejected: [Money, string][];
+  /** The expected hint of a return with and without a payment, for a driver that parses it. */
   hints?: Record<'paid' | 'unpaid', ReturnHint>;
-  /** Credentials that do not fit the kind of the account. */
+  /** Credentials that do not fit the account's kind. */
   guards: [string, Account['kind'], object][];
-  /** Where opening, inquiring and verifying go, for a provider that speaks HTTP. */
+  /** The paths of the calls, for a provider with HTTP. */
   paths?: { open: RegExp; inquire: RegExp; verify: RegExp };
-  /** Parts of the provider that stand behind the sandbox. */
-  tools?: (provider: P) => Behind;
-  /** What the provider's books say; its `book` where it has one. */
+  /** The collaborators of the sandbox driver. */
+  tools?: (provider: P) => SandboxDeps;
+  /** Reads the payment at the provider. The default reads its `book`. */
   entry?: (provider: P, reference: string) => Promise<Money & { verified: number }>;
 }
 
@@ -57,16 +62,16 @@ const secretBox = createSecretBox({ currentId: 'k', keys: new Map([['k', randomB
 const dispatcher = createGatewayDispatcher();
 afterAll(() => dispatcher.destroy());
 
-type Behind = Pick<SandboxTools, 'sandboxPayments' | 'publicBaseUrl'>;
-const notThere = async (): Promise<never> => {
-  throw new Error('This gateway has nothing to do with the sandbox');
+type SandboxDeps = Pick<SandboxTools, 'sandboxPayments' | 'publicBaseUrl'>;
+const notCalled = async (): Promise<never> => {
+  throw new Error('This driver does not use the sandbox');
 };
-const noSandbox: Behind = {
-  sandboxPayments: { open: notThere, verify: notThere, get: notThere, expire: notThere },
+const noSandbox: SandboxDeps = {
+  sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
   publicBaseUrl: 'https://pay.example',
 };
 
-/** An adapter as the worker makes it: from a recorded account with sealed credentials. */
+/** Makes an adapter as the worker does: from a recorded account with sealed credentials. */
 export const adapterOf = (
   driver: string,
   { kind, credentials }: Pick<Account, 'kind'> & { credentials: object },
@@ -74,23 +79,23 @@ export const adapterOf = (
     tools = noSandbox,
     allowLoopback = true,
     now = () => new Date(),
-    openedBy = secretBox,
+    openWith = secretBox,
     limits = {},
-    through = dispatcher,
+    sendWith = dispatcher,
   }: {
-    tools?: Behind;
+    tools?: SandboxDeps;
     allowLoopback?: boolean;
     now?: () => Date;
-    openedBy?: Pick<SecretBox, 'open'>;
+    openWith?: Pick<SecretBox, 'open'>;
     limits?: Pick<HttpOptions, 'callMs' | 'tryMs'>;
-    through?: HttpOptions['dispatcher'];
+    sendWith?: HttpOptions['dispatcher'];
   } = {},
 ): GatewayAdapter => {
   const gatewayOf = createAdapters({
     ...tools,
     ...limits,
-    secretBox: openedBy,
-    dispatcher: through,
+    secretBox: openWith,
+    dispatcher: sendWith,
     allowLoopback,
     now,
   });
@@ -106,7 +111,7 @@ export const aPayment = (money: Money) => ({
   returnUrl,
 });
 
-export const meets = async (call: () => Promise<GatewayStatus>, expected: Expected) => {
+export const expectStatus = async (call: () => Promise<GatewayStatus>, expected: Expected) => {
   if (expected === 'no_answer') await expect(call()).rejects.toThrow(GatewayUnavailable);
   else expect(await call()).toMatchObject(expected);
 };
