@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunLine, runLine, words } from '../../support/admin-line.ts';
-import { startRawServer } from '../../support/raw-server.ts';
-import { aKeyRing, operationsOn } from '../../support/operations.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import { type RunLine, runLine, words } from '../../../support/admin-line.ts';
+import { startRawServer } from '../../../support/raw-server.ts';
+import { aKeyRing, operationsOn } from '../../../support/operations.ts';
+import type { Records } from '../../../support/records.ts';
+import { startRecords } from '../../../support/records.ts';
 
 const keyRing = aKeyRing();
 let records: Records;
@@ -20,18 +20,44 @@ const run: RunLine = (line, options) =>
     options,
   );
 
-describe('the command line', () => {
+describe('the admin command line', () => {
   const lines = [
-    ...['', 'applications', 'tokens', 'secrets', 'gateways', 'payments', 'deliveries', 'webhook'],
-    ...['applications create', 'applications list', 'applications show', 'applications update'],
-    ...['applications disable', 'applications enable', 'tokens issue', 'tokens list'],
-    ...['tokens revoke', 'secrets rotate', 'secrets list', 'secrets retire', 'secrets reseal'],
-    ...['gateways add', 'gateways update', 'gateways list', 'gateways enable', 'gateways disable'],
+    '',
+    'applications',
+    'applications create',
+    'applications list',
+    'applications show',
+    'applications update',
+    'applications disable',
+    'applications enable',
+    'tokens',
+    'tokens issue',
+    'tokens list',
+    'tokens revoke',
+    'secrets',
+    'secrets rotate',
+    'secrets list',
+    'secrets retire',
+    'secrets reseal',
+    'gateways',
+    'gateways add',
+    'gateways update',
+    'gateways list',
+    'gateways enable',
+    'gateways disable',
+    'payments',
     'payments find',
-    ...['payments show', 'deliveries list', 'deliveries retrigger', 'webhook test', 'audit'],
-    ...['reconcile', 'purge'],
+    'payments show',
+    'deliveries',
+    'deliveries list',
+    'deliveries retrigger',
+    'webhook',
+    'webhook test',
+    'audit',
+    'reconcile',
+    'purge',
   ];
-  it.each(lines)('%s --help says how, without connecting to anything', async (line) => {
+  it.each(lines)('prints examples for %j --help, without a connection', async (line) => {
     const { code, out, actors } = await run([...words(line).filter(Boolean), '--help']);
     expect(code).toBe(0);
     expect(out).toContain('Usage: npm run admin --');
@@ -52,9 +78,9 @@ describe('the command line', () => {
     'deliveries list --limit many',
     'reconcile --since yesterday',
     'reconcile --since 2026-02-30T00:00:00Z',
-    // As `--as "$USER"` where that is not set.
+    // `--as "$USER"` without that variable.
     'applications disable shop --as ',
-  ])('%s: not understood, exit code 2', async (line) => {
+  ])('exits with 2 for the wrong usage %j', async (line) => {
     const { code, out, notes, actors } = await run(words(line));
     expect(code).toBe(2);
     expect(out).toBe('');
@@ -62,12 +88,12 @@ describe('the command line', () => {
     expect(actors).toEqual([]);
   });
 
-  it('a subject that nothing is known of is named, since it may be mistyped', async () => {
+  it('names a subject without audit records', async () => {
     const { out } = await run(words('audit --subject shop'));
-    expect(out.trim()).toBe('Nothing was changed yet of shop.');
+    expect(out.trim()).toBe('The audit log has no entry for shop.');
   });
 
-  it('what is refused is one sentence and exit code 1', async () => {
+  it('prints one sentence and exits with 1 for a refusal', async () => {
     expect(await run(words('applications show nobody'))).toMatchObject({
       code: 1,
       out: '',
@@ -81,7 +107,7 @@ describe('the command line', () => {
     'deliveries list --application nobody',
     'deliveries retrigger --application nobody --yes',
     'payments find --application nobody',
-  ])('%s: a name that was mistyped does not look like one that has nothing', async (line) => {
+  ])('refuses an unknown application: %s', async (line) => {
     expect(await run(words(line))).toMatchObject({
       code: 1,
       out: '',
@@ -89,15 +115,15 @@ describe('the command line', () => {
     });
   });
 
-  it.each(['whsec_abc', '1.5', '-1', '12 '])('a secret cannot be retired as %j', async (id) => {
+  it.each(['whsec_abc', '1.5', '-1', '12 '])('refuses the secret id %j', async (id) => {
     expect(await run(['secrets', 'retire', '--yes', '--', 'shop', id])).toMatchObject({
       code: 1,
       out: '',
-      notes: 'The id must be the number that secrets list shows.',
+      notes: 'The id must be a number: see secrets list.',
     });
   });
 
-  it('answers in a table for people and in JSON for programs', async () => {
+  it('prints a table, or JSON for programs', async () => {
     const people = await run(words('applications list'));
     expect(people.code).toBe(0);
     expect(people.out.split('\n')[0]).toMatch(/^SLUG +STATUS +GATEWAY/);
@@ -112,7 +138,7 @@ describe('the command line', () => {
     });
   });
 
-  it('asks before what cannot be taken back, and does it for yes alone', async () => {
+  it('asks for a confirmation, and acts only on yes', async () => {
     const { tokens } = operationsOn(records.sql);
     const token = { application: 'shop', mode: 'test', name: 'a\u202eb', expiresAt: null } as const;
     await tokens.issue(token, null);
@@ -120,21 +146,20 @@ describe('the command line', () => {
     const line = ['tokens', 'revoke', 'shop', id];
     const isRevoked = async () => (await tokens.list('shop', 100))[0]?.revokedAt !== null;
 
-    const nobody = await run(line);
-    expect(nobody).toMatchObject({ code: 1, actors: [] });
-    expect(nobody.notes).toContain('add --yes');
+    const script = await run(line);
+    expect(script).toMatchObject({ code: 1, actors: [] });
+    expect(script.notes).toContain('Add --yes');
     const no = await run(line, { answer: 'no' });
     expect(no).toMatchObject({ code: 1, notes: 'Nothing was done.' });
-    expect(no.questions[0]).toContain('cannot be taken back');
+    expect(no.questions[0]).toContain('cannot be undone');
     expect(await isRevoked()).toBe(false);
     const yes = await run(line, { answer: 'yes' });
     expect(yes).toMatchObject({ code: 0, out: expect.stringMatching(/^Revoked: .*… \(ab\)$/) });
     expect(await isRevoked()).toBe(true);
-    // For scripts: not asked, and here refused because it is done already.
-    expect((await run([...line, '--yes'])).notes).toContain('was revoked before');
+    expect((await run([...line, '--yes'])).notes).toContain('is already revoked');
   });
 
-  it('takes credentials from a prompt or standard input, and shows them nowhere', async () => {
+  it('reads credentials from a prompt or a pipe, and never prints them', async () => {
     const secret = '{"merchant":"very-secret"}';
     const line = words('gateways add acme --driver zibal --kind live --reason new');
     const added = await run(line, { secret });
@@ -153,8 +178,8 @@ describe('the command line', () => {
     });
   });
 
-  it('adds no account whose kind nobody has said, but of the driver that has no other', async () => {
-    expect(await run(words('gateways add unsaid --driver zarinpal'))).toMatchObject({
+  it('needs the kind of an account, except for the sandbox driver', async () => {
+    expect(await run(words('gateways add kindless --driver zarinpal'))).toMatchObject({
       code: 2,
       out: '',
       notes: expect.stringContaining(
@@ -169,7 +194,7 @@ describe('the command line', () => {
     );
   });
 
-  it('shows a secret when it is made, and in no list', async () => {
+  it('prints a new secret once, and never in a list', async () => {
     const { out } = await run(words('secrets rotate shop --yes --json'));
     const { secret } = JSON.parse(out) as { secret: string };
     expect(secret).toMatch(/^whsec_/);
@@ -188,13 +213,13 @@ describe('the command line', () => {
     }
   });
 
-  it('keeps control characters from outside away from the terminal', async () => {
+  it('prints no control characters of stored texts', async () => {
     const hostile = 'a\u001b[31mred\u0007\u009b2J\u202egnp\u200b\r\nb';
     const { id } = await records.ended('failed', { orderId: hostile });
     await records.sql`
       insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
         completed_at, duration_ms, response_status, error_class, error, response_body)
-      values (${id}, 1, 1, 'schedule', now(), now(), now(), 1, 500, 'http_status', 'Answered 500',
+      values (${id}, 1, 1, 'schedule', now(), now(), now(), 1, 500, 'http_status', 'The receiver answered 500',
         ${hostile})`;
     const control = /[\p{Cc}\p{Cf}]/u;
     for (const line of [
@@ -206,14 +231,14 @@ describe('the command line', () => {
       for (const shown of people.out.split('\n')) expect(shown).not.toMatch(control);
       const programs = await run([...line, '--json']);
       for (const shown of programs.out.split('\n')) expect(shown).not.toMatch(control);
-      // For a program nothing is lost.
+      // JSON escapes them, so programs get all of the text.
       expect(JSON.stringify(JSON.parse(programs.out))).toContain('u001b[31mred');
     }
     const asked = await run(['applications', 'show', hostile]);
     for (const shown of asked.notes.split('\n')) expect(shown).not.toMatch(control);
   });
 
-  it('re-triggers one, a list, or an application, and says by its exit code how that went', async () => {
+  it('re-triggers one delivery, a list or an application, and exits with 1 for a refusal', async () => {
     const exhausted = async () => {
       const { id } = await records.ended('paid');
       await records.sql`
@@ -235,17 +260,17 @@ describe('the command line', () => {
     expect(mixed.out).toMatch(new RegExp(`${two} +re-triggered`));
     expect(mixed.notes).toContain('2 of 2, 1 refused');
     const all = await run(words('deliveries retrigger --application shop --yes --rate 100 --json'));
-    expect(JSON.parse(all.out)).toEqual([{ id: three, done: 'reset' }]);
+    expect(JSON.parse(all.out)).toEqual([{ id: three, result: 'reset' }]);
     const whole = words('deliveries retrigger --application shop --yes --rate 100');
-    expect(await run(whole)).toMatchObject({ code: 0, out: 'There is nothing to re-trigger.' });
+    expect(await run(whole)).toMatchObject({ code: 0, out: 'No delivery is exhausted.' });
     for (const wrong of [
       'deliveries retrigger --yes',
       `deliveries retrigger ${one} --application shop --yes`,
     ])
-      expect((await run(words(wrong))).notes).toContain('Name payments, or an application');
+      expect((await run(words(wrong))).notes).toContain('Name either payments or an --application');
   });
 
-  it('sends a sample webhook and says by its exit code whether it was accepted', async () => {
+  it('sends a sample webhook, and exits with 1 if it is not accepted', async () => {
     await using receiver = await startRawServer((socket, nth) =>
       socket.end(
         nth === 1 ? 'HTTP/1.1 204 No Content\r\n\r\n' : 'HTTP/1.1 500 Oh\r\n\r\nbroken\u001b[2J',
@@ -265,7 +290,7 @@ describe('the command line', () => {
     });
   });
 
-  it('shows no query of a webhook URL, which may be a key', async () => {
+  it('prints no query of a webhook URL', async () => {
     const url = 'http://127.0.0.1:9/hook';
     await run(['applications', 'update', 'shop', '--webhook-url', `${url}?key=hidden`]);
     for (const line of ['applications list', 'applications show shop', 'audit --limit 1'])
@@ -276,18 +301,18 @@ describe('the command line', () => {
       }
   });
 
-  it('makes an application with its first secret, shown once', async () => {
+  it('creates an application, and prints its first secret once', async () => {
     const line = words(
       'applications create fresh --gateway sandbox --callback-url https://a.example/',
     );
-    const made = await run([...line, '--json']);
-    expect(made.code).toBe(0);
-    const { webhook_secret: secret } = JSON.parse(made.out) as { webhook_secret: string };
+    const created = await run([...line, '--json']);
+    expect(created.code).toBe(0);
+    const { webhook_secret: secret } = JSON.parse(created.out) as { webhook_secret: string };
     expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
     expect((await run(words('secrets list fresh --json'))).out).not.toContain(secret.slice(6));
   });
 
-  it('writes who did it, by the name that is given', async () => {
+  it('records the name of --as in the audit log', async () => {
     await run(words('applications disable quiet --as grace --reason test'));
     const { out } = await run(words('audit --subject application:quiet --limit 1 --json'));
     expect(JSON.parse(out)).toMatchObject([

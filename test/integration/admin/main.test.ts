@@ -20,14 +20,16 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-describe('the admin process', () => {
+describe('admin/main.ts', () => {
   const entry = join(import.meta.dirname, '../../../admin/main.ts');
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'payments-admin-'));
     const facts = {
-      ...{ database_url: records.url, temporal_address: '127.0.0.1:9' },
-      ...{ temporal_namespace: 'default', temporal_ui_url: 'http://127.0.0.1:8233' },
+      database_url: records.url,
+      temporal_address: '127.0.0.1:9',
+      temporal_namespace: 'default',
+      temporal_ui_url: 'http://127.0.0.1:8233',
     };
     writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
     const key = keyRing.keys.get('k1')?.toString('base64');
@@ -35,58 +37,61 @@ describe('the admin process', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('finds the embedded stack without settings, and ends when it is done', async () => {
+  it('uses the embedded stack without settings, and exits', async () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [entry, 'applications', 'show', 'shop', '--json'],
-      // An empty variable, as an .env file leaves it, is one that is not set.
+      // An .env file leaves empty variables, which count as not set.
       { env: { DATA_DIR: folder, DATABASE_URL: '', TEMPORAL_ADDRESS: '' }, timeout: 20_000 },
     );
     expect(JSON.parse(stdout)).toMatchObject({ slug: 'shop' });
     const { id } = await records.ended('paid');
-    const told = await promisify(execFile)(process.execPath, [entry, 'payments', 'show', id], {
+    const shown = await promisify(execFile)(process.execPath, [entry, 'payments', 'show', id], {
       env: { DATA_DIR: folder },
     });
-    expect(told.stdout).toContain(`http://127.0.0.1:8233/namespaces/default/workflows/${id}`);
+    expect(shown.stdout).toContain(`http://127.0.0.1:8233/namespaces/default/workflows/${id}`);
   });
 
   it('reads piped credentials', async () => {
     const line = [entry, 'gateways', 'add', 'piped', '--driver', 'zarinpal', '--kind', 'live'];
     const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
     child.stdin.end(`{"merchantId":"${randomUUID()}"}\n`);
-    const [said, refused] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    expect([said, refused]).toEqual(['Added: piped\n', '']);
+    const output = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(output).toEqual(['Added: piped\n', '']);
   });
 
-  it('does its work to the end, and quietly, where nobody reads any more', async () => {
+  it('finishes its work when the reader of its output is gone', async () => {
     const line = [entry, 'applications', 'update', 'shop', '--requests-per-minute', '77', '--json'];
     const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
     child.stdout.destroy();
-    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-    expect([said, code]).toEqual(['', 0]);
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect([stderr, code]).toEqual(['', 0]);
     const [shop] = await records.sql`
       select requests_per_minute as "perMinute" from applications where slug = 'shop'`;
     expect(shop).toEqual({ perMinute: 77 });
   });
 
-  it('says that a statement was cut off, and not that there is no database', async () => {
+  it('reports a cancelled statement, not a missing database', async () => {
     await records.sql.begin(async (tx) => {
       await tx`lock table applications in access exclusive mode`;
       const line = [entry, 'applications', 'list'];
       const child = spawn(process.execPath, line, { env: { DATA_DIR: folder } });
-      // As its timeout would, after 10 seconds.
-      await until('it waits, and is cut off', async () => {
+      // As the statement timeout does after 10 seconds.
+      await until('the statement waits and is cancelled', async () => {
         const [row] = await records.sql`
           select pg_cancel_backend(pid) from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock'`;
         return row !== undefined;
       });
-      const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-      expect([said, code]).toEqual([expect.stringMatching(/^A statement took longer/), 1]);
+      const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      expect([stderr, code]).toEqual([
+        expect.stringMatching(/^A statement exceeded its time limit/),
+        1,
+      ]);
     });
   });
 
-  it('purges payments only where it is told after how many days', async () => {
+  it('purges payments only if KEEP_PAYMENTS_DAYS is set', async () => {
     const id = `PAY_${'0'.repeat(10)}${newPaymentId().slice(14)}`;
     const createdAt = new Date(Date.now() - 200 * 24 * 3_600_000);
     await records.ended('paid', { id, createdAt, application: 'quiet' });
@@ -107,7 +112,7 @@ describe('the admin process', () => {
     process.getuid?.() === 0 &&
     spawnSync(process.execPath, ['-e', `require('fs').readFileSync('${entry}')`], { uid })
       .status === 0;
-  it.runIf(mayRead(nobody))('does its work for a user who has a number and no name', async () => {
+  it.runIf(mayRead(nobody))('works for a user id without a name', async () => {
     const env = { DATABASE_URL: records.url };
     const run = promisify(execFile);
     const disable = [entry, 'applications', 'disable', 'shop'];
@@ -118,8 +123,8 @@ describe('the admin process', () => {
 
   it.each([
     [{}, /DATABASE_URL: is missing/],
-    [{ DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/none' }, /database cannot be reached/],
-  ])('without a database: one sentence and exit code 1', async (env, sentence) => {
+    [{ DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/none' }, /Could not connect to the database/],
+  ])('prints one sentence and exits with 1 without a database', async (env, sentence) => {
     const failed = promisify(execFile)(process.execPath, [entry, 'applications', 'list'], {
       env: { DATA_DIR: join(folder, 'nothing'), ...env },
     });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Operations } from '../../../admin/operations.ts';
-import { runLine, words } from '../../support/admin-line.ts';
-import { aKeyRing, operationsOn } from '../../support/operations.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import type { Operations } from '../../../../admin/operations.ts';
+import { runLine, words } from '../../../support/admin-line.ts';
+import { aKeyRing, operationsOn } from '../../../support/operations.ts';
+import type { Records } from '../../../support/records.ts';
+import { startRecords } from '../../../support/records.ts';
 
 let records: Records;
 let operations: Operations;
@@ -15,7 +15,7 @@ afterAll(() => records.drop());
 
 let lines = 0;
 
-/** Runs a line that changes something, and sees the reason and what was done in the audit log. */
+/** Runs a line that makes a change, and checks its action and reason in the audit log. */
 const change = async (line: string, action: string, secret = '') => {
   const reason = `reason ${(lines += 1)}`;
   const ran = await runLine(() => operations, [...words(line), '--reason', reason], { secret });
@@ -26,7 +26,7 @@ const change = async (line: string, action: string, secret = '') => {
   return ran.out;
 };
 
-it('what is typed of an application is what is changed of it', async () => {
+it('applications commands pass on every option', async () => {
   const create = 'applications create typed --gateway sandbox --webhook-url https://a.example/hook';
   await change(
     `${create} --callback-url https://a.example/1 https://a.example/2`,
@@ -34,7 +34,9 @@ it('what is typed of an application is what is changed of it', async () => {
   );
   const typed = () => operations.applications.get('typed');
   const first = {
-    ...{ status: 'active', defaultGateway: 'sandbox', requestsPerMinute: 120 },
+    status: 'active',
+    defaultGateway: 'sandbox',
+    requestsPerMinute: 120,
     callbackUrls: ['https://a.example/1', 'https://a.example/2'],
     webhookUrl: 'https://a.example/hook',
   };
@@ -43,7 +45,9 @@ it('what is typed of an application is what is changed of it', async () => {
   const update = 'applications update typed --callback-url https://a.example/3 --gateway toy';
   await change(`${update} --requests-per-minute 7`, 'application.update');
   const second = {
-    ...{ status: 'active', defaultGateway: 'toy', requestsPerMinute: 7 },
+    status: 'active',
+    defaultGateway: 'toy',
+    requestsPerMinute: 7,
     callbackUrls: ['https://a.example/3'],
   };
   expect(await typed()).toMatchObject({ ...second, webhookUrl: first.webhookUrl });
@@ -55,7 +59,7 @@ it('what is typed of an application is what is changed of it', async () => {
   expect(await typed()).toMatchObject({ status: 'active' });
 });
 
-it('a token is issued in the mode and for the days that are typed, and revoked', async () => {
+it('tokens commands issue a token with a mode and an expiry, and revoke it', async () => {
   for (const mode of ['live', 'test']) {
     const issue = `tokens issue shop --mode ${mode} --name a --expires-in-days 2 --json`;
     const { token } = JSON.parse(await change(issue, 'token.issue')) as { token: string };
@@ -68,7 +72,7 @@ it('a token is issued in the mode and for the days that are typed, and revoked',
   }
 });
 
-it('a secret is rotated, retired and sealed anew', async () => {
+it('secrets commands rotate, retire and reseal', async () => {
   await change('secrets rotate shop --yes', 'secret.rotate');
   await change('secrets rotate shop --yes', 'secret.rotate');
   const [newer, older] = await operations.secrets.list('shop');
@@ -77,7 +81,7 @@ it('a secret is rotated, retired and sealed anew', async () => {
   await change('secrets reseal', 'secret.reseal');
 });
 
-it('a gateway is added, given credentials, disabled and enabled', async () => {
+it('gateways commands add, update, disable and enable', async () => {
   const credentials = '{"merchant":"m-1"}';
   await change('gateways add acme --driver zibal --kind live', 'gateway.add', credentials);
   await change('gateways update acme --yes', 'gateway.credentials', credentials);
@@ -89,7 +93,7 @@ it('a gateway is added, given credentials, disabled and enabled', async () => {
   expect(await acme()).toMatchObject({ enabled: true });
 });
 
-it('a purge says why, as does a re-trigger', async () => {
+it('purge and retrigger record the reason', async () => {
   await change('purge --yes', 'retention.purge');
   const { id } = await records.ended('paid');
   await records.sql`
