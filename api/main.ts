@@ -31,9 +31,9 @@ await runProcess(async () => {
     config,
     registry,
     dependencies: {
-      postgres: { needed: true, ask: () => probe`select 1` },
+      postgres: { required: true, check: () => probe`select 1` },
       // Creates and reads do without.
-      temporal: temporalDependency(client, { needed: false }),
+      temporal: temporalDependency(client, { required: false }),
     },
   });
   const service = createService({
@@ -56,7 +56,7 @@ await runProcess(async () => {
   logger.info({ port, metrics_port: metricsPort.port }, 'Listening');
 
   return async () => {
-    metricsPort.beginStop();
+    metricsPort.markStopping();
     await shutdownGracefully(server, {
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
       beginStop: service.beginStop,

@@ -71,8 +71,8 @@ await runProcess(async () => {
     config,
     registry,
     dependencies: {
-      postgres: { needed: true, ask: () => probe`select 1` },
-      temporal: temporalDependency(client, { needed: true }),
+      postgres: { required: true, check: () => probe`select 1` },
+      temporal: temporalDependency(client, { required: true }),
     },
     furtherMetrics: engineMetrics.read,
   });
@@ -95,7 +95,7 @@ await runProcess(async () => {
   logger.info({ metrics_port: metricsPort.port }, 'Working');
 
   return async () => {
-    metricsPort.beginStop();
+    metricsPort.markStopping();
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
     await work.close();

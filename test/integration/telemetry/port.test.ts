@@ -18,35 +18,35 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-const ask = async (part: 'api' | 'worker', path: string) => {
-  const answer = await fetch(`${service.metricsUrls[part]}${path}`);
-  return { status: answer.status, text: await answer.text() };
+const get = async (part: 'api' | 'worker', path: string) => {
+  const response = await fetch(`${service.metricsUrls[part]}${path}`);
+  return { status: response.status, text: await response.text() };
 };
 const ready = async (part: 'api' | 'worker') => {
-  const { status, text } = await ask(part, '/readyz');
+  const { status, text } = await get(part, '/readyz');
   return { http: status, ...(JSON.parse(text) as { status: string; missing: string[] }) };
 };
-const all = { http: 200, status: 'ready', missing: [] };
+const allReady = { http: 200, status: 'ready', missing: [] };
 
 describe('the metrics port', () => {
-  it('says that both processes live and are ready', async () => {
+  it('reports that both processes are alive and ready', async () => {
     for (const part of ['api', 'worker'] as const) {
-      expect(await ask(part, '/livez')).toEqual({ status: 200, text: 'alive\n' });
-      expect(await ready(part)).toEqual(all);
+      expect(await get(part, '/livez')).toEqual({ status: 200, text: 'alive\n' });
+      expect(await ready(part)).toEqual(allReady);
     }
   });
 
-  it('has nothing else, and nothing of it is on the public port', async () => {
-    expect((await ask('api', '/')).status).toBe(404);
-    expect((await ask('api', '/api/v1/payments')).status).toBe(404);
+  it('serves its three pages only, and the public port serves none of them', async () => {
+    expect((await get('api', '/')).status).toBe(404);
+    expect((await get('api', '/api/v1/payments')).status).toBe(404);
     for (const path of ['/livez', '/readyz', '/metrics'])
       expect((await fetch(`${service.url}${path}`)).status).toBe(404);
   });
 
-  it('is on loopback unless it is told otherwise', async () => {
+  it('listens on loopback by default', async () => {
     const port = Number(new URL(service.metricsUrls.api).port);
     const refused = await new Promise((resolve) => {
-      // All of 127.0.0.0/8 is this machine; only 127.0.0.1 is listened on.
+      // 127.0.0.2 is this machine too, but not the address that the port listens on.
       const socket = connect({ host: '127.0.0.2', port });
       socket.once('error', () => resolve(true));
       socket.once('connect', () => resolve(false));
@@ -54,7 +54,7 @@ describe('the metrics port', () => {
     expect(refused).toBe(true);
   });
 
-  it('names the variable when its port is taken', async () => {
+  it('names the setting when its port is taken', async () => {
     const lines: string[] = [];
     const second = createProcess('api', 'api/main.ts', {
       ...service.env,
@@ -65,12 +65,12 @@ describe('the metrics port', () => {
     expect(lines.join()).toMatch(/set METRICS_PORT to a free port/);
   });
 
-  it('says that Temporal is missing: the worker is not ready, the API still takes payments', async () => {
+  it('reports a missing Temporal: the worker is not ready, and the API is', async () => {
     await service.engine.stop();
     expect(
-      await until('the worker misses it', async () => {
-        const said = await ready('worker');
-        return said.http === 503 && said;
+      await until('the worker is not ready', async () => {
+        const readiness = await ready('worker');
+        return readiness.http === 503 && readiness;
       }),
     ).toEqual({ http: 503, status: 'not_ready', missing: ['temporal'] });
     expect(await ready('api')).toEqual({ http: 200, status: 'ready', missing: ['temporal'] });
@@ -81,18 +81,21 @@ describe('the metrics port', () => {
     ).toBe(0);
     const { token } = await service.anApplication();
     await createJourney(service, token).create();
-    expect((await ask('worker', '/livez')).status).toBe(200);
+    expect((await get('worker', '/livez')).status).toBe(200);
 
     await service.engine.start();
     for (const part of ['api', 'worker'] as const)
-      await until(`the ${part} has it again`, async () => (await ready(part)).missing.length === 0);
+      await until(
+        `nothing is missing for the ${part}`,
+        async () => (await ready(part)).missing.length === 0,
+      );
   });
 
-  it('says that Postgres is missing, within its limit also when it hangs, and samples nothing of it', async () => {
+  it('reports a missing or hanging Postgres, and exports no samples of it', async () => {
     const samplesOf = async () =>
       (await scrape(service.metricsUrls.worker)).value('payments_outbox_size');
     expect(await samplesOf()).toBeDefined();
-    const goOn = await postgres.freeze();
+    const unfreeze = await postgres.freeze();
     try {
       const began = performance.now();
       const missing = { http: 503, status: 'not_ready', missing: ['postgres'] };
@@ -100,21 +103,27 @@ describe('the metrics port', () => {
       expect(performance.now() - began).toBeLessThan(10_000);
       expect(await samplesOf()).toBeUndefined();
     } finally {
-      goOn();
+      unfreeze();
     }
     for (const part of ['api', 'worker'] as const)
-      await until(`the ${part} has it again`, async () => (await ready(part)).missing.length === 0);
-    await until('it is sampled again', async () => (await samplesOf()) !== undefined);
+      await until(
+        `nothing is missing for the ${part}`,
+        async () => (await ready(part)).missing.length === 0,
+      );
+    await until('a sample', async () => (await samplesOf()) !== undefined);
 
     await postgres.stop();
     for (const part of ['api', 'worker'] as const)
       expect(await ready(part)).toEqual({ http: 503, status: 'not_ready', missing: ['postgres'] });
     await postgres.start();
     for (const part of ['api', 'worker'] as const)
-      await until(`the ${part} has it again`, async () => (await ready(part)).missing.length === 0);
+      await until(
+        `nothing is missing for the ${part}`,
+        async () => (await ready(part)).missing.length === 0,
+      );
   });
 
-  it('says that Postgres is missing while it only reads, and stays on no connection to a standby', async () => {
+  it('reports a read-only Postgres as missing, and leaves a standby', async () => {
     await postgres.stop();
     const promote = await postgres.startStandby();
     try {
@@ -131,31 +140,34 @@ describe('the metrics port', () => {
       await promote();
     }
     for (const part of ['api', 'worker'] as const)
-      await until(`the ${part} has it again`, async () => (await ready(part)).missing.length === 0);
+      await until(
+        `nothing is missing for the ${part}`,
+        async () => (await ready(part)).missing.length === 0,
+      );
     await postgres.sql`delete from workflow_outbox where false`;
   });
 
-  it('says that the process stops, until it has stopped', async () => {
+  it('reports that the process is stopping, until it has stopped', async () => {
     const port = await freePort();
     const api = await service.anotherApi({
       METRICS_PORT: String(port),
       SHUTDOWN_GRACE_SECONDS: '20',
     });
-    const look = async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
-      return { http: answer.status, ...((await answer.json()) as { status: string }) };
+    const readiness = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+      return { http: response.status, ...((await response.json()) as { status: string }) };
     };
-    // One idle connection keeps it waiting for its grace.
+    // An idle connection makes the API wait for its grace period.
     const idle = connect({ host: '127.0.0.1', port: Number(new URL(api.url).port) });
-    await until('it is connected', () => !idle.connecting);
+    await until('the connection', () => !idle.connecting);
     const stopped = api.process.stop();
-    const said = await until('it says so', async () => {
-      const readiness = await look();
-      return readiness.status === 'stopping' && readiness;
+    const stopping = await until('the status stopping', async () => {
+      const current = await readiness();
+      return current.status === 'stopping' && current;
     });
-    expect(said).toEqual({ http: 503, status: 'stopping', missing: [] });
+    expect(stopping).toEqual({ http: 503, status: 'stopping', missing: [] });
     idle.destroy();
     await stopped;
-    await expect(look()).rejects.toThrow('fetch failed');
+    await expect(readiness()).rejects.toThrow('fetch failed');
   });
 });

@@ -5,8 +5,8 @@ import { responsesOf } from '../../../api/http/responses.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
 import { alerts } from '../../../contract/alerts.ts';
-import { exchangeResults } from '../../../contract/gateway-exchange.ts';
 import { failureReasons } from '../../../contract/failure-codes.ts';
+import { exchangeResults } from '../../../contract/gateway-exchange.ts';
 import { isTerminal, statuses } from '../../../contract/status.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
@@ -28,38 +28,38 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
-/** Some exist from when they first count: a call that failed is one. */
+/** The metric of failed calls exists only after the first failed call. */
 const failACall = async () => {
   await service.engine.stop();
   await until(
-    'a call has failed',
+    'a failed call',
     async () => (await watch.valueOf('worker', 'temporal_request_failure_total')) > 0,
   );
   await service.engine.start();
 };
 
-/** No worker can go on with a workflow that its code does not know. */
+/** Makes workflow tasks fail: the workers do not have this workflow type. */
 const failATask = async () => {
   const unknown = { taskQueue: 'payments', workflowId: 'unknown', args: [] };
   const handle = await service.client.workflow.start('unknown', unknown);
   await until(
-    'a task has failed',
+    'a failed task',
     async () =>
       (await watch.valueOf('worker', 'temporal_workflow_task_execution_failed_total')) > 0,
   );
   await handle.terminate();
 };
 
-describe('metrics of others that the dashboard shows', () => {
-  it('tell of an event loop that stood still', async () => {
+describe('the metrics of Node and of the Temporal SDK', () => {
+  it('show an event loop that was blocked', async () => {
     for (const part of ['api', 'worker'] as const) {
-      // Each scrape begins anew.
+      // Each scrape resets the maximum.
       await until(
-        `the ${part} is at rest`,
+        `the ${part} is idle`,
         async () => (await watch.valueOf(part, 'nodejs_eventloop_lag_max_seconds')) < 0.3,
       );
-      // A scrape that comes before the loop has looked at its clock takes the stop away unseen.
-      await until(`the stop of the ${part} is seen`, async () => {
+      // A scrape right after the stop may reset the maximum before the loop has measured it.
+      await until(`the lag of the ${part}`, async () => {
         service[part].signal('SIGSTOP');
         await sleep(400);
         service[part].signal('SIGCONT');
@@ -70,7 +70,7 @@ describe('metrics of others that the dashboard shows', () => {
     }
   });
 
-  it('tell of the work of the process and of the SDK', async () => {
+  it('show CPU time and task latencies', async () => {
     const sdk = (name: string, labels: Labels = {}) => ({ part: 'worker' as const, name, labels });
     const moved = watch.grow(
       [
@@ -86,21 +86,21 @@ describe('metrics of others that the dashboard shows', () => {
     await expect(moved).resolves.toBeUndefined();
   });
 
-  it('tell how many slots are free', async () => {
+  it('show the free slots', async () => {
     const slots = { task_queue: 'webhooks', worker_type: 'ActivityWorker' };
     const name = 'temporal_worker_task_slots_available';
-    const answer = Promise.withResolvers<number>();
-    service.receiver.behave(() => answer.promise);
+    const response = Promise.withResolvers<number>();
+    service.receiver.behave(() => response.promise);
     await watch.isNow('worker', name, slots, (value) => value === 100);
     await journey.finish('pay');
     await watch.isNow('worker', name, slots, (value) => value === 99);
-    answer.resolve(204);
+    response.resolve(204);
     const all = watch.isNow('worker', name, slots, (value) => value === 100);
     await expect(all).resolves.toBe(true);
   });
 });
 
-it('no label holds an id, an address or what belongs to one payment', async () => {
+it('no label holds an id, an address or data of one payment', async () => {
   const id = await journey.finish('pay');
   for (const url of Object.values(service.metricsUrls)) {
     const { text } = await scrape(url);
@@ -109,7 +109,7 @@ it('no label holds an id, an address or what belongs to one payment', async () =
   }
 });
 
-/** As runbook.md tells operators to name them. */
+/** The jobs of deploy/prometheus.yml. */
 const jobs = ['payments-api', 'payments-worker'];
 
 const tasks = Object.keys({
@@ -120,8 +120,8 @@ const tasks = Object.keys({
   deleteExpiredIdempotencyKeys: true,
 } satisfies Record<keyof ReturnType<typeof createSweeperActivities>, true>);
 
-/** A label's values where code decides them; of the others those count that the service shows. */
-const decided: Record<string, Record<string, readonly string[]>> = {
+/** Labels whose values are fixed in the code. For other labels, the scraped values count. */
+const fixedValues: Record<string, Record<string, readonly string[]>> = {
   payments_alerts: { alert: alerts },
   payments_outcomes: {
     status: statuses.filter(isTerminal),
@@ -137,13 +137,13 @@ const decided: Record<string, Record<string, readonly string[]>> = {
     route: Object.values<Route>(routes).map(({ path }) => path),
   },
   payments_sweeper_last_success_timestamp_seconds: { task: tasks },
-  payments_swept: { task: tasks },
+  payments_sweeper_processed: { task: tasks },
 };
 
 describe('the dashboard and the alerts', () => {
   const files = ['dashboard.json', 'alerts.yml'].map((file) => ({
     file,
-    ...readExpressions(`docs/operating/${file}`),
+    ...readExpressions(`deploy/${file}`),
   }));
   const recorded = files.flatMap((each) => each.recorded);
   let scraped: Awaited<ReturnType<typeof scrape>>[];
@@ -154,27 +154,27 @@ describe('the dashboard and the alerts', () => {
     scraped = await Promise.all(Object.values(service.metricsUrls).map((url) => scrape(url)));
   });
 
-  it.each(files)('show no metric that is not there: $file', ({ names }) => {
-    const there = new Set([...recorded, ...scraped.flatMap((each) => each.names)]);
+  it.each(files)('use existing metrics only: $file', ({ names }) => {
+    const existing = new Set([...recorded, ...scraped.flatMap((each) => each.names)]);
     const used = names.map((name) =>
-      there.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
+      existing.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
     );
     expect(used.length).toBeGreaterThan(20);
-    expect(used.filter((name) => !there.has(name))).toEqual([]);
+    expect(used.filter((name) => !existing.has(name))).toEqual([]);
   });
 
-  it.each(files)('compare labels with no value that they cannot have: $file', ({ matchers }) => {
-    const shown = (metric: string, label: string) =>
+  it.each(files)('match existing label values only: $file', ({ matchers }) => {
+    const scrapedValues = (metric: string, label: string) =>
       scraped.flatMap(({ samples }) =>
         samples.flatMap(({ name, labels }) => (name === metric ? (labels[label] ?? []) : [])),
       );
     const valuesOf = (metric: string, label: string) => {
       const of = metric.replace(/^\w+:(\w+):\w+$/, '$1').replace(/_(total|bucket|sum|count)$/, '');
-      return label === 'job' ? jobs : (decided[of]?.[label] ?? shown(metric, label));
+      return label === 'job' ? jobs : (fixedValues[of]?.[label] ?? scrapedValues(metric, label));
     };
-    const wrong = matchers.flatMap(({ metric, label, value, means }) => {
+    const wrong = matchers.flatMap(({ metric, label, value, alternatives }) => {
       const values = valuesOf(metric, label);
-      const isKnown = means.every((is) => values.some(is));
+      const isKnown = alternatives.every((matches) => values.some(matches));
       return isKnown ? [] : [`${metric} has no ${label} ${value}`];
     });
     expect(matchers.length).toBeGreaterThan(3);

@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startFailingEngine } from '../../support/failing-engine.ts';
-import { emptyMessage } from '../../support/grpc.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { startFailingEngine } from '../support/failing-engine.ts';
+import { emptyMessage } from '../support/grpc.ts';
+import type { Records } from '../support/records.ts';
+import { startRecords } from '../support/records.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const { ListWorkflowExecutionsResponse } = proto.temporal.api.workflowservice.v1;
 const ids = ['a', 'b', 'c', 'd'];
@@ -39,47 +39,50 @@ afterAll(async () => {
 
 const run = async (line: string[], env: Record<string, string>) => {
   const [entry = '', ...args] = line;
-  const path = join(import.meta.dirname, '../../..', entry);
+  const path = join(import.meta.dirname, '../..', entry);
   const child = spawn(process.execPath, [path, ...args], {
     env: { DATABASE_URL: records.url, TEMPORAL_ADDRESS: engine.address, ...env },
   });
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  return { said, code };
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { stderr, code };
 };
 
-/** The SDK repeats a call from a timer, which throws once the connection is closed: nothing may be left. */
-describe('a program that Temporal leaves in the middle of several calls', () => {
-  it('the admin says in one sentence what failed, and why', async () => {
+/** The SDK retries a call from a timer, which throws once the connection is closed. */
+describe('a program whose connection to Temporal fails during several calls', () => {
+  it('prints one sentence with the reason: admin reconcile', async () => {
     for (let count = 0; count < 12; count += 1) await records.opened();
     await records.sql`update payments set created_at = now() - interval '2 minutes'`;
-    const { said, code } = await run(['admin/main.ts', 'reconcile'], {});
-    // By then it may have asked until its deadline.
+    const { stderr, code } = await run(['admin/main.ts', 'reconcile'], {});
+    // The retries may have reached the deadline.
     const why = '(14 UNAVAILABLE|4 DEADLINE_EXCEEDED).*';
-    expect(said).toMatch(new RegExp(`^It failed: Failed to describe workflow \\(${why}\\)\n$`));
+    expect(stderr).toMatch(new RegExp(`^Failed: Failed to describe workflow \\(${why}\\)\n$`));
     expect(code).toBe(1);
   });
 
-  it('replay-open does not say that a workflow is different', async () => {
-    const { code, said } = await run(['worker/replay-open.ts'], {
+  it('does not report a workflow as different: replay-open', async () => {
+    const { code, stderr } = await run(['worker/replay-open.ts'], {
       WORKFLOW_BUNDLE: inject('workflowBundle'),
     });
     expect(code).toBe(2);
-    expect(said).not.toContain('Channel');
+    expect(stderr).not.toContain('Channel');
   });
 });
 
-it('an api that stops while neither Temporal nor Postgres answers has not failed', async () => {
+it('exits with 0 when the API stops while neither Temporal nor Postgres responds', async () => {
   const proxy = await startTcpProxy([records.url]);
   try {
     const url = new URL(records.url);
     url.port = new URL(proxy.url).port;
-    const child = spawn(process.execPath, [join(import.meta.dirname, '../../../api/main.ts')], {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../../api/main.ts')], {
       env: {
-        ...{ DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' },
-        ...{ API_PORT: '0', METRICS_PORT: '0', PUBLIC_BASE_URL: 'http://127.0.0.1:1' },
+        DATABASE_URL: url.href,
+        TEMPORAL_ADDRESS: '127.0.0.1:9',
+        API_PORT: '0',
+        METRICS_PORT: '0',
+        PUBLIC_BASE_URL: 'http://127.0.0.1:1',
       },
     });
-    const said = text(child.stderr);
+    const stderr = text(child.stderr);
     const metricsPort = await new Promise<number>((resolve) =>
       child.stdout.on('data', (data: Buffer) => {
         const [, port] = /"metrics_port":(\d+)/.exec(data.toString()) ?? [];
@@ -90,7 +93,7 @@ it('an api that stops while neither Temporal nor Postgres answers has not failed
     proxy.silence();
     child.kill('SIGTERM');
     const [code] = await once(child, 'exit');
-    expect(await said).toBe('');
+    expect(await stderr).toBe('');
     expect(code).toBe(0);
   } finally {
     await proxy.stop();
