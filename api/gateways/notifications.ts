@@ -5,7 +5,10 @@ import type { RecordedAccount } from '../../contract/gateway-account.ts';
 import { slugPattern } from '../../contract/ids.ts';
 import { isTerminal } from '../../contract/status.ts';
 import { GatewayUnavailable } from '../../gateways/errors.ts';
-import type { Notification, NotificationRequest as GatewayRequest } from '../../gateways/gateway.ts';
+import type {
+  Notification,
+  NotificationRequest as GatewayRequest,
+} from '../../gateways/gateway.ts';
 import type { NotificationReader } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';

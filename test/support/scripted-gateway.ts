@@ -9,7 +9,9 @@ import type { AdapterOf } from '../../gateways/adapters.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { Records } from './records.ts';
 
-export const confirmed = (fields: Partial<Extract<GatewayStatus, { state: 'paid' }>> = {}): GatewayStatus => ({
+export const confirmed = (
+  fields: Partial<Extract<GatewayStatus, { state: 'paid' }>> = {},
+): GatewayStatus => ({
   state: 'paid',
   amount: 1250,
   currency: 'EUR',

@@ -237,7 +237,11 @@ describe('the last inquiry', () => {
   describe('where nobody can look for money then', () => {
     const startLate = () => Promise.reject(new Error('the engine is away'));
     /** A try that is answered this when another one has ended the payment meanwhile. */
-    const answeredLate = async (answer: GatewayStatus, earlier: GatewayStatus, meanwhile: GatewayStatus = waiting) => {
+    const answeredLate = async (
+      answer: GatewayStatus,
+      earlier: GatewayStatus,
+      meanwhile: GatewayStatus = waiting,
+    ) => {
       const { id } = await records.sent();
       const verifying = (said: GatewayStatus) => withGateway(records, { verify: async () => said });
       await verifying(earlier).verifyPayment({ id, returned: false });

@@ -51,7 +51,9 @@ it('what was said to the gateway is kept in the statement that writes what it me
     { operation: 'open', result: 'opened', code: null, message: null },
   ]);
 
-  const asked = counted({ verify: inTurn<GatewayStatus>({ state: 'waiting' }, silence, confirmed()) });
+  const asked = counted({
+    verify: inTurn<GatewayStatus>({ state: 'waiting' }, silence, confirmed()),
+  });
   await asked.verifyPayment({ id, returned: false });
   await asked.verifyPayment({ id, returned: false });
   expect(asked.statements()).toBe(4);

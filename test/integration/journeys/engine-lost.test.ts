@@ -41,7 +41,9 @@ it('docs/operating/restoring.md: Temporal comes back empty, and all that is open
   const api = await service.anotherApi({ TEMPORAL_NAMESPACE: namespace });
   const journey = createJourney(api, (await service.anApplication()).token);
   const client = new Client({ connection: service.client.connection, namespace });
-  const operations = operationsOn(service.sql, { temporal: async () => createTemporalAdmin(client) });
+  const operations = operationsOn(service.sql, {
+    temporal: async () => createTemporalAdmin(client),
+  });
   const reconcile = () =>
     operations.reconcile({ since: null, limit: 100, scan: 100, heal: true, reason: null });
   const waiting = await journey.atGateway();
