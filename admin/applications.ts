@@ -51,7 +51,7 @@ export const lockApplication = async (tx: Queries, slug: string): Promise<Applic
   throw noApplication(slug);
 };
 
-/** Tells a mistyped name from an application without data. @throws Refusal */
+/** @throws Refusal, so that a mistyped name does not look like an application without data */
 export const findApplication = async (sql: Sql, slug: string): Promise<Application> => {
   const application = await createApplications(sql).get(slug);
   if (application) return application;

@@ -29,7 +29,12 @@ export class AttemptError extends Error {
 }
 
 const connectCodes = new Set([
-  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EACCES', 'EPERM'],
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'EACCES',
+  'EPERM',
   // Only if `lacksIpv6`. Otherwise the fault is ours.
   'EADDRNOTAVAIL',
 ]);
@@ -38,8 +43,14 @@ const timeoutCodes = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** Not the receiver's fault: the activity repeats the attempt under the same number. */
 const ourOwnCodes = new Set([
-  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'],
-  ...['UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_INVALID_ARG'],
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+  'UND_ERR_INVALID_ARG',
 ]);
 
 /** Node's codes, and those of OpenSSL for X.509. */

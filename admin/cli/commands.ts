@@ -55,7 +55,7 @@ export const count = (max: number) => (text: string) => {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
 };
 
-/** `--as "$USER"` is empty if nobody is logged in. The audit log needs a name. */
+/** `--as "$USER"` may be empty. The audit log needs a name. */
 const actor = (text: string): string => {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It must not be empty.');

@@ -27,13 +27,13 @@ const answers = {
 };
 
 let records: Records;
-let engine: Awaited<ReturnType<typeof startFailingEngine>>;
+let temporal: Awaited<ReturnType<typeof startFailingEngine>>;
 beforeAll(async () => {
   records = await startRecords();
-  engine = await startFailingEngine(answers);
+  temporal = await startFailingEngine(answers);
 });
 afterAll(async () => {
-  engine?.stop();
+  temporal?.stop();
   await records?.drop();
 });
 
@@ -41,7 +41,7 @@ const run = async (line: string[], env: Record<string, string>) => {
   const [entry = '', ...args] = line;
   const path = join(import.meta.dirname, '../..', entry);
   const child = spawn(process.execPath, [path, ...args], {
-    env: { DATABASE_URL: records.url, TEMPORAL_ADDRESS: engine.address, ...env },
+    env: { DATABASE_URL: records.url, TEMPORAL_ADDRESS: temporal.address, ...env },
   });
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   return { stderr, code };

@@ -69,11 +69,11 @@ describe('applications', () => {
     await expect(applications.setStatus(slug, 'active', null)).rejects.toThrow(
       'already has these settings',
     );
-    await expect(applications.setStatus('nobody', 'active', null)).rejects.toThrow(
-      'There is no application "nobody"',
+    await expect(applications.setStatus('unknown', 'active', null)).rejects.toThrow(
+      'There is no application "unknown"',
     );
     expect(await logOf(`application:${slug}`)).toHaveLength(1);
-    expect(await logOf('application:nobody')).toEqual([]);
+    expect(await logOf('application:unknown')).toEqual([]);
   });
 
   it.each([

@@ -107,18 +107,18 @@ describe('admin/main.ts', () => {
     expect(await purged({ KEEP_PAYMENTS_DAYS: '199' })).toBe(1);
   });
 
-  const nobody = 54_321;
+  const unknownUid = 54_321;
   const mayRead = (uid: number): boolean =>
     process.getuid?.() === 0 &&
     spawnSync(process.execPath, ['-e', `require('fs').readFileSync('${entry}')`], { uid })
       .status === 0;
-  it.runIf(mayRead(nobody))('works for a user id without a name', async () => {
+  it.runIf(mayRead(unknownUid))('works for a user id without a name', async () => {
     const env = { DATABASE_URL: records.url };
     const run = promisify(execFile);
     const disable = [entry, 'applications', 'disable', 'shop'];
-    await run(process.execPath, disable, { env, uid: nobody, timeout: 20_000 });
+    await run(process.execPath, disable, { env, uid: unknownUid, timeout: 20_000 });
     const [change] = await records.sql`select actor from audit_log order by id desc limit 1`;
-    expect(change).toEqual({ actor: `uid ${nobody}` });
+    expect(change).toEqual({ actor: `uid ${unknownUid}` });
   });
 
   it.each([

@@ -30,7 +30,7 @@ describe('payments', () => {
   it('have a timeline with every attempt, its status and its body', async () => {
     const workflowUrl = (id: string) => `http://127.0.0.1:8233/workflows/${id}`;
     const { payments } = operationsOn(records.sql, { workflowUrl });
-    const { id } = await records.ended('failed', { orderId: 'order-told' });
+    const { id } = await records.ended('failed', { orderId: 'order-timeline' });
     await records.sql`
       insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
         completed_at, duration_ms, response_status, error_class, error, response_body,
@@ -60,7 +60,7 @@ describe('payments', () => {
     const { payments } = operationsOn(records.sql);
     const orderId = 'order-twice';
     const failed = await records.ended('failed', { orderId });
-    const meanwhile = await records.sent({ orderId });
+    const duplicate = await records.sent({ orderId });
     const first = await records.ended('paid', { orderId });
     const later = { createdAt: new Date(Date.now() + 1_000) };
     const second = await records.created({ orderId, ...later });
@@ -73,15 +73,15 @@ describe('payments', () => {
     expect(await marks()).toEqual(
       new Map([
         [failed.id, null],
-        [meanwhile.id, null],
+        [duplicate.id, null],
         [first.id, null],
         [second.id, first.id],
       ]),
     );
-    const { ended, event } = endOf(meanwhile, 'paid', new Date(Date.now() + 2_000));
+    const { ended, event } = endOf(duplicate, 'paid', new Date(Date.now() + 2_000));
     await records.paymentOutcomes.end(ended, event, noWords);
-    expect((await marks()).get(meanwhile.id)).toBe(first.id);
-    const { timeline } = await payments.get(meanwhile.id);
+    expect((await marks()).get(duplicate.id)).toBe(first.id);
+    const { timeline } = await payments.get(duplicate.id);
     expect(timeline).toContainEqual(
       expect.objectContaining({
         what: 'duplicate: another payment of the order was paid before',

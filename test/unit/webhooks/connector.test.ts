@@ -114,10 +114,19 @@ describe('createWebhookDispatcher', () => {
   });
 
   it.each([
-    ...['https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/'],
-    ...['https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/'],
-    ...['https://10.0.0.1/', 'https://169.254.169.254/', 'https://[fd00:ec2::254]/'],
-    ...['https://localhost/', 'https://0/', 'https://１２７.０.０.１/'],
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://10.0.0.1/',
+    'https://169.254.169.254/',
+    'https://[fd00:ec2::254]/',
+    'https://localhost/',
+    'https://0/',
+    'https://１２７.０.０.１/',
   ])('blocks the literal address %s without dialling', async (url) => {
     const { dialled, send } = createSender({
       resolve: () => Promise.reject(new Error('a literal is not looked up')),

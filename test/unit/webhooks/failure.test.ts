@@ -21,7 +21,7 @@ describe('failureOf', () => {
     }
   });
 
-  it('tells the receiver to send its intermediate certificates', () => {
+  it('says that the receiver must send its intermediate certificates', () => {
     const { error } = failureOf(withCode('UNABLE_TO_VERIFY_LEAF_SIGNATURE'));
     expect(error).toContain('incomplete: the receiver must send its intermediate certificates');
   });

@@ -94,24 +94,24 @@ describe('the admin command line', () => {
   });
 
   it('prints one sentence and exits with 1 for a refusal', async () => {
-    expect(await run(words('applications show nobody'))).toMatchObject({
+    expect(await run(words('applications show unknown'))).toMatchObject({
       code: 1,
       out: '',
-      notes: 'There is no application "nobody".',
+      notes: 'There is no application "unknown".',
     });
   });
 
   it.each([
-    'tokens list nobody',
-    'secrets list nobody',
-    'deliveries list --application nobody',
-    'deliveries retrigger --application nobody --yes',
-    'payments find --application nobody',
+    'tokens list unknown',
+    'secrets list unknown',
+    'deliveries list --application unknown',
+    'deliveries retrigger --application unknown --yes',
+    'payments find --application unknown',
   ])('refuses an unknown application: %s', async (line) => {
     expect(await run(words(line))).toMatchObject({
       code: 1,
       out: '',
-      notes: 'There is no application "nobody".',
+      notes: 'There is no application "unknown".',
     });
   });
 

@@ -18,10 +18,10 @@ const addGateway = ({ stderrIsTty = true } = {}) => {
       return stdin;
     },
   });
-  const said: string[] = [];
+  const printed: string[] = [];
   const output = (isTTY = true) => {
     const stream = Object.assign(new PassThrough(), { isTTY });
-    stream.on('data', (chunk) => said.push(String(chunk)));
+    stream.on('data', (chunk) => printed.push(String(chunk)));
     return stream;
   };
   const sealed: (string | null)[] = [];
@@ -38,7 +38,7 @@ const addGateway = ({ stderrIsTty = true } = {}) => {
   const ended = runAdmin({ io, open: async () => operations }, line.split(' '));
   return {
     async type(...chunks: (string | Buffer)[]) {
-      await until('the question', () => said.includes(question));
+      await until('the question', () => printed.includes(question));
       for (const chunk of chunks) {
         stdin.write(chunk);
         await turn();
@@ -48,7 +48,7 @@ const addGateway = ({ stderrIsTty = true } = {}) => {
     },
     stdin,
     modes,
-    said: () => said.join(''),
+    printed: () => printed.join(''),
     sealed,
     ended,
   };
@@ -60,15 +60,15 @@ it.each([
 ])('%s at a question refuses, and ends the line', async (_, key) => {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
   const stderr = Object.assign(new PassThrough(), { isTTY: true });
-  const said: string[] = [];
-  stderr.on('data', (chunk) => said.push(String(chunk)));
+  const printed: string[] = [];
+  stderr.on('data', (chunk) => printed.push(String(chunk)));
   const io = createIo({ stdin, stdout: stderr, stderr } as unknown as NodeJS.Process);
   const open = () => Promise.reject(new Error('No connection is made'));
   const ended = runAdmin({ io, open }, ['secrets', 'rotate', 'shop']);
-  await until('the question', () => said.join('').includes('(yes/no)'));
+  await until('the question', () => printed.join('').includes('(yes/no)'));
   stdin.write(key);
   expect(await ended).toBe(1);
-  expect(said.join('')).toMatch(/\nNothing was done\.\n$/);
+  expect(printed.join('')).toMatch(/\nNothing was done\.\n$/);
 });
 
 it('shows no control characters of the arguments in a question', async () => {
@@ -85,13 +85,13 @@ describe('readSecret', () => {
   afterAll(() => void vi.useRealTimers());
 
   it('reads pasted JSON of several lines, and leaves nothing to the shell', async () => {
-    const { type, stdin, modes, said, sealed, ended } = addGateway();
+    const { type, stdin, modes, printed, sealed, ended } = addGateway();
     await type('{\r', '  "merchant": "very-', 'secret"\n}\n', 'rm -r secrets\n', '\n');
     expect(await ended).toBe(0);
     expect(sealed.map((text) => JSON.parse(text ?? ''))).toEqual([{ merchant: 'very-secret' }]);
     expect(stdin.readableLength).toBe(0);
     expect(modes).toEqual([true, false]);
-    expect(said()).toBe(`${question}\nAdded: acme\n`);
+    expect(printed()).toBe(`${question}\nAdded: acme\n`);
   });
 
   it('swallows the rest of a pasted text until it stops', async () => {
@@ -120,13 +120,13 @@ describe('readSecret', () => {
     ['Ctrl-C', ['{"merchant":\n', '\u0003', '"very-secret"}\n']],
     ['Ctrl-D before any input', ['\n', '\u0004']],
   ])('refuses after %s, and swallows the rest', async (_, chunks) => {
-    const { type, stdin, modes, said, sealed, ended } = addGateway();
+    const { type, stdin, modes, printed, sealed, ended } = addGateway();
     await type(...chunks);
     expect(await ended).toBe(1);
     expect(sealed).toEqual([]);
     expect(stdin.readableLength).toBe(0);
     expect(modes).toEqual([true, false]);
-    expect(said()).toBe(`${question}\nNothing was done.\n`);
+    expect(printed()).toBe(`${question}\nNothing was done.\n`);
   });
 
   it('hides the input when stderr is redirected', async () => {
