@@ -40,19 +40,19 @@ export const post = async ({
 }: WebhookRequest): Promise<WebhookResult> => {
   signal.throwIfAborted();
   const began = performance.now();
-  const abortion: Abortion = { aborted: false, abort: () => {} };
+  const handle: AbortHandle = { aborted: false, abort: () => {} };
   const abort = () => {
-    abortion.aborted = true;
-    abortion.abort();
+    handle.aborted = true;
+    handle.abort();
   };
   const timer = setTimeout(abort, deadlineMs);
   signal.addEventListener('abort', abort);
   try {
-    const response = await exchange(webhook, abortion);
+    const response = await exchange(webhook, handle);
     return { ...toResult(response), durationMs: elapsedMs(began) };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const failure = abortion.aborted ? timedOut(deadlineMs) : failureOf(error);
+    const failure = handle.aborted ? timedOut(deadlineMs) : failureOf(error);
     return { ...noResponse, ...failure, durationMs: elapsedMs(began) };
   } finally {
     clearTimeout(timer);
@@ -61,7 +61,7 @@ export const post = async ({
 };
 
 /** Set by the deadline or the signal. A second AbortSignal for each attempt would cost a third of it. */
-interface Abortion {
+interface AbortHandle {
   aborted: boolean;
   /** Ends the exchange. */
   abort: () => void;
@@ -109,7 +109,7 @@ const exchange = (
     body,
     dispatcher,
   }: Pick<WebhookRequest, 'url' | 'headers' | 'body' | 'dispatcher'>,
-  abortion: Abortion,
+  handle: AbortHandle,
 ): Promise<Response> =>
   new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(url);
@@ -119,7 +119,7 @@ const exchange = (
       else reject(error ?? new Error('The response has no status'));
     };
     let request: Dispatcher.DispatchController | undefined;
-    abortion.abort = () => {
+    handle.abort = () => {
       const reason = new Error('The attempt was aborted');
       request?.abort(reason);
       end(reason);
@@ -130,7 +130,7 @@ const exchange = (
         onRequestStart(controller) {
           request = controller;
           // It may have waited for a connection until after the abort.
-          if (abortion.aborted) abortion.abort();
+          if (handle.aborted) handle.abort();
         },
         onResponseStart(_controller, status) {
           // A 1xx is followed by the final status.

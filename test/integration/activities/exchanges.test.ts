@@ -192,7 +192,7 @@ describe("the sweep's inquiries", () => {
     expect(timeline).toContainEqual(
       expect.objectContaining({
         what: 'gateway: inquire',
-        details: expect.stringMatching(/^settling/),
+        details: expect.stringMatching(/^processing/),
       }),
     );
   });
