@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayUnavailable } from '../gateways/gateway.ts';
+import { GatewayUnavailable } from '../gateways/errors.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { PaymentExchange, GatewayExchanges } from '../postgres/gateway-exchanges.ts';

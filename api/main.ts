@@ -5,7 +5,8 @@ import { openMetricsPort } from '../telemetry/port.ts';
 import { instrumentSql } from '../telemetry/query-metrics.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { withQueryTimeout } from '../postgres/driver/query-timeout.ts';
-import { createLogger, listen, runProcess, SetupError } from '../process.ts';
+import { listen, runProcess, SetupError } from '../process.ts';
+import { createLogger } from '../telemetry/log.ts';
 import { createHttpServer } from './http/server.ts';
 import { shutdownGracefully } from './http/shutdown.ts';
 import { connectClient } from '../temporal/client.ts';
@@ -32,9 +33,9 @@ await runProcess(async () => {
     config,
     registry,
     dependencies: {
-      postgres: { needed: true, ask: () => probe`select 1` },
+      postgres: { required: true, check: () => probe`select 1` },
       // Creates and reads work without Temporal.
-      temporal: temporalDependency(client, { needed: false }),
+      temporal: temporalDependency(client, { required: false }),
     },
   });
   const service = createService({
@@ -57,7 +58,7 @@ await runProcess(async () => {
   logger.info({ port, operations_port: operations.port }, 'Listening');
 
   return async () => {
-    operations.beginStop();
+    operations.markStopping();
     await shutdownGracefully(server, {
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
       drain: service.drain,

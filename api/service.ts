@@ -10,7 +10,7 @@ import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
-import type { Logger } from '../process.ts';
+import type { Logger } from '../telemetry/log.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
 import { createAuthenticate } from './auth/authentication.ts';
 import { getApplicationHandler } from './auth/me.ts';

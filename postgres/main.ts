@@ -1,5 +1,6 @@
 import { readDatabaseConfig } from '../config.ts';
-import { createLogger, runOnce, SetupError } from '../process.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { runOnce, SetupError } from '../process.ts';
 import { connect } from './driver/connection.ts';
 import { migrate } from './migrate.ts';
 

@@ -2,7 +2,7 @@ import type { Sql } from '../postgres/driver/sql.ts';
 import { interceptQueries } from '../postgres/driver/intercept-queries.ts';
 import type { DatabaseMetrics } from './metrics.ts';
 
-/** The same pool, its statements counted: more in flight than it has connections means waiting. */
+/** Counts and times the statements of a pool. */
 export const instrumentSql = (sql: Sql, { inFlight, statementDuration }: DatabaseMetrics): Sql =>
   interceptQueries(sql, (run) => {
     const began = performance.now();
@@ -12,7 +12,7 @@ export const instrumentSql = (sql: Sql, { inFlight, statementDuration }: Databas
       statementDuration.observe((performance.now() - began) / 1000);
     };
     const statement = run();
-    // Beside its caller, who does not wait for this.
+    // Not awaited: the caller gets its result without a delay.
     statement.then(end, end);
     return statement;
   });

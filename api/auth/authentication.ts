@@ -1,7 +1,7 @@
 import { PaymentError } from '../../contract/errors.ts';
 import type { Owner } from '../../postgres/payments.ts';
 import type { Budget, Caller, Tokens } from '../../postgres/tokens.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { rateLimited, RepeatedRateLimitError } from '../http/rate-limiter.ts';

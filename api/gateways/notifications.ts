@@ -6,13 +6,16 @@ import type { RecordedAccount } from '../../contract/gateway-account.ts';
 import { slugPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
 import { isTerminal } from '../../contract/status.ts';
-import type { Message, Notification } from '../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../gateways/gateway.ts';
+import type {
+  Notification,
+  NotificationRequest as GatewayMessage,
+} from '../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../gateways/errors.ts';
 import type { NotificationReader } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { paymentRecheckOptions, paymentWorkflow } from '../../temporal/messages.ts';
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
@@ -83,7 +86,7 @@ export const notifyOfPaymentHandler = (deps: Deps): Handler<typeof notifyOfPayme
       run: () => readVerified(deps, request, gateway),
       reject: () => counted(deps, request, rateLimited(1)),
     });
-    if (notification.result === 'news') {
+    if (notification.result === 'changed') {
       const payment = await payments.getByReference(gateway, notification.reference);
       if (payment) await passOn(deps, payment);
       metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
@@ -111,7 +114,7 @@ const readVerified = async (
   });
   const notification = read(deps, { header: request.header, body }, account);
   if (!notification) throw counted(deps, request, request.refuse('NOT_FOUND'));
-  if (notification.result !== 'refused') return notification;
+  if (notification.result !== 'rejected') return notification;
   const { message, fields } = invalidSignature;
   const invalid = request.refuse('VALIDATION_FAILED', message, { details: { fields } });
   const error = counted(deps, request, invalid);
@@ -130,7 +133,7 @@ const counted = (
 /** @throws PaymentError SERVICE_UNAVAILABLE when the signature cannot be checked; the gateway will retry */
 const read = (
   { readNotification }: Deps,
-  message: Message,
+  message: GatewayMessage,
   account: RecordedAccount,
 ): Notification | undefined => {
   try {

@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { PaymentError } from '../../contract/errors.ts';
 import { paymentIdPattern } from '../../contract/ids.ts';
 import type { Budget, Caller } from '../../postgres/tokens.ts';
-import { logContext } from '../../process.ts';
+import { logContext } from '../../telemetry/log.ts';
 import type { Authenticate } from '../auth/authentication.ts';
 import type { Handlers } from '../routes.ts';
 import { routes } from '../routes.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 
 /** An address or a network, e.g. 10.0.0.0/8. */
 export interface Network {

@@ -1,7 +1,7 @@
 import { errors, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { isPostgresUnavailable } from '../../postgres/driver/error-codes.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { problemPage, retryingPage } from '../payer/pages.ts';
 import type { HandlerResult, Route } from './route.ts';
 import { errorCodes } from './route.ts';

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import { errors } from '../../contract/errors.ts';
 import { newRequestId } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { bufferBody } from './body.ts';
 
 const options = {

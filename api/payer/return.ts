@@ -1,9 +1,9 @@
 import { limits } from '../../contract/limits.ts';
 import type { Status } from '../../contract/status.ts';
 import { isTerminal } from '../../contract/status.ts';
-import { hintOf } from '../../gateways/registry.ts';
+import { parseReturn } from '../../gateways/registry.ts';
 import type { PayerPayment, Payments } from '../../postgres/payments.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import type { Handler, RequestOf, Route } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import type { Verifier } from '../payments/verifier.ts';
@@ -77,7 +77,7 @@ const verify = async (
   payment: PayerPayment,
   request: ReturnRequest,
 ): Promise<Status> => {
-  const says = hintOf(payment.driver, request.search());
+  const says = parseReturn(payment.driver, request.search());
   logger.info({ payment_id: payment.id, says }, 'The payer returned');
   const hint = { returned: true, cancelled: says === 'cancelled' };
   const onError = (error: unknown): undefined => {

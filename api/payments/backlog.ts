@@ -1,6 +1,6 @@
 import { PaymentError } from '../../contract/errors.ts';
 import type { WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 
 const outboxMax = 10_000;
 const checkIntervalMs = 5_000;

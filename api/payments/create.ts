@@ -7,7 +7,7 @@ import { PaymentResponse } from '../../contract/responses.ts';
 import type { IdempotencyKeys, StoredResponse } from '../../postgres/idempotency-keys.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
-import { currentTrace, logContext } from '../../process.ts';
+import { currentTrace, logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { ownerOf } from '../auth/authentication.ts';
 import type { Handler, Route, ValidationExample } from '../http/route.ts';

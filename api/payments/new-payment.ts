@@ -9,7 +9,7 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
 import type { Payment } from '../../contract/payment.ts';
-import { amountProblems } from '../../gateways/registry.ts';
+import { findPaymentProblems } from '../../gateways/registry.ts';
 import type { Gateway, Gateways } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { ownerOf } from '../auth/authentication.ts';
@@ -105,7 +105,7 @@ const gatewayProblems = (
   return [
     ...(gateway.enabled ? [] : [unusableGateway(`has no gateway ${slug} in use`)]),
     ...(terms
-      ? amountProblems(gateway.driver, { ...terms, expiresInSeconds: terms.expires_in })
+      ? findPaymentProblems(gateway.driver, { ...terms, expiresInSeconds: terms.expires_in })
       : []),
   ];
 };

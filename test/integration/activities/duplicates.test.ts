@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
-import type { Answer } from '../../../gateways/gateway.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import type { Records } from '../../support/records.ts';
@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-const verifying = (...answers: Answer[]) =>
-  withGateway(records, { verify: inTurn<Answer>(...answers) });
+const verifying = (...answers: GatewayStatus[]) =>
+  withGateway(records, { verify: inTurn<GatewayStatus>(...answers) });
 
 const actionsOf = async (id: string) => {
   const subject = `payment:${id}`;

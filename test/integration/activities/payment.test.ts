@@ -3,7 +3,7 @@ import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { failureReasons, isFailureCode } from '../../../contract/failure-codes.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import type { Answer } from '../../../gateways/gateway.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
@@ -28,9 +28,9 @@ const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> 
   expect(more).toEqual([]);
   return event && JSON.parse(event.body.toString());
 };
-const verifying = (...answers: (Answer | typeof silence)[]) =>
-  withGateway(records, { verify: inTurn<Answer>(...answers) });
-const settle = async (answer: Answer | typeof silence, returned = false) => {
+const verifying = (...answers: (GatewayStatus | typeof silence)[]) =>
+  withGateway(records, { verify: inTurn<GatewayStatus>(...answers) });
+const settle = async (answer: GatewayStatus | typeof silence, returned = false) => {
   const payment = await records.sent();
   const gateway = verifying(answer);
   const kind = await gateway.verifyPayment({ id: payment.id, returned });
@@ -97,7 +97,7 @@ describe('verifyPayment, when the gateway', () => {
   });
 
   it('FS-16: has money looked for that an earlier verification in doubt may have taken', async () => {
-    const lookedFor = async (...answers: (Answer | typeof silence)[]) => {
+    const lookedFor = async (...answers: (GatewayStatus | typeof silence)[]) => {
       const { id } = await records.sent();
       const { verifyPayment, late } = verifying(...answers);
       for (const _ of answers) await verifyPayment({ id, returned: false });
@@ -105,10 +105,10 @@ describe('verifyPayment, when the gateway', () => {
       await again.verifyPayment({ id, returned: false });
       return [...late, ...again.late].map((each) => each === id);
     };
-    const failed: Answer = {
+    const failed: GatewayStatus = {
       ...{ state: 'failed', failureCode: 'payment_not_completed', code: '-51', message: null },
     };
-    const waiting: Answer = { state: 'waiting' };
+    const waiting: GatewayStatus = { state: 'waiting' };
     for (const ending of [failed, { state: 'cancelled' }, { state: 'expired' }] as const) {
       expect(await lookedFor(silence, ending)).toEqual([true, true]);
       expect(await lookedFor({ state: 'processing' }, waiting, ending)).toEqual([true, true]);
@@ -246,7 +246,7 @@ describe('verifyPayment', () => {
 
   it('sends back to the engine whoever finds no place at a slow gateway', async () => {
     const [slow, other] = await Promise.all([records.sent(), records.sent()]);
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { verifyPayment, expirePayment, calls } = withGateway(
       records,
       { verify: () => promise },
@@ -270,7 +270,7 @@ describe('verifyPayment', () => {
   it('FS-50: holds no database connection while it waits for the gateway', async () => {
     const one = connect(records.url, { name: 'one-connection', max: 1 });
     const payment = await records.sent();
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { verifyPayment, calls } = withGateway(
       { paymentOutcomes: createPaymentOutcomes(one), sql: one },
       { verify: () => promise },

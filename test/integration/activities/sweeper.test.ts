@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { PaymentWorkflows } from '../../../activities/payment-workflows.ts';
-import type { Answer, GatewayAdapter } from '../../../gateways/gateway.ts';
+import type { GatewayStatus, GatewayAdapter } from '../../../gateways/gateway.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
@@ -29,7 +29,7 @@ const onTheirWay = async (count: number): Promise<string[]> => {
 describe('inquireAtGateway', () => {
   it('FS-05: tells the workflow of each payment whose gateway has news, and changes nothing itself', async () => {
     const ids = await onTheirWay(4);
-    const answers: Answer[] = [
+    const answers: GatewayStatus[] = [
       { state: 'waiting' },
       { state: 'processing' },
       confirmed(),
@@ -188,7 +188,7 @@ describe('inquireAtGateway', () => {
 
   it('counts nobody as asked about whom a slow gateway leaves no time', async () => {
     await onTheirWay(75);
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { inquireAtGateway, asked } = createSweep({ inquire: () => promise });
     const sweeping = inquireAtGateway({ gateway: 'sandbox' });
     await until('the gateway is asked', () => asked.length > 0);
@@ -203,7 +203,7 @@ describe('inquireAtGateway', () => {
   it('asks about as many as its time allows, at a pace, whoever among them is answered late', async () => {
     await manyWaiting(300);
     await records.sql`update payments set checkout_at = now() - interval '3 minutes'`;
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { inquireAtGateway, asked } = createSweep({
       async inquire() {
         if (asked.length === 1) return promise;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { post } from '../../../webhooks/request.ts';
 import { delaysMs } from '../../../webhooks/schedule.ts';
-import { headersOf } from '../../../webhooks/signature.ts';
+import { createHeaders } from '../../../webhooks/signature.ts';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
 import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
@@ -64,7 +64,7 @@ const send = async (
   { secrets = [secret], aheadSeconds = 0, sent = event.body }: Changes = {},
 ) => {
   const now = new Date(Date.now() + aheadSeconds * 1000);
-  const headers = headersOf({ event, attempt: 1, secrets, now });
+  const headers = createHeaders({ event, attempt: 1, secrets, now });
   const signal = new AbortController().signal;
   const { responseStatus } = await post({ url, headers, body: sent, dispatcher, signal });
   return { status: responseStatus, signature: headers['x-service-signature'] ?? '' };
@@ -159,7 +159,7 @@ describe('the example of the page', () => {
     const { event: kind, event_id: id, created_at } = eventExamples.paid;
     const secrets = [/With the secret `(whsec_\w{43})`/.exec(page)?.[1] ?? ''];
     const event = { id, kind, body: Buffer.from(body) };
-    const headers = headersOf({ event, attempt: 1, secrets, now: new Date(created_at) });
+    const headers = createHeaders({ event, attempt: 1, secrets, now: new Date(created_at) });
     expect(head.split('\n')).toEqual(
       Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     );
@@ -170,7 +170,7 @@ it('the page and the contract tell the delays that are kept', () => {
   const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000 };
   const table = page.match(/^\| \d +\| .* after attempt/gm)?.join();
   const contract = readProjectFile('docs/openapi.json');
-  const sentence = /failed attempt is repeated after [^.]*/.exec(contract)?.[0];
+  const sentence = /failed attempt again after [^.]*/.exec(contract)?.[0];
   for (const text of [table, sentence]) {
     const told = [...(text ?? '').matchAll(/(\d+) (minute|hour)s?/g)].map(
       ([, count, unit = '']) => Number(count) * (unitMs[unit] ?? 0),
@@ -196,4 +196,10 @@ describe('the page says', () => {
   ])('%s', (sentence) => {
     expect(words).toContain(sentence);
   });
+});
+
+it('the contract says who never gets an event', () => {
+  expect(readProjectFile('docs/openapi.json')).toMatch(
+    /no webhook URL when the payment ended never gets its event, also not when it adds one later/,
+  );
 });

@@ -143,21 +143,21 @@ describe('a search for late money that the engine has lost', () => {
       return events?.some(({ timerStartedEventAttributes: timer }) => timer);
     });
     const operations = operationsOn(service.sql, {
-      engine: async () => createTemporalAdmin(service.client),
+      temporal: async () => createTemporalAdmin(service.client),
     });
-    const how = { since: null, limit: 100, look: 100, reason: null };
-    expect((await operations.reconcile({ ...how, mend: false })).differences).toEqual([]);
+    const how = { since: null, limit: 100, scan: 100, reason: null };
+    expect((await operations.reconcile({ ...how, heal: false })).differences).toEqual([]);
 
     await search.terminate('a test');
     // Its gateway may be told again.
     await service.sql`
       update late_payments set reversal_at = now() - interval '1 minute' where payment_id = ${id}`;
     const found = { kind: 'late_payment_without_workflow', paymentId: id, status: 'expired' };
-    expect((await operations.reconcile({ ...how, mend: false })).differences).toMatchObject([
-      { ...found, mended: false },
+    expect((await operations.reconcile({ ...how, heal: false })).differences).toMatchObject([
+      { ...found, healed: false },
     ]);
-    expect((await operations.reconcile({ ...how, mend: true })).differences).toMatchObject([
-      { ...found, mended: true },
+    expect((await operations.reconcile({ ...how, heal: true })).differences).toMatchObject([
+      { ...found, healed: true },
     ]);
     expect(await afterSearch(id, 1)).toEqual({
       audit: ['found', 'payment.heal_late_payment', 'reversed'],
@@ -165,7 +165,7 @@ describe('a search for late money that the engine has lost', () => {
       ...asItEnded('expired'),
     });
     expect(providers.entry('zarinpal', reference)).toMatchObject({ verified: 0, reversed: 1 });
-    expect(await operations.reconcile({ ...how, mend: false })).toEqual({
+    expect(await operations.reconcile({ ...how, heal: false })).toEqual({
       differences: [],
       complete: true,
     });

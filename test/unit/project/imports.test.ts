@@ -18,10 +18,10 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'environment.ts': { value: 'process.ts#SetupError' },
   'process.ts': {},
   postgres: { value: 'contract' },
-  'postgres/main.ts': { value: 'config.ts process.ts' },
+  'postgres/main.ts': { value: 'config.ts process.ts telemetry/log.ts' },
   temporal: {
-    value: 'contract process.ts#logContext,currentTrace,withinTrace',
-    type: 'workflows activities process.ts',
+    value: 'contract telemetry/log.ts',
+    type: 'workflows activities',
   },
   telemetry: {
     value: 'contract process.ts#listen postgres/driver',
@@ -29,31 +29,29 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   gateways: { value: 'contract' },
   'gateways/sandbox.ts': { value: 'postgres/sandbox-payments.ts' },
-  webhooks: { value: 'contract gateways/dns.ts', type: 'postgres' },
+  webhooks: { value: 'contract' },
   activities: {
     value: 'contract postgres gateways webhooks temporal/messages.ts temporal/failure-types.ts',
-    type: 'process.ts temporal',
+    type: 'telemetry/log.ts temporal',
   },
   workflows: {
     value: 'contract temporal/messages.ts temporal/failure-types.ts',
     type: 'activities',
   },
   api: {
-    value: 'contract postgres gateways temporal process.ts#logContext,currentTrace,withinTrace',
-    type: 'workflows process.ts telemetry/metrics.ts',
+    value: 'contract postgres gateways temporal telemetry/log.ts',
+    type: 'workflows telemetry/metrics.ts',
   },
   'api/main.ts': { value: 'config.ts process.ts telemetry' },
   worker: {
-    value:
-      'contract postgres gateways webhooks activities temporal process.ts#logContext,withinTrace',
-    type: 'process.ts telemetry/metrics.ts',
+    value: 'contract postgres gateways webhooks activities temporal telemetry/log.ts',
+    type: 'telemetry/metrics.ts',
   },
   'worker/main.ts': { value: 'config.ts process.ts telemetry' },
-  'worker/setup-namespace.ts': { value: 'config.ts process.ts' },
+  'worker/setup-namespace.ts': { value: 'config.ts process.ts telemetry/log.ts' },
   'worker/replay-open.ts': { value: 'config.ts process.ts' },
   admin: {
     value: 'contract postgres temporal webhooks process.ts#SetupError',
-    type: 'process.ts',
   },
   'admin/main.ts': { value: 'config.ts process.ts gateways/adapters.ts' },
   stack: { value: 'config.ts process.ts postgres contract temporal' },

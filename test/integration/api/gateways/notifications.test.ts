@@ -70,7 +70,7 @@ describe('a notification', () => {
       part: 'api',
       labels: { gateway: 'stripe', payment: 'unknown' },
     } as const;
-    await createWatch(service.operations).grow([counted], async () => {
+    await createWatch(service.metricsUrls).grow([counted], async () => {
       expect(await post(body, headers)).toMatchObject({ status: 200 });
     });
     const line = await until('it is logged', () =>

@@ -43,7 +43,11 @@ describe('a sender that does not finish its request', () => {
       expect(tookSeconds).toBeLessThan(seconds + 10);
     };
     await Promise.all([
-      slow(limits.requestHeadSeconds, 'GET /api/v1/me HTTP/1.1\r\n', (piece) => `x-slow-${piece}: 1\r\n`),
+      slow(
+        limits.requestHeadSeconds,
+        'GET /api/v1/me HTTP/1.1\r\n',
+        (piece) => `x-slow-${piece}: 1\r\n`,
+      ),
       slow(limits.requestHeadSeconds, '', () => ''),
       slow(limits.requestSeconds, `${createHead('token', 60_000)}{`, () => ' '),
     ]);
