@@ -1,6 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
+import type { Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import {
   eventNotFound,
@@ -11,10 +11,11 @@ import {
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
-import { post } from '../webhooks/request.ts';
+import type { ErrorClass } from '../webhooks/failure.ts';
+import { post, type WebhookResult } from '../webhooks/request.ts';
 import type { Step } from '../webhooks/schedule.ts';
 import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from '../webhooks/schedule.ts';
-import { headersOf } from '../webhooks/signature.ts';
+import { createHeaders } from '../webhooks/signature.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Log } from './log.ts';
 
@@ -64,7 +65,7 @@ export const createDeliveryActivities = (deps: Deps) => {
     return delivery;
   };
 
-  const send = async (delivery: Delivery, number: number): Promise<AttemptResult> => {
+  const send = async (delivery: Delivery, number: number): Promise<WebhookResult> => {
     const { webhookUrl: url, event, application } = delivery;
     if (url === null) return notSent('no_url', 'The application has no webhook URL any more');
     const problem = webhookUrlProblem(url, targetRule);
@@ -75,13 +76,13 @@ export const createDeliveryActivities = (deps: Deps) => {
       body: event.body,
       dispatcher,
       signal: cancellationSignal(),
-      headers: headersOf({ event, attempt: number, secrets, now: now() }),
+      headers: createHeaders({ event, attempt: number, secrets, now: now() }),
     });
   };
 
   /** @param delayMs until the next attempt of the round; undefined after the last one */
   const consequenceOf = (
-    { errorClass }: AttemptResult,
+    { errorClass }: WebhookResult,
     delayMs: number | undefined,
   ): Consequence => {
     if (errorClass === null) return { status: 'delivered' };
@@ -137,8 +138,8 @@ export const createDeliveryActivities = (deps: Deps) => {
       }
       if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
 
-      const cameAt = await receivedAt(scheduledAt, delivery);
-      const step = nextStep(delivery, { cameAt, now: now() });
+      const dueAt = await receivedAt(scheduledAt, delivery);
+      const step = nextStep(delivery, { dueAt, now: now() });
       if (step.kind === 'exhausted') throw exhausted(id);
       if (step.kind === 'wait')
         throw webhookAttemptFailed('The documented delay is not over yet', step.ms);
@@ -158,7 +159,7 @@ export const createDeliveryActivities = (deps: Deps) => {
 const runId = () => activityInfo().workflowExecution?.runId ?? '';
 
 /** An attempt that failed before anything was sent. */
-const notSent = (errorClass: string, error: string): AttemptResult => ({
+const notSent = (errorClass: ErrorClass, error: string): WebhookResult => ({
   durationMs: 0,
   responseStatus: null,
   errorClass,

@@ -1,4 +1,4 @@
-import { eventOf } from '../contract/event.ts';
+import { createEvent } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
@@ -12,7 +12,7 @@ import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface Deps {
-  paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'end' | 'flagDuplicates'>;
+  paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'finalize' | 'flagDuplicates'>;
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
   workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
   now: () => Date;
@@ -23,7 +23,7 @@ export interface FinalizeOptions {
   /** The calls that led to the outcome; they are stored with it. */
   exchanges?: readonly GatewayExchange[];
   /** End the payment only if no payer has been sent to the gateway. */
-  unsent?: boolean;
+  onlyIfUnsent?: boolean;
 }
 
 /** Ends payments, and does what follows from an end. */
@@ -36,12 +36,12 @@ export const createFinalizer = (deps: Deps) => {
     const facts = factsOf(paid);
     if (duplicateOf !== null)
       logger.error(
-        { ...facts, alert: 'duplicate', other: duplicateOf },
+        { ...facts, alert: 'duplicate_payment', other: duplicateOf },
         'Another payment has already paid the order',
       );
     if (trackingCodeOf !== null)
       logger.error(
-        { ...facts, alert: 'tracking_code_twice', other: trackingCodeOf },
+        { ...facts, alert: 'duplicate_tracking_code', other: trackingCodeOf },
         'Another payment has the same tracking code',
       );
   };
@@ -76,15 +76,15 @@ export const createFinalizer = (deps: Deps) => {
     /** Ends the payment unless it has ended already, and returns its state then. */
     async finalize(
       payment: PaymentWithAccount,
-      { providerMessage: words, ...outcome }: Outcome,
-      { exchanges = [], unsent = false }: FinalizeOptions = {},
+      { providerMessage, ...outcome }: Outcome,
+      { exchanges = [], onlyIfUnsent = false }: FinalizeOptions = {},
     ): Promise<VerificationResult> {
       const endedAt = now();
       const paidAt = outcome.status === 'paid' ? endedAt : null;
       const ended = { ...payment, ...outcome, paidAt, updatedAt: endedAt };
-      const event = eventOf(ended, endedAt);
-      if (await paymentOutcomes.end(ended, event, { words, unsent, exchanges }))
-        return afterFinalized(ended);
+      const event = createEvent(ended, endedAt);
+      const options = { providerMessage, onlyIfUnsent, exchanges };
+      if (await paymentOutcomes.finalize(ended, event, options)) return afterFinalized(ended);
 
       const current = await findPayment(paymentOutcomes, payment.id);
       if (!isTerminal(current.status)) return { kind: 'waiting' };

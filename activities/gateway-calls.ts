@@ -2,8 +2,8 @@ import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
+import { GatewayUnavailable } from '../gateways/errors.ts';
 import type { GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
-import { GatewayUnavailable } from '../gateways/gateway.ts';
 import { gatewayBusy } from '../temporal/failures.ts';
 import type { Bulkhead } from './bulkhead.ts';
 

@@ -1,7 +1,7 @@
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
-import type { Answer, GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
-import { driverOf } from '../gateways/registry.ts';
+import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
+import { findDriver } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { LatePayment, LatePaymentResult, LatePayments } from '../postgres/late-payments.ts';
@@ -59,7 +59,7 @@ export const createLatePaymentActivities = (deps: Deps) => {
     );
     for (const exchange of called.exchanges)
       if (exchange.operation === 'inquire')
-        await gatewayExchanges.insertRepeated([{ ...exchange, paymentId: id }]);
+        await gatewayExchanges.replaceRepeated([{ ...exchange, paymentId: id }]);
       else await gatewayExchanges.insert(id, [exchange]);
     if ('fault' in called) throw called.fault;
     return called.result;
@@ -97,19 +97,19 @@ export const createLatePaymentActivities = (deps: Deps) => {
   const reverse = async (
     payment: PaymentWithAccount,
     opened: OpenedPayment,
-    { tellsReversal }: { tellsReversal: boolean },
+    { reportsReversals }: { reportsReversals: boolean },
   ): Promise<Resolution> => {
     const beganAt = now();
     const mayBegin = await latePayments.beginReversal(payment.id, {
-      most: tellsReversal ? mostReversals : 1,
-      notAfter: new Date(beganAt.getTime() - reversalPauseMs),
+      maxReversals: reportsReversals ? mostReversals : 1,
+      lastBefore: new Date(beganAt.getTime() - reversalPauseMs),
       now: beganAt,
     });
     if (!mayBegin) return 'retry';
     const reversal = await callGateway(payment, async (gateway) => gateway.reverse?.(opened));
     const money = moneyAt(await inquire(payment, opened));
     const isConfirmed = reversal && 'result' in reversal && reversal.result === 'reversed';
-    const isContradicted = tellsReversal && money === 'captured';
+    const isContradicted = reportsReversals && money === 'captured';
     if (money === 'none' || (isConfirmed && !isContradicted)) return finish(payment, 'reversed');
     if (!reversal || 'state' in reversal) return 'retry';
     if (reversal.result === 'reversed') return finish(payment, 'by_hand');
@@ -122,8 +122,8 @@ export const createLatePaymentActivities = (deps: Deps) => {
     opened: OpenedPayment,
     { found, last }: { found: LatePayment | undefined; last: boolean },
   ): Promise<Resolution> => {
-    const { twoStepVerify = false, tellsReversal = false } =
-      driverOf(payment.driver)?.capabilities ?? {};
+    const { twoStepVerify = false, reportsReversals = false } =
+      findDriver(payment.driver)?.capabilities ?? {};
     const answer = await inquire(payment, opened);
     const money = moneyAt(answer);
 
@@ -132,11 +132,11 @@ export const createLatePaymentActivities = (deps: Deps) => {
       if (!found) await record(payment, null, capturedIn(answer));
       const reversals = found?.reversals ?? 0;
       // The answer to an earlier reversal was lost, and an inquiry does not show what became of it.
-      const isUncertain = reversals > 0 && !tellsReversal;
+      const isUncertain = reversals > 0 && !reportsReversals;
       const canReverse = driverCanReverse(payment);
       if (!canReverse || isUncertain || reversals >= mostReversals || last)
         return finish(payment, 'by_hand');
-      return reverse(payment, opened, { tellsReversal });
+      return reverse(payment, opened, { reportsReversals });
     }
     if (money === 'on_its_way' && twoStepVerify) {
       // A two-step gateway returns money that nobody verifies.
@@ -180,7 +180,7 @@ const alertOf: Record<'found' | 'returns' | 'by_hand', string> = {
 /** `on_its_way`: not captured yet, or not verified. `none`: never captured, or reversed. */
 const moneyAt = ({
   state,
-}: Answer | Unanswered): 'captured' | 'on_its_way' | 'none' | 'unknown' => {
+}: GatewayStatus | Unanswered): 'captured' | 'on_its_way' | 'none' | 'unknown' => {
   switch (state) {
     case 'paid':
       return 'captured';
@@ -196,5 +196,5 @@ const moneyAt = ({
   }
 };
 
-const capturedIn = (answer: Answer | Unanswered): AuditFacts =>
+const capturedIn = (answer: GatewayStatus | Unanswered): AuditFacts =>
   answer.state === 'paid' ? { taken_amount: answer.amount, taken_currency: answer.currency } : {};

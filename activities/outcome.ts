@@ -1,7 +1,7 @@
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { TerminalStatus } from '../contract/status.ts';
-import type { Answer } from '../gateways/gateway.ts';
+import type { GatewayStatus } from '../gateways/gateway.ts';
 import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
 import type { Unanswered } from './gateway-calls.ts';
 
@@ -30,7 +30,10 @@ export const failedWith = (
 ): Outcome => ({ ...noDetails, status: 'failed', failureCode, providerMessage });
 
 /** The outcome that a gateway's answer means for a payment. Undefined while there is none. */
-export const outcomeOf = (payment: Payment, answer: Answer | Unanswered): Outcome | undefined => {
+export const outcomeOf = (
+  payment: Payment,
+  answer: GatewayStatus | Unanswered,
+): Outcome | undefined => {
   switch (answer.state) {
     case 'paid': {
       const { amount, currency, trackingCode, cardPanMasked } = answer;

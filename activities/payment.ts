@@ -3,8 +3,8 @@ import type { Payment } from '../contract/payment.ts';
 import type { Status, VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
-import type { Answer, GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
-import { driverOf } from '../gateways/registry.ts';
+import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
+import { findDriver } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-outcomes.ts';
 import { gatewayUnavailable, gatewayUnavailableUntilDeadline } from '../temporal/failures.ts';
@@ -87,9 +87,9 @@ export const createPaymentActivities = (deps: Deps) => {
   ): Promise<VerificationResult> => {
     // A two-step gateway may return money that it is still verifying unless it is asked again soon.
     const isVerifying =
-      kind === 'processing' && driverOf(driver)?.capabilities.twoStepVerify === true;
+      kind === 'processing' && findDriver(driver)?.capabilities.twoStepVerify === true;
     const unanswered = kind === 'unknown' || isVerifying;
-    if (await paymentOutcomes.wait(id, { processing, unanswered, now: now(), exchanges }))
+    if (await paymentOutcomes.recordInquiry(id, { processing, unanswered, now: now(), exchanges }))
       return { kind };
     return afterFinalized(await findPayment(paymentOutcomes, id));
   };
@@ -102,7 +102,7 @@ export const createPaymentActivities = (deps: Deps) => {
     const { id, application, gateway } = payment;
     if (!grace)
       logger.error(
-        { payment_id: id, application, gateway, alert: 'gateway_silent' },
+        { payment_id: id, application, gateway, alert: 'outcome_unknown' },
         'The gateway does not say how an expired payment ended; it is asked again',
       );
     return recordWaiting(payment, 'unknown', { processing: true, exchanges });
@@ -137,10 +137,10 @@ export const createPaymentActivities = (deps: Deps) => {
       );
       const outcome = failedWith('merchant_configuration', { code, message });
       // An earlier try may have opened the payment, and its payer may be at the gateway now.
-      const result = await finalize(payment, outcome, { exchanges, unsent: true });
+      const result = await finalize(payment, outcome, { exchanges, onlyIfUnsent: true });
       return result.kind === 'ended' ? { ended: result.status } : 'open';
     }
-    if (await paymentOutcomes.open(id, { ...opening, exchanges })) return 'open';
+    if (await paymentOutcomes.recordOpened(id, { ...opening, exchanges })) return 'open';
     const current = await findPayment(paymentOutcomes, id);
     return isTerminal(current.status) ? readEnded(current) : 'open';
   };
@@ -206,10 +206,10 @@ export const createPaymentActivities = (deps: Deps) => {
         // The workflow may not know it: its run was lost, or its last try failed for another reason.
         const isUnreachable = unreachable || (await wasSentToOpen(id));
         const outcome = isUnreachable ? failedWith('gateway_error') : expired;
-        return finalize(payment, outcome, { unsent: true });
+        return finalize(payment, outcome, { onlyIfUnsent: true });
       }
       if (!payment.sent) {
-        const result = await finalize(payment, expired, { unsent: true });
+        const result = await finalize(payment, expired, { onlyIfUnsent: true });
         if (result.kind === 'ended') return result;
         // A payer has just been sent to the gateway, so the gateway is asked.
       }
@@ -227,16 +227,16 @@ export const createPaymentActivities = (deps: Deps) => {
   };
 };
 
-type GatewayStatus = Answer | Unanswered;
-
-const verify = (gateway: GatewayAdapter, opened: OpenedPayment): Promise<GatewayStatus> =>
-  orUnknown(() => gateway.verify(opened));
+const verify = (
+  gateway: GatewayAdapter,
+  opened: OpenedPayment,
+): Promise<GatewayStatus | Unanswered> => orUnknown(() => gateway.verify(opened));
 
 /** @returns an outcome, `processing` within the grace, or `unknown` */
 const inquireAtDeadline = async (
   gateway: GatewayAdapter,
   { payment, opened, grace }: { payment: Payment; opened: OpenedPayment; grace: boolean },
-): Promise<GatewayStatus> => {
+): Promise<GatewayStatus | Unanswered> => {
   const first = await verify(gateway, opened);
   const isOnItsWay = first.state === 'processing' && grace;
   if (outcomeOf(payment, first) || first.state === 'unknown' || isOnItsWay) return first;
@@ -246,7 +246,10 @@ const inquireAtDeadline = async (
 };
 
 /** Makes the payment unpayable if the gateway can, and asks again if it did not confirm that. */
-const close = async (gateway: GatewayAdapter, opened: OpenedPayment): Promise<GatewayStatus> => {
+const close = async (
+  gateway: GatewayAdapter,
+  opened: OpenedPayment,
+): Promise<GatewayStatus | Unanswered> => {
   const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
   return closed === true ? { state: 'expired' } : verify(gateway, opened);
 };

@@ -1,6 +1,7 @@
 import { credentialsOwner } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
-import { connect, type Sql } from '../postgres/driver/connection.ts';
+import { connect } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';

@@ -25,7 +25,7 @@ export const measureObservation: Group = async (bench) => {
     ...{ name: 'unobserved', receiver, env: { LOG_LEVEL: 'silent' } },
     preload: fileURLToPath(new URL('unobserved/preload.ts', import.meta.url)),
   });
-  cleanup.defer(scrape(observed.operations));
+  cleanup.defer(scrape(observed.metricsUrls));
 
   const both = { observed, unobserved };
   const sample = createSampler();
@@ -66,9 +66,9 @@ const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Somebody has to ask for metrics, or they would cost less than they do. @returns what ends it */
-const scrape = (operations: readonly string[]) => {
+const scrape = (urls: readonly string[]) => {
   const timer = setInterval(() => {
-    for (const url of operations)
+    for (const url of urls)
       void fetch(`${url}/metrics`)
         .then((answer) => answer.text())
         .catch(() => {});

@@ -33,7 +33,7 @@ export const startOurs = async (
   const engine = { TEMPORAL_ADDRESS: facts.temporal_address, TEMPORAL_NAMESPACE: name };
   await runProgram('migrations', { root, env: { DATABASE_URL: databaseUrl } });
   await runProgram('namespace', { root, env: engine });
-  const ports = await choosePorts({ api: 0, apiOperations: 0, workerOperations: 0 });
+  const ports = await choosePorts({ api: 0, apiMetrics: 0, workerMetrics: 0 });
   const apiBaseUrl = `http://127.0.0.1:${ports.api}`;
   const secretsKey = `bench:${randomBytes(32).toString('base64')}`;
   const bundle = await bundleWorkflows({
@@ -42,14 +42,14 @@ export const startOurs = async (
     terminal: createTerminal(),
     onSpawn: () => {},
   });
-  const start = (part: 'api' | 'worker', operationsPort: number) =>
+  const start = (part: 'api' | 'worker', metricsPort: number) =>
     startChild({
       name: `The ${part} ${name}`,
       args: [...(preload === undefined ? [] : ['--import', preload]), join(root, programs[part])],
       env: {
         ...engine,
         ...{ DATABASE_URL: databaseUrl, PUBLIC_BASE_URL: apiBaseUrl, SECRETS_KEY: secretsKey },
-        ...{ API_PORT: String(ports.api), OPERATIONS_PORT: String(operationsPort) },
+        ...{ API_PORT: String(ports.api), METRICS_PORT: String(metricsPort) },
         ...{ PAYER_PAGES_PER_MINUTE: '1000000', ALLOW_LOOPBACK_TARGETS: 'true' },
         ...{ WORKFLOW_BUNDLE: bundle, MALLOC_ARENA_MAX: '2' },
         NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
@@ -61,8 +61,8 @@ export const startOurs = async (
       signal,
     });
   const [api, worker] = await Promise.all([
-    start('api', ports.apiOperations),
-    start('worker', ports.workerOperations),
+    start('api', ports.apiMetrics),
+    start('worker', ports.workerMetrics),
   ]);
   cleanup.defer(async () => void (await Promise.all([api.stop(), worker.stop()])));
   const setup = createSetup({ databaseUrl, keyRing: parseKeyRing(secretsKey) }, cleanup);
@@ -70,9 +70,7 @@ export const startOurs = async (
   const token = await setup.application({ slug: name, webhookUrl: receiver.url });
   return {
     pids: { api: api.pid, worker: worker.pid },
-    operations: [ports.apiOperations, ports.workerOperations].map(
-      (port) => `http://127.0.0.1:${port}`,
-    ),
+    metricsUrls: [ports.apiMetrics, ports.workerMetrics].map((port) => `http://127.0.0.1:${port}`),
     ...createPayments({ http, receiver, apiBaseUrl, token }),
   };
 };

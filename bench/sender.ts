@@ -4,7 +4,7 @@ import { Agent, request } from 'undici';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import { createWebhookDispatcher } from '../webhooks/connector.ts';
 import { attemptDeadlineMs, post } from '../webhooks/request.ts';
-import { headersOf } from '../webhooks/signature.ts';
+import { createHeaders } from '../webhooks/signature.ts';
 import { startChild } from '../stack/child.ts';
 import { openLog } from '../stack/logs.ts';
 import { freePort } from '../stack/ports.ts';
@@ -38,7 +38,7 @@ export const measureSender: Group = async ({ folder, signal, cleanup, say }) => 
   const body = Buffer.from(JSON.stringify({ event: 'payment.paid', text: 'x'.repeat(600) }));
   const secrets = ['whsec_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'];
   const event = { id: randomUUID(), kind: 'payment.paid', body } as const;
-  const headersNow = () => headersOf({ event, attempt: 1, secrets, now: new Date() });
+  const headersNow = () => createHeaders({ event, attempt: 1, secrets, now: new Date() });
 
   // The same bytes on the wire, made once.
   const headers = headersNow();

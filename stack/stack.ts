@@ -117,8 +117,8 @@ const bringUp = async (deps: Deps, callOff: () => void): Promise<ConnectionFacts
     temporal_namespace: temporal.namespace,
     temporal_ui_url: temporal.uiUrl ?? null,
     database_url: database.url,
-    api_operations_url: `http://127.0.0.1:${ports.API_OPERATIONS_PORT}`,
-    worker_operations_url: `http://127.0.0.1:${ports.WORKER_OPERATIONS_PORT}`,
+    api_metrics_url: `http://127.0.0.1:${ports.API_METRICS_PORT}`,
+    worker_metrics_url: `http://127.0.0.1:${ports.WORKER_METRICS_PORT}`,
     pid: process.pid,
   };
   writeConnection(folder.connection, facts);
@@ -135,7 +135,7 @@ const bringUp = async (deps: Deps, callOff: () => void): Promise<ConnectionFacts
       env: {
         ...env,
         API_PORT: String(ports.API_PORT),
-        OPERATIONS_PORT: String(ports.API_OPERATIONS_PORT),
+        METRICS_PORT: String(ports.API_METRICS_PORT),
         SHUTDOWN_GRACE_SECONDS: grace.api,
         ...(deps.config.PAYER_PAGES_PER_MINUTE && {
           PAYER_PAGES_PER_MINUTE: String(deps.config.PAYER_PAGES_PER_MINUTE),
@@ -149,7 +149,7 @@ const bringUp = async (deps: Deps, callOff: () => void): Promise<ConnectionFacts
       env: {
         ...env,
         ...worker,
-        OPERATIONS_PORT: String(ports.WORKER_OPERATIONS_PORT),
+        METRICS_PORT: String(ports.WORKER_METRICS_PORT),
         SHUTDOWN_GRACE_SECONDS: grace.worker,
       },
       needs,
@@ -182,6 +182,6 @@ const portsFor = ({ DATABASE_URL, externalTemporal, ...config }: StackConfig) =>
     POSTGRES_PORT: DATABASE_URL ? 0 : config.POSTGRES_PORT,
     TEMPORAL_PORT: externalTemporal ? 0 : config.TEMPORAL_PORT,
     TEMPORAL_UI_PORT: externalTemporal ? 0 : config.TEMPORAL_UI_PORT,
-    API_OPERATIONS_PORT: config.API_OPERATIONS_PORT,
-    WORKER_OPERATIONS_PORT: config.WORKER_OPERATIONS_PORT,
+    API_METRICS_PORT: config.API_METRICS_PORT,
+    WORKER_METRICS_PORT: config.WORKER_METRICS_PORT,
   });

@@ -6,7 +6,7 @@ import type {
 import { Client, Connection } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { traceHeader } from '../contract/trace.ts';
-import { currentTrace } from '../process.ts';
+import { currentTrace } from '../telemetry/log.ts';
 import { limitHandshakes } from './handshake-guard.ts';
 
 export interface TemporalConfig {

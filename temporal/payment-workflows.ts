@@ -10,7 +10,7 @@ import {
 import { limits } from '../contract/limits.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
-import { withinTrace } from '../process.ts';
+import { withinTrace } from '../telemetry/log.ts';
 import type { latePayment } from '../workflows/late-payment.ts';
 import type { payment } from '../workflows/payment.ts';
 import {
@@ -149,7 +149,7 @@ export type PaymentWorkflows = ReturnType<typeof createPaymentWorkflows>;
  * Temporal allows 10 updates in flight per workflow, and 2,000 in a run.
  */
 const verifyUpdateId = ({ returned, cancelled }: VerifyRequest): string => {
-  const window = Math.floor(Date.now() / (limits.quietSeconds * 1000));
+  const window = Math.floor(Date.now() / (limits.verifyReuseSeconds * 1000));
   const kind = cancelled ? 'cancelled' : returned ? 'returned' : 'verify';
   return `${kind}-${window}`;
 };

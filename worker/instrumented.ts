@@ -4,7 +4,7 @@ import { alerts as alertNames } from '../contract/alerts.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { Deliveries } from '../postgres/deliveries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
-import type { Logger } from '../process.ts';
+import type { Logger } from '../telemetry/log.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 
 /**
@@ -22,8 +22,8 @@ export const instrumentPaymentOutcomes = (
   },
 ): PaymentOutcomes => ({
   ...paymentOutcomes,
-  async end(ended, event, options) {
-    if (!(await paymentOutcomes.end(ended, event, options))) return false;
+  async finalize(ended, event, options) {
+    if (!(await paymentOutcomes.finalize(ended, event, options))) return false;
     const { application, gateway, status, failureCode } = ended;
     outcomes.inc({ gateway, status, failure_code: failureCode ?? 'none' });
     timeToOutcome.observe({ status }, secondsBetween(ended.createdAt, event.createdAt));

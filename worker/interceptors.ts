@@ -2,7 +2,7 @@ import type { Context } from '@temporalio/activity';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import { traceHeader } from '../contract/trace.ts';
-import { logContext } from '../process.ts';
+import { logContext } from '../telemetry/log.ts';
 import { paymentIdOf } from '../temporal/start-options.ts';
 
 /** Gives the log lines of an activity its payment and its trace, also those of the SDK itself. */

@@ -2,7 +2,8 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { readWorkerConfig } from '../config.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { connect } from '../postgres/driver/connection.ts';
-import { createLogger, type Logger, runProcess, SetupError } from '../process.ts';
+import { runProcess, SetupError } from '../process.ts';
+import { createLogger, type Logger } from '../telemetry/log.ts';
 import {
   createDatabaseMetrics,
   createRegistry,
@@ -61,7 +62,7 @@ await runProcess(async () => {
   const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
-  registerBacklogMetrics(registry, createBacklogMetrics(probe).look);
+  registerBacklogMetrics(registry, createBacklogMetrics(probe).measure);
   // Before the metrics port opens, so that the first scrape has every counter.
   const { activities, close: closeActivities } = composeActivities({
     config,
@@ -70,12 +71,12 @@ await runProcess(async () => {
     metrics,
     logger,
   });
-  const operations = await openMetricsPort({
+  const metricsPort = await openMetricsPort({
     config,
     registry,
     dependencies: {
-      postgres: { needed: true, ask: () => probe`select 1` },
-      temporal: temporalDependency(client, { needed: true }),
+      postgres: { required: true, check: () => probe`select 1` },
+      temporal: temporalDependency(client, { required: true }),
     },
     furtherMetrics: sdkMetrics.read,
   });
@@ -95,17 +96,17 @@ await runProcess(async () => {
       logger.fatal({ err: error }, 'A worker failed; the process exits');
       process.exit(1);
     });
-  logger.info({ operations_port: operations.port }, 'Working');
+  logger.info({ metrics_port: metricsPort.port }, 'Working');
 
   return async () => {
-    operations.beginStop();
+    metricsPort.markStopping();
     sweeper.stop();
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
     await closeActivities();
     await connection.close();
     await Promise.all([pool.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
-    await operations.close();
+    await metricsPort.close();
   };
 });
 

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../process.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { ensureSweeper } from '../temporal/sweeper.ts';
 
 export interface Deps {

@@ -11,10 +11,10 @@ import { type Failure, forEachLimited, forEachOrThrow, taskTimeMs } from './limi
 export interface Deps {
   sweeperQueries: Pick<
     SweeperQueries,
-    'gatewaysInUse' | 'claimForInquiry' | 'markInquired' | 'releaseClaims' | 'listEndedUnpaid'
+    'listGatewaysInUse' | 'claimForInquiry' | 'markInquired' | 'releaseClaims' | 'listEndedUnpaid'
   >;
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
-  gatewayExchanges: Pick<GatewayExchanges, 'insertRepeated'>;
+  gatewayExchanges: Pick<GatewayExchanges, 'replaceRepeated'>;
   gatewayOf: AdapterOf;
   workflows: Pick<PaymentWorkflows, 'recheck' | 'startLatePayment'>;
   publicBaseUrl: string;
@@ -80,7 +80,7 @@ export const createInquiryTask = (deps: Deps) => {
       });
       return { ...ends, unpaid };
     } finally {
-      if (exchanges.length > 0) await gatewayExchanges.insertRepeated(exchanges);
+      if (exchanges.length > 0) await gatewayExchanges.replaceRepeated(exchanges);
     }
   };
 
@@ -166,7 +166,7 @@ export const createInquiryTask = (deps: Deps) => {
 
     /** @returns how many payments it inquired about, over all gateways side by side */
     async inquireAtGateways(): Promise<number> {
-      const gateways = await sweeperQueries.gatewaysInUse();
+      const gateways = await sweeperQueries.listGatewaysInUse();
       const results = await Promise.allSettled(
         gateways.map((gateway) => inquireAtGateway({ gateway })),
       );

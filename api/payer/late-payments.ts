@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { setRecent } from '../http/lru.ts';
 
-const quietMs = limits.quietSeconds * 1000;
+const quietMs = limits.verifyReuseSeconds * 1000;
 
 /**
  * Limits the rechecks of late payments to one in 3 seconds for each payment. Callers that come sooner

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { WorkflowStart } from '../../contract/payment.ts';
 import type { OutboxEntry, WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 
 export interface Deps {

@@ -17,7 +17,7 @@ declare module 'vitest' {
     postgresUrl: string;
     temporalProgram: string;
     workflowBundle: string;
-    /** A line for each declared answer that a test has seen; see every-answer.ts. */
+    /** A line for each declared answer that a test has seen; see every-declared-response.ts. */
     answersFile: string;
     /** By `vitest -u`: what tests hold against the checkout is to be made anew. */
     updates: boolean;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createBulkhead } from '../../activities/bulkhead.ts';
 import { createLatePaymentActivities } from '../../activities/late-payments.ts';
-import type { Answer, Reversal } from '../../gateways/gateway.ts';
+import type { GatewayStatus, Reversal } from '../../gateways/gateway.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createGateways } from '../../postgres/gateways.ts';
@@ -34,7 +34,7 @@ export interface LateCase {
   answerIsLost?: boolean;
   /** The answer to the last verification before the end. */
   verified?: 'processing';
-  inquire: (Answer | typeof silence)[];
+  inquire: (GatewayStatus | typeof silence)[];
   /** Absent: the gateway cannot reverse. */
   reverse?: (Reversal | typeof silence)[] | (() => Promise<Reversal>);
 }
@@ -55,7 +55,7 @@ export const lateCase = async (records: Records, given: LateCase) => {
       },
     ]);
   const { gatewayOf, calls } = aGateway({
-    inquire: inTurn<Answer>(...inquire),
+    inquire: inTurn<GatewayStatus>(...inquire),
     ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
   });
   const { logger, alerts } = readableLogger();
@@ -76,7 +76,7 @@ export const lateCase = async (records: Records, given: LateCase) => {
     now: () => new Date(nowMs),
     logger,
   });
-  const before = await records.everythingOf(payment.id);
+  const before = await records.snapshot(payment.id);
   const auditEntries = async () => {
     const subject = `payment:${payment.id}`;
     return (await createAuditLog(records.sql).list({ subject, limit: 9 })).toReversed();
@@ -99,7 +99,7 @@ export const lateCase = async (records: Records, given: LateCase) => {
     auditedFacts: async () => (await auditEntries()).map(({ after }) => after),
     /** The payment, its event and its delivery are as they were. */
     async isUnchanged() {
-      expect(await records.everythingOf(payment.id)).toEqual(before);
+      expect(await records.snapshot(payment.id)).toEqual(before);
     },
   };
 };

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
- * A certificate that nobody vouches for, of localhost and 127.0.0.1, from 2020 to 2119; its key is a
- * secret of nobody's. Made in its folder, with a program that Go comes with:
+ * A self-signed certificate for localhost and 127.0.0.1, from 2020 to 2119. Its key is not secret. It was
+ * created in its folder with a program that is part of Go:
  *
  *   go run "$(go env GOROOT)/src/crypto/tls/generate_cert.go" --host localhost,127.0.0.1 --ca \
  *     --ecdsa-curve P256 --start-date 'Jan 1 00:00:00 2020' --duration 876000h
@@ -17,10 +17,7 @@ export const selfSigned = {
   cert: readFileSync(join(folder, 'cert.pem'), 'utf8'),
 };
 
-/**
- * The same for `temporal.download`, which no authority of this name has: no `--ca`, since Rust takes none
- * of those for a server's own.
- */
+/** The same for `temporal.download`, without `--ca`: Rust rejects a CA certificate as a server's own. */
 export const downloadHost = {
   certFile: join(folder, 'download-cert.pem'),
   key: readFileSync(join(folder, 'download-key.pem'), 'utf8'),

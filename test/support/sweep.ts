@@ -20,7 +20,7 @@ export const sweeperTasksOn = (
     gatewayExchanges = createGatewayExchanges(records.sql),
   }: {
     workflows?: Partial<PaymentWorkflows>;
-    gatewayExchanges?: Pick<GatewayExchanges, 'insertRepeated'>;
+    gatewayExchanges?: Pick<GatewayExchanges, 'replaceRepeated'>;
   } = {},
 ) => {
   const { gatewayOf, asked, lists } = aGateway(script);

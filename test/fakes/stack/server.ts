@@ -8,8 +8,8 @@ const [, , connectionFile] = process.argv;
 const portOf = (path: string): number =>
   Number(new URL((JSON.parse(readFileSync(path, 'utf8')) as { shop_url: string }).shop_url).port);
 
-const portOfEnvironment = ({ API_PORT, OPERATIONS_PORT }: NodeJS.ProcessEnv): number =>
-  Number(API_PORT ?? OPERATIONS_PORT ?? 0);
+const portOfEnvironment = ({ API_PORT, METRICS_PORT }: NodeJS.ProcessEnv): number =>
+  Number(API_PORT ?? METRICS_PORT ?? 0);
 
 /** Stands in for the API, the worker and the shop: answers with its own environment. */
 await runProcess(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer, GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
+import type { GatewayAdapter, GatewayStatus, Opening } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { countedSql } from '../../support/counted-sql.ts';
@@ -40,7 +40,9 @@ it('stores the exchanges in the statement that stores their result', async () =>
     { operation: 'open', result: 'opened', code: null, message: null },
   ]);
 
-  const asked = counted({ verify: inTurn<Answer>({ state: 'waiting' }, silence, confirmed()) });
+  const asked = counted({
+    verify: inTurn<GatewayStatus>({ state: 'waiting' }, silence, confirmed()),
+  });
   await asked.verifyPayment({ id, returned: false });
   await asked.verifyPayment({ id, returned: false });
   expect(asked.statements()).toBe(4);
@@ -62,7 +64,7 @@ it('stores the exchanges in the statement that stores their result', async () =>
 it('stores all exchanges of a deadline', async () => {
   const { id } = await records.sent();
   const { expirePayment, statements } = counted({
-    verify: inTurn<Answer>({ state: 'waiting' }, { state: 'expired' }),
+    verify: inTurn<GatewayStatus>({ state: 'waiting' }, { state: 'expired' }),
     expire: async () => false,
   });
   await expirePayment({ id, grace: true, unreachable: false });
@@ -88,14 +90,14 @@ it('does not store the exchanges of a try that a fault of ours ended', async () 
   const broken = counted({ verify: () => Promise.reject(new Error(secret)) });
   await expect(broken.verifyPayment({ id, returned: false })).rejects.toThrow(secret);
   expect(await exchangesOf(id)).toEqual([]);
-  const { verifyPayment } = counted({ verify: inTurn<Answer>({ state: 'waiting' }) });
+  const { verifyPayment } = counted({ verify: inTurn<GatewayStatus>({ state: 'waiting' }) });
   await verifyPayment({ id, returned: false });
   expect(await exchangesOf(id)).toMatchObject([{ operation: 'verify', result: 'waiting' }]);
 });
 
 it('keeps the last 50 exchanges of each payment', async () => {
   const [other, { id }] = [await records.sent(), await records.sent()];
-  const waiting = { verify: async (): Promise<Answer> => ({ state: 'waiting' }) };
+  const waiting = { verify: async (): Promise<GatewayStatus> => ({ state: 'waiting' }) };
   const { verifyPayment } = counted(waiting);
   await verifyPayment({ id: other.id, returned: false });
   await verifyPayment({ id, returned: false });
@@ -112,7 +114,7 @@ it('keeps the last 50 exchanges of each payment', async () => {
 it('shows exchanges to admins in the timeline without card numbers', async () => {
   const { id } = await records.sent();
   const { verifyPayment } = counted({
-    verify: inTurn<Answer>(
+    verify: inTurn<GatewayStatus>(
       { state: 'waiting' },
       {
         state: 'failed',

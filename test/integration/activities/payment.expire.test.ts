@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import type { Answer } from '../../../gateways/gateway.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
@@ -16,7 +16,7 @@ const inTime = { grace: true, unreachable: false };
 const aSilentScript = () => withGateway(records, {});
 const stateOf = async ({ id }: Payment) => {
   const facts = await records.paymentOutcomes.get(id);
-  const events = await records.eventsOf(id);
+  const events = await records.listEvents(id);
   return { status: facts?.status, failureCode: facts?.failureCode, events: events.length };
 };
 
@@ -89,7 +89,7 @@ describe('expirePayment, if no payer was sent to the gateway', () => {
       exchanges: [],
     };
     const paymentOutcomes = sendingMeanwhile(payment, () =>
-      records.paymentOutcomes.open(payment.id, opened),
+      records.paymentOutcomes.recordOpened(payment.id, opened),
     );
     const script = { verify: async () => confirmed() };
     const { expirePayment } = withGateway({ ...records, paymentOutcomes }, script);
@@ -105,15 +105,15 @@ interface LastInquiry {
   name: string;
   grace?: boolean;
   /** The gateway's answers, in turn. */
-  verify: (Answer | typeof silence)[];
+  verify: (GatewayStatus | typeof silence)[];
   /** Its answer to closing the payment. Absent: it cannot close payments. */
   expire?: boolean | typeof silence;
   kind: string;
   status: string;
 }
 
-const waiting: Answer = { state: 'waiting' };
-const settling: Answer = { state: 'processing' };
+const waiting: GatewayStatus = { state: 'waiting' };
+const settling: GatewayStatus = { state: 'processing' };
 const ended = (status: string) => ({ kind: 'ended', status });
 const open = (kind: string) => ({ kind, status: 'processing' });
 const inquiries: LastInquiry[] = [
@@ -209,7 +209,7 @@ describe('expirePayment, if a payer was sent to the gateway: the last inquiry', 
     async (_, { grace = true, verify, expire, kind, status }) => {
       const payment = await records.sent();
       const { expirePayment, calls } = withGateway(records, {
-        verify: inTurn<Answer>(...verify),
+        verify: inTurn<GatewayStatus>(...verify),
         ...(expire !== undefined && { expire: inTurn<boolean>(expire) }),
       });
       const isOver = kind === 'ended';
@@ -230,20 +230,22 @@ describe('expirePayment, if a payer was sent to the gateway: the last inquiry', 
     const { id } = await records.sent();
     for (const grace of [true, false]) {
       const { expirePayment, alerts } = withGateway(records, {
-        verify: inTurn<Answer>(...verify),
+        verify: inTurn<GatewayStatus>(...verify),
         ...(expire !== undefined && { expire: inTurn<boolean>(expire) }),
       });
       expect(await expirePayment({ id, grace, unreachable: false })).toEqual({
         kind: 'unknown',
       });
-      expect(alerts()).toEqual(grace ? [] : ['gateway_silent']);
+      expect(alerts()).toEqual(grace ? [] : ['outcome_unknown']);
     }
   });
 
   it('starts the late-payment workflow if money may still be captured, also when repeated', async () => {
-    const startedLate = async (answer: Answer) => {
+    const startedLate = async (answer: GatewayStatus) => {
       const { id } = await records.sent();
-      const { expirePayment, late } = withGateway(records, { verify: inTurn<Answer>(answer) });
+      const { expirePayment, late } = withGateway(records, {
+        verify: inTurn<GatewayStatus>(answer),
+      });
       for (let tries = 0; tries < 2; tries += 1) {
         const result = await expirePayment({ id, grace: false, unreachable: false });
         expect(result).toEqual({ kind: 'ended', status: 'expired' });
@@ -258,7 +260,7 @@ describe('expirePayment, if a payer was sent to the gateway: the last inquiry', 
     const payment = await records.sent();
     const { expirePayment, late } = withGateway(records, {
       async verify() {
-        const said = withGateway(records, { verify: inTurn<Answer>(waiting, waiting) });
+        const said = withGateway(records, { verify: inTurn<GatewayStatus>(waiting, waiting) });
         await said.expirePayment({ id: payment.id, grace: false, unreachable: false });
         return confirmed();
       },
@@ -271,9 +273,13 @@ describe('expirePayment, if a payer was sent to the gateway: the last inquiry', 
   describe('if the late-payment workflow cannot be started', () => {
     const temporalIsAway = () => Promise.reject(new Error('Temporal is away'));
     /** A try that gets this answer after another try has ended the payment. */
-    const answeredLate = async (answer: Answer, earlier: Answer, meanwhile: Answer = waiting) => {
+    const answeredLate = async (
+      answer: GatewayStatus,
+      earlier: GatewayStatus,
+      meanwhile: GatewayStatus = waiting,
+    ) => {
       const { id } = await records.sent();
-      const verifying = (said: Answer) => withGateway(records, { verify: async () => said });
+      const verifying = (said: GatewayStatus) => withGateway(records, { verify: async () => said });
       await verifying(earlier).verifyPayment({ id, returned: false });
       const deadline = { id, grace: true, unreachable: false };
       const gateway = withGateway(
@@ -315,11 +321,11 @@ describe('expirePayment, if a payer was sent to the gateway: the last inquiry', 
   it('is not made for a payment that has ended', async () => {
     for (const status of terminalStatuses) {
       const { id } = await records.ended(status);
-      const before = await records.everythingOf(id);
+      const before = await records.snapshot(id);
       const { expirePayment, calls } = aSilentScript();
       expect(await expirePayment({ id, ...inTime })).toEqual({ kind: 'ended', status });
       expect(calls()).toEqual([]);
-      expect(await records.everythingOf(id)).toEqual(before);
+      expect(await records.snapshot(id)).toEqual(before);
     }
   });
 });

@@ -3,12 +3,12 @@ import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { failureReasons, isFailureCode } from '../../../contract/failure-codes.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import type { Answer } from '../../../gateways/gateway.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import type { Records } from '../../support/records.ts';
-import { endOf, noWords, startRecords } from '../../support/records.ts';
+import { noAnswer, withOutcome, startRecords } from '../../support/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,14 +24,14 @@ const isUnanswered = async ({ id }: Payment) => {
   return row?.['unanswered'];
 };
 const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> | undefined> => {
-  const [event, ...more] = await records.eventsOf(id);
+  const [event, ...more] = await records.listEvents(id);
   expect(more).toEqual([]);
   return event && JSON.parse(event.body.toString());
 };
-const gatewayThatAnswers = (...answers: (Answer | typeof silence)[]) =>
-  withGateway(records, { verify: inTurn<Answer>(...answers) });
+const gatewayThatAnswers = (...answers: (GatewayStatus | typeof silence)[]) =>
+  withGateway(records, { verify: inTurn<GatewayStatus>(...answers) });
 /** Verifies a payment whose gateway gives this answer. */
-const verifyOnce = async (answer: Answer | typeof silence, returned = false) => {
+const verifyOnce = async (answer: GatewayStatus | typeof silence, returned = false) => {
   const payment = await records.sent();
   const gateway = gatewayThatAnswers(answer);
   const kind = await gateway.verifyPayment({ id: payment.id, returned });
@@ -95,7 +95,7 @@ describe('verifyPayment', () => {
   });
 
   it('starts the late-payment workflow if an earlier verification may have captured the money', async () => {
-    const startedLate = async (...answers: (Answer | typeof silence)[]) => {
+    const startedLate = async (...answers: (GatewayStatus | typeof silence)[]) => {
       const { id } = await records.sent();
       const { verifyPayment, late } = gatewayThatAnswers(...answers);
       for (const _ of answers) await verifyPayment({ id, returned: false });
@@ -103,13 +103,13 @@ describe('verifyPayment', () => {
       await again.verifyPayment({ id, returned: false });
       return [...late, ...again.late].map((each) => each === id);
     };
-    const failed: Answer = {
+    const failed: GatewayStatus = {
       state: 'failed',
       failureCode: 'payment_not_completed',
       code: '-51',
       message: null,
     };
-    const waiting: Answer = { state: 'waiting' };
+    const waiting: GatewayStatus = { state: 'waiting' };
     for (const ending of [failed, { state: 'cancelled' }, { state: 'expired' }] as const) {
       expect(await startedLate(silence, ending)).toEqual([true, true]);
       expect(await startedLate({ state: 'processing' }, waiting, ending)).toEqual([true, true]);
@@ -186,29 +186,29 @@ describe('verifyPayment', () => {
     'answers from the record without a call if the payment is %s',
     async (status) => {
       const { id } = await records.ended(status);
-      const before = await records.everythingOf(id);
+      const before = await records.snapshot(id);
       const { verifyPayment, calls } = gatewayThatAnswers();
       expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status });
       expect(calls()).toEqual([]);
-      expect(await records.everythingOf(id)).toEqual(before);
+      expect(await records.snapshot(id)).toEqual(before);
     },
   );
 
   it('does not call the gateway before the payment is open', async () => {
     const { id } = await records.created();
-    const before = await records.everythingOf(id);
+    const before = await records.snapshot(id);
     const { verifyPayment, calls } = gatewayThatAnswers();
     expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'waiting' });
     expect(calls()).toEqual([]);
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
   });
 
   it('returns the recorded outcome if the payment ended during the call', async () => {
     const payment = await records.sent();
     const { verifyPayment } = withGateway(records, {
       async verify() {
-        const { ended, event } = endOf(payment, 'cancelled');
-        await records.paymentOutcomes.end(ended, event, noWords);
+        const { ended, event } = withOutcome(payment, 'cancelled');
+        await records.paymentOutcomes.finalize(ended, event, noAnswer);
         return confirmed({ amount: 1 });
       },
     });
@@ -232,10 +232,10 @@ describe('verifyPayment', () => {
 
   it('rejects with a fault of our own and changes nothing', async () => {
     const { id } = await records.sent();
-    const before = await records.everythingOf(id);
+    const before = await records.snapshot(id);
     const { verifyPayment } = gatewayThatAnswers();
     await expect(verifyPayment({ id, returned: true })).rejects.toThrow('more often');
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
   });
 
   it('fails finally for a payment that does not exist', async () => {
@@ -248,7 +248,7 @@ describe('verifyPayment', () => {
 
   it('fails with a retry delay if its gateway has no free slot', async () => {
     const [slow, other] = await Promise.all([records.sent(), records.sent()]);
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { verifyPayment, expirePayment, calls } = withGateway(
       records,
       { verify: () => promise },
@@ -256,13 +256,13 @@ describe('verifyPayment', () => {
     );
     const verifying = verifyPayment({ id: slow.id, returned: false });
     await until('the gateway is asked', () => calls().length === 1);
-    const before = await records.everythingOf(other.id);
+    const before = await records.snapshot(other.id);
     const busy = { type: 'GatewayBusy', nextRetryDelay: expect.any(Number), nonRetryable: false };
     const { id } = other;
     await expect(verifyPayment({ id, returned: true })).rejects.toMatchObject(busy);
     const deadline = { id, grace: true, unreachable: false };
     await expect(expirePayment(deadline)).rejects.toMatchObject(busy);
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
     answer(confirmed());
     expect(await verifying).toEqual({ kind: 'ended', status: 'paid' });
     expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status: 'paid' });
@@ -272,7 +272,7 @@ describe('verifyPayment', () => {
   it('holds no database connection while it waits for the gateway', async () => {
     const one = connect(records.url, { name: 'one-connection', max: 1 });
     const payment = await records.sent();
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { verifyPayment, calls } = withGateway(
       { paymentOutcomes: createPaymentOutcomes(one), sql: one },
       { verify: () => promise },
@@ -290,14 +290,14 @@ describe('verifyPayment', () => {
   });
 });
 
-const waiting: Answer = { state: 'waiting' };
+const waiting: GatewayStatus = { state: 'waiting' };
 const ended = (status: string) => ({ kind: 'ended', status });
 const open = (kind: string) => ({ kind, status: 'processing' });
 
 interface CancelCase {
   name: string;
   /** The gateway's answers, in turn. */
-  verify: (Answer | typeof silence)[];
+  verify: (GatewayStatus | typeof silence)[];
   /** Its answer to closing the payment. Absent: it cannot close payments. */
   expire?: boolean | typeof silence | 'not called';
   kind: string;
@@ -379,14 +379,14 @@ describe('verifyPayment for a cancel link', () => {
       const { id } = await records.sent();
       const expiring = expire === undefined || expire === 'not called' ? [] : [expire];
       const { verifyPayment, calls } = withGateway(records, {
-        verify: inTurn<Answer>(...verify),
+        verify: inTurn<GatewayStatus>(...verify),
         ...(expire !== undefined && { expire: inTurn<boolean>(...expiring) }),
       });
       const isOver = kind === 'ended';
       const answer = await verifyPayment({ id, returned: true, cancelled: true });
       expect(answer).toEqual(isOver ? { kind, status } : { kind });
       expect((await records.paymentOutcomes.get(id))?.status).toBe(status);
-      expect(await records.eventsOf(id)).toHaveLength(isOver ? 1 : 0);
+      expect(await records.listEvents(id)).toHaveLength(isOver ? 1 : 0);
       const asked = ['verify', ...expiring.map(() => 'expire')];
       expect(calls()).toEqual([...asked, ...verify.slice(1).map(() => 'verify')]);
     },
@@ -395,7 +395,7 @@ describe('verifyPayment for a cancel link', () => {
   it('closes nothing for a plain return', async () => {
     const { id } = await records.sent();
     const { verifyPayment, calls } = withGateway(records, {
-      verify: inTurn<Answer>(waiting),
+      verify: inTurn<GatewayStatus>(waiting),
       expire: inTurn<boolean>(true),
     });
     await verifyPayment({ id, returned: true });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Service } from '../../support/service.ts';
@@ -70,21 +70,21 @@ describe('kill -9 of the worker', () => {
     const storing = await journey.finish('pay');
     await until('the first POST', () => service.receiver.of(storing)[0]);
 
-    const gatewayRow = await hold(
+    const gatewayRow = await holdLock(
       service.sql,
       (tx) => tx`select from sandbox_payments where payment_id = ${verifying} for update`,
     );
     verified = journey.comeBack(verifying);
     await gatewayRow.blocked('the verification', byWorker);
 
-    const exchanges = await hold(
+    const exchanges = await holdLock(
       service.sql,
       (tx) => tx`lock table gateway_exchanges in exclusive mode`,
     );
     const opening = await journey.create();
     await exchanges.blocked('the opening', { ...byWorker, count: 2 });
 
-    const deliveryRow = await hold(
+    const deliveryRow = await holdLock(
       service.sql,
       (tx) => tx`select from deliveries where payment_id = ${storing} for update`,
     );

@@ -72,7 +72,7 @@ describe('a payment through the protocol of a real gateway', () => {
   it('does not block another payment of its order while its gateway does not answer', async () => {
     const zarinpal = providerOf('zarinpal');
     const ofOrder = () => providers.sent(journey, 'zarinpal', { order_id: 'order-stuck' });
-    const endOf = async ({ id, reference }: Awaited<ReturnType<typeof ofOrder>>) => {
+    const withOutcome = async ({ id, reference }: Awaited<ReturnType<typeof ofOrder>>) => {
       await comeBack('zarinpal', reference);
       return (await journey.get(id)).json['status'];
     };
@@ -83,9 +83,9 @@ describe('a payment through the protocol of a real gateway', () => {
 
     const another = await ofOrder();
     await zarinpal.pay(another.reference);
-    expect(await endOf(another)).toBe('paid');
+    expect(await withOutcome(another)).toBe('paid');
     expect((await journey.get(stuck.id)).json['status']).toBe('pending');
-    expect(await endOf(stuck)).toBe('paid');
+    expect(await withOutcome(stuck)).toBe('paid');
   });
 
   it('zarinpal: is found by the sweeper with one list, paid in time or late', async () => {

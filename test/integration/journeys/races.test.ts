@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import { createJourney } from '../../support/journey.ts';
 import { countUpdates } from '../../support/scripted-worker.ts';
 import type { Service } from '../../support/service.ts';
@@ -54,7 +54,7 @@ describe('return, verify and the deadline at the same moment, through two API pr
     for (let batch = 0; batch < 5; batch += 1) {
       const open = await Promise.all(Array.from({ length: 10 }, paying));
       // The gateway answers only after a return and a verify of each payment have reached its workflow.
-      const lock = await hold(
+      const lock = await holdLock(
         service.sql,
         (tx) => tx`select from sandbox_payments where payment_id = any(${open}) for update`,
       );
@@ -116,7 +116,7 @@ describe('many requests for one payment', () => {
   it('stay within what Temporal allows while the gateway hangs, and get 503 or the result', async () => {
     const journey = await aJourney();
     const id = await journey.atGateway();
-    const lock = await hold(
+    const lock = await holdLock(
       service.sql,
       (tx) => tx`select from sandbox_payments where payment_id = ${id} for update`,
     );

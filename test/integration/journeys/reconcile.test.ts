@@ -13,7 +13,7 @@ import { startOwnPostgres } from '../../support/own-postgres.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -28,16 +28,16 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const operations = () =>
-  operationsOn(service.sql, { engine: async () => createTemporalAdmin(service.client) });
+  operationsOn(service.sql, { temporal: async () => createTemporalAdmin(service.client) });
 
-const usual = { since: null, limit: 1_000, look: 100_000, mend: false, reason: null };
+const usual = { since: null, limit: 1_000, scan: 100_000, heal: false, reason: null };
 const reconcile = (options: Partial<ReconcileOptions> = {}) =>
   operations().reconcile({ ...usual, ...options });
 
 const kindsOf = async (id: string, options = {}) =>
   (await reconcile(options)).differences
     .filter(({ paymentId }) => paymentId === id)
-    .map(({ kind, mended }) => `${kind}${mended ? ', mended' : ''}`);
+    .map(({ kind, healed }) => `${kind}${healed ? ', healed' : ''}`);
 
 /** Described, because Temporal's list lags behind. */
 const statusOfWorkflow = async (id: string) =>
@@ -51,7 +51,7 @@ const makeOld = (id: string) => service.sql`
 const undelivered = async () => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
-  await firstAttemptOf(service.sql, id);
+  await waitForFirstAttempt(service.sql, id);
   service.receiver.behave(() => 204);
   return id;
 };
@@ -83,7 +83,7 @@ describe('reconcile', () => {
     await service.client.workflow.getHandle(id).terminate('a test');
     expect(await kindsOf(id)).toEqual(['payment_without_workflow']);
     expect(await statusOfWorkflow(id)).toBe('TERMINATED');
-    expect(await kindsOf(id, { mend: true })).toEqual(['payment_without_workflow, mended']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['payment_without_workflow, healed']);
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
     expect(await kindsOf(id)).toEqual([]);
     const filter = { subject: `payment:${id}`, limit: 1 };
@@ -99,7 +99,7 @@ describe('reconcile', () => {
     const id = await undelivered();
     await service.client.workflow.getHandle(id).terminate('a test');
     expect(await kindsOf(id)).toEqual(['delivery_without_workflow']);
-    expect(await kindsOf(id, { mend: true })).toEqual(['delivery_without_workflow, mended']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['delivery_without_workflow, healed']);
     expect(await kindsOf(id)).toEqual([]);
     await skipAllTime(service.client, id);
     await service.client.workflow.getHandle(id).result();
@@ -120,11 +120,11 @@ describe('reconcile', () => {
     await due('1 minute 50 seconds');
     expect(await kindsOf(id)).toEqual([]);
     await due('2 minutes 1 second');
-    expect(await kindsOf(id, { mend: true })).toEqual(['delivery_overdue']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['delivery_overdue']);
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
     await service.sql`delete from attempts where payment_id = ${id}`;
     await service.sql`delete from deliveries where payment_id = ${id}`;
-    expect(await kindsOf(id, { mend: true })).toEqual(['end_without_delivery']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['end_without_delivery']);
     await service.client.workflow.getHandle(id).terminate('a test');
     await service.sql`
       insert into deliveries (payment_id, status) values (${id}, 'delivered')`;
@@ -134,7 +134,7 @@ describe('reconcile', () => {
     await service.worker.stop();
     const id = await workflowWithoutRecord();
     await until('Temporal lists it', async () => (await kindsOf(id)).length > 0);
-    const { differences } = await reconcile({ mend: true });
+    const { differences } = await reconcile({ heal: true });
     expect(differences).toContainEqual({
       kind: 'workflow_without_payment',
       paymentId: id,
@@ -142,7 +142,7 @@ describe('reconcile', () => {
       orderId: 'order-lost',
       status: 'running',
       at: expect.any(Date),
-      mended: false,
+      healed: false,
     });
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
     await service.worker.start();
@@ -164,7 +164,7 @@ describe('reconcile', () => {
     const unknown = await workflowWithoutRecord('a queue without workers');
     await until('Temporal lists it', async () => (await kindsOf(unknown)).length > 0);
 
-    const { differences, complete } = await reconcile({ look });
+    const { differences, complete } = await reconcile({ scan: look });
     expect(differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
       ['delivery_without_workflow', lost],
       ['workflow_without_payment', unknown],
@@ -173,7 +173,7 @@ describe('reconcile', () => {
 
     await service.client.workflow.getHandle(unknown).terminate('a test');
     await until('it is not listed', async () => (await kindsOf(unknown)).length === 0);
-    expect(await kindsOf(lost, { mend: true })).toEqual(['delivery_without_workflow, mended']);
+    expect(await kindsOf(lost, { heal: true })).toEqual(['delivery_without_workflow, healed']);
     expect(await reconcile()).toEqual({ differences: [], complete: true });
   });
 
@@ -197,11 +197,11 @@ describe('reconcile', () => {
       runAdmin({ io, open: async () => operations() }, ['reconcile', ...argv]);
     expect(await run()).toBe(1);
     expect(lines.join('\n')).toContain('open, and no workflow runs');
-    expect(await run('--mend')).toBe(1);
+    expect(await run('--heal')).toBe(1);
     expect(lines.at(-1)).toContain('add --yes');
-    expect(await run('--mend', '--yes', '--json')).toBe(0);
+    expect(await run('--heal', '--yes', '--json')).toBe(0);
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
-      differences: ids.map(() => ({ kind: 'payment_without_workflow', mended: true })),
+      differences: ids.map(() => ({ kind: 'payment_without_workflow', healed: true })),
     });
     expect(await run()).toBe(0);
     expect(lines.at(-1)).toBe('The database and Temporal agree.');
@@ -209,7 +209,7 @@ describe('reconcile', () => {
 });
 
 describe('a restore of Postgres from an older backup', () => {
-  it('is seen through: what is mended ends as it did, what is lost is named', async () => {
+  it('is seen through: what is healed ends as it did, what is lost is named', async () => {
     const paidSince = await journey.atGateway();
     await journey.choose(paidSince, 'pay_and_close');
     const waiting = await journey.atGateway();
@@ -233,7 +233,7 @@ describe('a restore of Postgres from an older backup', () => {
     await makeOld(paidSince);
     await makeOld(waiting);
 
-    const found = await reconcile({ since: backupAt, mend: true });
+    const found = await reconcile({ since: backupAt, heal: true });
     expect(found.differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
       ['payment_without_workflow', paidSince],
       ['workflow_without_payment', lost],
@@ -262,7 +262,7 @@ describe('a restore of Postgres from an older backup', () => {
     expect(await kindsOf(id)).toEqual([]);
     await service.sql`
       update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
-    expect(await kindsOf(id, { mend: true })).toEqual(['payment_overdue']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['payment_overdue']);
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
 
     const handle = service.client.workflow.getHandle(id);

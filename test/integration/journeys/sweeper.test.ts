@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { eventOf } from '../../../contract/event.ts';
+import { createEvent } from '../../../contract/event.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import { createJourney } from '../../support/journey.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
-import { noWords } from '../../support/records.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
+import { noAnswer } from '../../support/records.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { pendingSweep, sweepDetails, sweepNow } from '../../support/sweep-now.ts';
@@ -122,7 +122,7 @@ describe('a sweep', () => {
     const payment = await paymentOutcomes.get(id);
     const endedAt = new Date();
     const ended = { ...payment!, status: 'cancelled' as const, updatedAt: endedAt };
-    await paymentOutcomes.end(ended, eventOf(ended, endedAt), noWords);
+    await paymentOutcomes.finalize(ended, createEvent(ended, endedAt), noAnswer);
     await service.sql`
       update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
     await sweepNow(service.client);
@@ -137,7 +137,7 @@ describe('a sweep', () => {
     service.receiver.behave(() => 500);
     const undelivered = await journey.finish('cancel');
     await webhookOf(undelivered);
-    await firstAttemptOf(service.sql, undelivered);
+    await waitForFirstAttempt(service.sql, undelivered);
 
     await service.worker.stop();
     await service.engine.stop();
@@ -212,7 +212,7 @@ describe('the sweeper', () => {
 
   it('continues in the same run after its worker was killed during a sweep', async () => {
     const { runId } = await sweeper().describe();
-    const lock = await hold(
+    const lock = await holdLock(
       service.sql,
       (tx) => tx`lock table workflow_outbox in access exclusive mode`,
     );

@@ -8,7 +8,7 @@ import { createJourney } from '../../support/journey.ts';
 import { operationsOn } from '../../support/operations.ts';
 import type { TestProcess } from '../../support/processes.ts';
 import { createProcess } from '../../support/processes.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
     TEMPORAL_NAMESPACE: namespace,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
-    OPERATIONS_PORT: '0',
+    METRICS_PORT: '0',
   });
 });
 afterAll(async () => {
@@ -42,13 +42,15 @@ it('continues every open payment after Temporal came back empty, as docs/operati
   const api = await service.anotherApi({ TEMPORAL_NAMESPACE: namespace });
   const journey = createJourney(api, (await service.anApplication()).token);
   const client = new Client({ connection: service.client.connection, namespace });
-  const operations = operationsOn(service.sql, { engine: async () => createTemporalAdmin(client) });
+  const operations = operationsOn(service.sql, {
+    temporal: async () => createTemporalAdmin(client),
+  });
   const reconcile = () =>
-    operations.reconcile({ since: null, limit: 100, look: 100, mend: true, reason: null });
+    operations.reconcile({ since: null, limit: 100, scan: 100, heal: true, reason: null });
   const waiting = await journey.atGateway();
   service.receiver.behave(() => 500);
   const undelivered = await journey.finish('cancel');
-  await firstAttemptOf(service.sql, undelivered);
+  await waitForFirstAttempt(service.sql, undelivered);
   service.receiver.behave(() => 204);
 
   await service.engine.stop();
@@ -64,8 +66,8 @@ it('continues every open payment after Temporal came back empty, as docs/operati
   expect(status.name).toBe('RUNNING');
   const { differences } = await reconcile();
   expect(differences).toMatchObject([
-    { kind: 'payment_without_workflow', paymentId: waiting, mended: true },
-    { kind: 'delivery_without_workflow', paymentId: undelivered, mended: true },
+    { kind: 'payment_without_workflow', paymentId: waiting, healed: true },
+    { kind: 'delivery_without_workflow', paymentId: undelivered, healed: true },
   ]);
   const running = await createTemporalAdmin(client).running([undelivered]);
   expect([...running]).toEqual([undelivered]);

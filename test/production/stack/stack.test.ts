@@ -78,7 +78,7 @@ describe('npm start', () => {
     expect(environment).not.toHaveProperty('TEMPORAL_API_KEY');
     expect(environment).not.toHaveProperty('API_TOKEN');
     // What a worker is doing when Ctrl-C comes has 5 s to end.
-    expect(await environmentOf(facts.worker_operations_url)).toMatchObject({
+    expect(await environmentOf(facts.worker_metrics_url)).toMatchObject({
       SHUTDOWN_GRACE_SECONDS: '5',
       WORKFLOW_BUNDLE: expect.stringContaining(join(dataDir, 'bundles')),
     });

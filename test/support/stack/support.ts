@@ -116,8 +116,8 @@ export const portsOf = (facts: ConnectionFacts) => ({
   POSTGRES_PORT: new URL(facts.database_url).port,
   TEMPORAL_PORT: facts.temporal_address.split(':')[1] ?? '',
   TEMPORAL_UI_PORT: new URL(facts.temporal_ui_url ?? '').port,
-  API_OPERATIONS_PORT: new URL(facts.api_operations_url).port,
-  WORKER_OPERATIONS_PORT: new URL(facts.worker_operations_url).port,
+  API_METRICS_PORT: new URL(facts.api_metrics_url).port,
+  WORKER_METRICS_PORT: new URL(facts.worker_metrics_url).port,
 });
 
 /** What the stack has started and what still lives. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Answer, GatewayAdapter } from '../../../../gateways/gateway.ts';
+import type { GatewayAdapter, GatewayStatus } from '../../../../gateways/gateway.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createSweeperQueries } from '../../../../postgres/sweeper.ts';
 import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
@@ -33,7 +33,7 @@ const dueForInquiry = async (count: number): Promise<string[]> => {
 describe('inquireAtGateway', () => {
   it('rechecks each payment that its gateway has news of, and changes nothing itself', async () => {
     const ids = await dueForInquiry(4);
-    const answers: Answer[] = [
+    const answers: GatewayStatus[] = [
       { state: 'waiting' },
       { state: 'processing' },
       confirmed(),
@@ -76,7 +76,7 @@ describe('inquireAtGateway', () => {
     await records.sql`
       update payments set checkout_at = now() - interval '40 minutes',
         expires_at = now() + interval '1 hour'`;
-    await records.asked(returned!, { unanswered: true });
+    await records.inquired(returned!, { unanswered: true });
     const { inquireAtGateway } = tasksWith({
       inquire: async ({ id }) => (id === silent ? silence() : { state: 'waiting' }),
     });
@@ -101,7 +101,7 @@ describe('inquireAtGateway', () => {
         expires_at = now() + interval '1 hour'`;
     const { inquireAtGateway } = tasksWith(
       { inquire: async () => ({ state: 'processing' }) },
-      async (payment) => void (await records.asked(payment.id, { unanswered: true })),
+      async (payment) => void (await records.inquired(payment.id, { unanswered: true })),
     );
     await inquireAtGateway({ gateway: 'sandbox' });
     await records.sql`update payments set inquired_at = inquired_at - interval '30 seconds'`;
@@ -192,7 +192,7 @@ describe('inquireAtGateway', () => {
 
   it('claims no more payments than it inquires about at once', async () => {
     await dueForInquiry(75);
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { inquireAtGateway, asked } = tasksWith({ inquire: () => promise });
     const inquiring = inquireAtGateway({ gateway: 'sandbox' });
     await until('the gateway gets as many inquiries as at once', () => asked.length === 50);
@@ -206,7 +206,7 @@ describe('inquireAtGateway', () => {
   it('continues at its pace while one inquiry waits for a late answer', async () => {
     await manyWaiting(300);
     await records.sql`update payments set checkout_at = now() - interval '3 minutes'`;
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { inquireAtGateway, asked } = tasksWith({
       async inquire() {
         if (asked.length === 1) return promise;
@@ -290,9 +290,9 @@ describe('inquireAtGateway, if the gateway lists unverified payments', () => {
   it('inquires about uncertain payments: a verification with a lost answer removes them from the list', async () => {
     const [lost, returned, quiet] = await dueForInquiry(3);
     const now = new Date(Date.now() - 150_000);
-    await records.asked(lost!, { unanswered: true, now });
-    await records.asked(returned!, { processing: true, now });
-    await records.asked(quiet!, { now });
+    await records.inquired(lost!, { unanswered: true, now });
+    await records.inquired(returned!, { processing: true, now });
+    await records.inquired(quiet!, { now });
     const { inquireAtGateway, rechecked } = tasksWith({
       ...list([]),
       inquire: async () => confirmed(),

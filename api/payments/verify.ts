@@ -1,0 +1,55 @@
+import { limits } from '../../contract/limits.ts';
+import type { Payment } from '../../contract/payment.ts';
+import { presentPayment } from '../../contract/payment.ts';
+import { PaymentResponse } from '../../contract/responses.ts';
+import { isTerminal } from '../../contract/status.ts';
+import type { Payments } from '../../postgres/payments.ts';
+import type { Handler, Route } from '../http/route.ts';
+import { findOwnPayment } from './get.ts';
+import { paymentExamples } from './payment-examples.ts';
+import { paymentParams } from './payment-id.ts';
+import type { Verify } from './verifier.ts';
+
+export const verifyPaymentRoute = {
+  method: 'POST',
+  path: '/api/v1/payments/:payment_id/verify',
+  access: 'application',
+  summary: 'Verify a payment with its gateway',
+  description:
+    'Asks the gateway and returns the payment, ended or not. Idempotent: repeated calls lead to one ' +
+    'outcome and one event. Returns the recorded payment without asking the gateway if the payment has ' +
+    `ended or its payer was never sent to the gateway. Calls within the same ${limits.verifyReuseSeconds} seconds ` +
+    'share one verification; if the gateway gave no answer to it, each of them gets `502`.',
+  params: paymentParams,
+  responses: {
+    200: {
+      description: 'The payment after the verification.',
+      content: PaymentResponse,
+      examples: { paid: paymentExamples.paid },
+    },
+  },
+  errors: ['PAYMENT_NOT_FOUND', 'GATEWAY_UNAVAILABLE'],
+} as const satisfies Route;
+
+export interface Deps {
+  payments: Pick<Payments, 'get'>;
+  verify: Verify;
+  publicBaseUrl: string;
+}
+
+export const verifyPaymentHandler =
+  ({ payments, verify, publicBaseUrl }: Deps): Handler<typeof verifyPaymentRoute> =>
+  async (request) => {
+    const present = (payment: Payment) => ({
+      status: 200 as const,
+      body: presentPayment(payment, publicBaseUrl),
+    });
+    const payment = await findOwnPayment(payments, request);
+    if (isTerminal(payment.status) || !payment.sent) return present(payment);
+
+    const result = await verify(payment, { returned: false }, request.disconnectSignal());
+    const current = await findOwnPayment(payments, request);
+    if (result.kind === 'unknown' && !isTerminal(current.status))
+      throw request.refuse('GATEWAY_UNAVAILABLE');
+    return present(current);
+  };
