@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { readStackConfig } from '../../config.ts';
-import { launch } from '../../stack/launch.ts';
 import { choosePorts } from '../../stack/ports.ts';
+import { launch } from '../../stack/processes.ts';
 import { findTemporalServer } from '../../stack/temporal/program.ts';
 import { connectTo } from '../../stack/temporal/server.ts';
 import { createTerminal } from '../../stack/terminal.ts';
@@ -63,6 +63,7 @@ it(
     writeFileSync(dynamicConfig, configs['temporal-dynamic-config']?.content ?? '');
     const lines: string[] = [];
     const server = await launch({
+      name: 'temporal',
       command: 'sh',
       // The image's entry point only finds out the address of its container.
       args: [
@@ -85,14 +86,13 @@ it(
           ]),
         ),
       },
-      onLine: (line) => lines.push(line),
-    });
-    onTestFinished(() =>
-      server.end([
+      stopSignals: [
         ['SIGTERM', 5000],
         ['SIGKILL', 1000],
-      ]),
-    );
+      ],
+      onLine: (line) => lines.push(line),
+    });
+    onTestFinished(server.stop);
     const address = `${host}:${ports.frontend}`;
     await (await connectTo(address, server, lines)).close();
 

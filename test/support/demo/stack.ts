@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
-import type { ConnectionFacts } from '../../../stack/connection-file.ts';
+import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { until } from '../until.ts';
 
 const upLimitMs = 90_000;
@@ -53,7 +53,7 @@ export const runCommand = (args: string[], env: Record<string, string>) => {
 };
 
 export interface StartedStack {
-  facts: ConnectionFacts;
+  facts: ConnectionFile;
   connectionFile: string;
   env: Record<string, string>;
   stop: () => Promise<void>;
@@ -75,7 +75,7 @@ export const startStack = async (): Promise<StartedStack> => {
     remove();
     throw error;
   }
-  const facts = JSON.parse(readFileSync(connectionFile, 'utf8')) as ConnectionFacts;
+  const facts = JSON.parse(readFileSync(connectionFile, 'utf8')) as ConnectionFile;
   return {
     facts,
     connectionFile,

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { freePort } from '../../../stack/ports.ts';
-import { startTemporal } from '../../../stack/temporal/server.ts';
-import { aFolder, writeProgram } from '../../support/stack/support.ts';
+import { freePort } from '../../../../stack/ports.ts';
+import { startTemporal } from '../../../../stack/temporal/server.ts';
+import { aFolder, writeProgram } from '../../../support/stack/support.ts';
 
-it('a first start that fails leaves no half of a database; one that was there is kept', async () => {
+it('removes the half of a database that a failed first start leaves, but never an existing one', async () => {
   const folder = aFolder();
   const program = join(folder, 'temporal');
   const dbFile = join(folder, 'temporal.db');

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import { createApplications } from '../postgres/applications.ts';
 import { connect, type Sql } from '../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
@@ -8,30 +6,30 @@ import { createSecretBox, type KeyRing, type SecretBox } from '../postgres/secre
 import { createTokens } from '../postgres/tokens.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import { SetupError } from '../process.ts';
+import type { Credentials } from './connection-file.ts';
 
-/** What the demo application knows; both live in the connection file alone. */
-const Credentials = z.object({ token: z.string(), webhook_secret: z.string() });
-export type Credentials = z.infer<typeof Credentials>;
-
-export interface SeedOptions {
+export interface PrepareOptions {
   shopUrl: string;
   keyRing: KeyRing;
-  /** Of an earlier start. */
+  /** Those of an earlier start. */
   known: Credentials | undefined;
 }
 
 export const application = 'demo-shop';
 
 /**
- * Brings the schema up to date and makes the demo application with its gateway. Can be repeated, and
- * be cut anywhere: credentials that never reached the connection file are replaced by new ones.
+ * Brings the schema up to date and makes the demo application with its gateway. Safe to repeat and to
+ * interrupt: credentials that never reached the connection file are replaced by new ones.
  * @throws SetupError
  */
-export const prepareDatabase = async (url: string, options: SeedOptions): Promise<Credentials> => {
+export const prepareDatabase = async (
+  url: string,
+  options: PrepareOptions,
+): Promise<Credentials> => {
   const sql = connect(url, { name: 'payments-stack', max: 2, patient: true });
   try {
     await migrateOrThrow(sql);
-    return await seed(sql, options);
+    return await prepareApplication(sql, options);
   } finally {
     await sql.end();
   }
@@ -43,42 +41,42 @@ const migrateOrThrow = async (sql: Sql) => {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SetupError(
-      `The database cannot be brought to this version's schema (${reason}): use the version that made the data, or another database; data in DATA_DIR that nobody needs can be removed with it.`,
+      `The database cannot be brought to this version's schema (${reason}): use the version that made the data, or another database. If nobody needs the data, remove DATA_DIR.`,
       { cause: error },
     );
   }
 };
 
-const seed = async (sql: Sql, { shopUrl, keyRing, known }: SeedOptions): Promise<Credentials> => {
+const prepareApplication = async (
+  sql: Sql,
+  { shopUrl, keyRing, known }: PrepareOptions,
+): Promise<Credentials> => {
   await createGateways(sql).insert(sandboxAccount);
   const applications = createApplications(sql);
   const urls = { callbackUrls: [`${shopUrl}/return`], webhookUrl: `${shopUrl}/webhook` };
   await applications.insert({ slug: application, defaultGateway: sandboxAccount.slug, ...urls });
-  // The ports may be others than last time.
+  // The ports can differ from those of the last start.
   await applications.setUrls(application, urls);
   const tokens = createTokens(sql);
-  const caller = known && (await tokens.authenticate(known.token));
-  const box = createSecretBox(keyRing);
   const secrets = createWebhookSecrets(sql);
-  if (known && caller?.application === application) {
-    const sealed = await secrets.listSealed(application);
-    const inUse = sealed.map((one) => openOrNot(box, one));
-    const [newest] = inUse;
-    // Sealed by another key: of another data folder on this database, or before this one's was replaced.
-    if (inUse.includes(undefined))
-      return { ...known, webhook_secret: await secrets.issue(application, box) };
-    // An admin may have rotated it, and the shop knows what this file says.
-    return newest === undefined || inUse.includes(known.webhook_secret)
-      ? known
-      : { ...known, webhook_secret: newest };
-  }
-  return {
-    webhook_secret: await secrets.issue(application, box),
-    token: await tokens.issue({ application, mode: 'test', name: 'demo' }),
-  };
+  const box = createSecretBox(keyRing);
+  const caller = known && (await tokens.authenticate(known.token));
+  if (!known || caller?.application !== application)
+    return {
+      token: await tokens.issue({ application, mode: 'test', name: 'demo' }),
+      webhook_secret: await secrets.issue(application, box),
+    };
+  const sealed = await secrets.listSealed(application);
+  const inUse = sealed.map((one) => openOrUndefined(box, one));
+  // Sealed by another key: by another data folder on this database, or before the key was replaced.
+  if (inUse.includes(undefined))
+    return { ...known, webhook_secret: await secrets.issue(application, box) };
+  // An admin can have rotated the secret, and the shop reads it from the connection file.
+  if (inUse.includes(known.webhook_secret)) return known;
+  return { ...known, webhook_secret: inUse[0] ?? known.webhook_secret };
 };
 
-const openOrNot = (box: Pick<SecretBox, 'open'>, sealed: string): string | undefined => {
+const openOrUndefined = (box: Pick<SecretBox, 'open'>, sealed: string): string | undefined => {
   try {
     return box.open(sealed, application);
   } catch {
@@ -101,14 +99,5 @@ export const reachDatabase = async (url: string): Promise<void> => {
     );
   } finally {
     await sql.end({ timeout: 1 });
-  }
-};
-
-/** What of the credentials an earlier start has left. */
-export const readCredentials = (path: string): Credentials | undefined => {
-  try {
-    return Credentials.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch {
-    return undefined;
   }
 };

@@ -2,63 +2,60 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../process.ts';
-import { launch, onAbort } from './launch.ts';
-import { type Log, reasonOf } from './logs.ts';
+import { type Log, reasonIn } from './logs.ts';
+import { type Launch, launch } from './processes.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface BundleOptions {
   /** The checkout. */
   root: string;
-  /** Where bundles are kept; only the newest one is. */
+  /** Holds the newest bundle. */
   folder: string;
+  /** The program that writes the bundle, relative to the checkout. */
   entry: string;
   env: Record<string, string>;
   log: Log;
-  terminal: Terminal;
-  onSpawn: (pid: number) => void;
-  signal: AbortSignal;
+  terminal?: Terminal;
+  /** Replaces `launch`, to keep track of what was started. */
+  start?: Launch;
 }
 
 /**
- * The workflow bundle, built ahead in a process of its own: webpack's memory would stay with the
- * worker. Built again only when a source changed.
+ * Builds the workflow bundle when a source has changed. Another process does it, because webpack's
+ * memory would stay with the worker.
  * @returns its path
  */
 export const bundleWorkflows = async (options: BundleOptions): Promise<string> => {
-  const { root, folder, log, terminal, signal } = options;
+  const { root, folder, env, log, terminal, start = launch } = options;
   mkdirSync(folder, { recursive: true });
-  const name = `workflows-${hashOfSources(root)}.js`;
+  const name = `workflows-${hashSources(root)}.js`;
   const path = join(folder, name);
   if (existsSync(path)) return path;
-  const done = terminal.progress('Bundling the workflows: their code is new. This happens once.');
-  const said: string[] = [];
-  const bundler = await launch({
+  const done = terminal?.progress('Bundling the workflows: their code is new. This happens once.');
+  const errors: string[] = [];
+  const bundler = await start({
+    name: 'bundler',
     command: process.execPath,
     args: [join(root, options.entry), path],
-    env: options.env,
-    ipc: true,
-    onSpawn: options.onSpawn,
+    env,
     onLine: (line, from) => {
       log.write(line, from);
-      if (from === 'stderr') said.push(line);
+      if (from === 'stderr') errors.push(line);
     },
   });
-  const stop = () => void bundler.end([['SIGKILL', 1000]]);
-  const forget = onAbort(signal, stop);
-  const how = await bundler.exited;
-  forget();
-  done();
-  if (how !== 'ended with code 0')
+  const end = await bundler.exited;
+  done?.();
+  if (end !== 'ended with code 0')
     throw new SetupError(
-      `The workflows could not be bundled, the bundler ${how}${reasonOf(said)}. Its log is ${log.path}.`,
+      `The workflows could not be bundled, the bundler ${end}${reasonIn(errors)}. Its log is ${log.path}.`,
     );
   for (const other of readdirSync(folder)) if (other !== name) rmSync(join(folder, other));
   return path;
 };
 
-const hashOfSources = (root: string): string => {
+const hashSources = (root: string): string => {
   const hash = createHash('sha256');
-  const files = ['workflows', 'contract'].flatMap((folder) =>
+  const files = ['workflows', 'contract', 'temporal'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(folder, name)),

@@ -1,6 +1,6 @@
 import { runProcess } from '../../../process.ts';
 
-/** Stands in for a program of ours that never comes to an end. */
+/** A program that never finishes stopping. */
 await runProcess(async () => {
   setInterval(() => {}, 1000);
   return () => new Promise(() => {});

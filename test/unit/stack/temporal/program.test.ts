@@ -1,51 +1,51 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findTemporal, findTemporalServer } from '../../../stack/temporal/program.ts';
-import { aFolder, writeProgram } from '../../support/stack/support.ts';
+import { takeLock } from '../../../../stack/lock.ts';
+import { findTemporal, findTemporalServer } from '../../../../stack/temporal/program.ts';
+import { createTerminal } from '../../../../stack/terminal.ts';
+import { until } from '../../../support/until.ts';
+import { aFolder, writeProgram } from '../../../support/stack/support.ts';
 
 const versionLine = (cli: string, server: string) =>
   `echo 'temporal version ${cli} (Server ${server}, UI 2.54.1)'`;
 
-/** A machine of its own: a PATH, a cache folder, no network. */
+/** A machine with a PATH and a cache folder, without network. */
 const aMachine = () => {
   const folder = aFolder();
-  const place = (name: string) => {
+  const makeFolder = (name: string) => {
     mkdirSync(join(folder, name), { recursive: true });
     return join(folder, name);
   };
-  const said: string[] = [];
-  const paths = [place('bin'), place('opt')];
-  const surroundings = {
+  const output: string[] = [];
+  const paths = [makeFolder('bin'), makeFolder('opt')];
+  const settings = {
     CACHE_DIR: join(folder, 'cache'),
     inherited: { PATH: paths.join(':') },
-    terminal: {
-      say: (line: string) => said.push(line),
-      progress: (line: string) => (said.push(line), () => {}),
-    },
+    terminal: createTerminal((line) => output.push(line)),
   };
   return {
     folder,
-    said,
-    cache: place('cache'),
+    output,
+    cache: makeFolder('cache'),
     temporal: (where: string, cli: string, server: string) => {
-      const path = join(place(where), 'temporal');
+      const path = join(makeFolder(where), 'temporal');
       writeProgram(path, [versionLine(cli, server)]);
       return path;
     },
-    /** A `go` whose `build` runs the given lines with the file to make in $target. */
+    /** A fake `go` whose `build` runs these lines, with the file to make in $target. */
     go: (version: string, build: string[]) =>
-      writeProgram(join(place('bin'), 'go'), [
+      writeProgram(join(makeFolder('bin'), 'go'), [
         `[ "$1" = version ] && echo 'go version go${version} linux/amd64' && exit`,
         'while [ "$1" != -o ]; do shift; done; target=$2',
         ...build,
       ]),
-    find: (settings: { TEMPORAL_CLI_PATH?: string } = {}) =>
-      findTemporal({ TEMPORAL_DOWNLOAD: false, ...surroundings, ...settings }),
-    findServer: () => findTemporalServer(surroundings),
+    find: (own: { TEMPORAL_CLI_PATH?: string } = {}) =>
+      findTemporal({ TEMPORAL_DOWNLOAD: false, ...settings, ...own }),
+    findServer: () => findTemporalServer(settings),
     built: (): string[] =>
       readdirSync(join(folder, 'cache'), { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.includes('/'))
+        .filter((name) => name.includes('/') && !name.includes('.lock'))
         .map((name) => name.slice(name.indexOf('/') + 1)),
   };
 };
@@ -57,7 +57,7 @@ const goodBuild = [
 ];
 
 describe('findTemporal', () => {
-  it('takes the one that TEMPORAL_CLI_PATH names', async () => {
+  it('uses the program that TEMPORAL_CLI_PATH names', async () => {
     const machine = aMachine();
     machine.temporal('bin', '1.8.2', '1.32.0');
     const path = machine.temporal('mine', '1.9.0', '1.33.1');
@@ -67,7 +67,7 @@ describe('findTemporal', () => {
     expect(found).toEqual({ path, cli: '1.9.0', server: '1.33.1' });
   });
 
-  it('refuses a TEMPORAL_CLI_PATH that is missing, something else, or too old', async () => {
+  it('rejects a TEMPORAL_CLI_PATH that is missing, another program, or too old', async () => {
     const machine = aMachine();
     const old = machine.temporal('old', '1.5.0', '1.31.9');
     const other = join(machine.folder, 'other');
@@ -80,7 +80,7 @@ describe('findTemporal', () => {
     await expect(machine.find({ TEMPORAL_CLI_PATH: old })).rejects.toThrow(/1\.31\.9.*1\.32\.0/);
   });
 
-  it('takes the first on PATH whose server is new enough', async () => {
+  it('uses the first program on PATH whose server is new enough', async () => {
     const machine = aMachine();
     machine.temporal('bin', '1.5.0', '1.31.0');
     const path = machine.temporal('opt', '1.10.0', '1.100.0');
@@ -88,7 +88,7 @@ describe('findTemporal', () => {
     expect(await machine.find()).toMatchObject({ path, server: '1.100.0' });
   });
 
-  it('names all four ways when there is none', async () => {
+  it('names four ways to get one when there is none', async () => {
     const machine = aMachine();
     machine.temporal('bin', '1.5.0', '1.31.0');
 
@@ -104,7 +104,7 @@ describe('findTemporal', () => {
     await expect(machine.find()).rejects.toThrow(fourWays);
   });
 
-  it('builds once, however many start at the same time, and keeps the result', async () => {
+  it('builds once when several starts need it, and keeps the result', async () => {
     const machine = aMachine();
     const count = join(machine.folder, 'count');
     machine.go('1.26.8', [`echo built >> ${count}; /bin/sleep 0.3`, ...goodBuild]);
@@ -115,10 +115,10 @@ describe('findTemporal', () => {
     expect(new Set([...found, again].map(({ path }) => path)).size).toBe(1);
     expect(readFileSync(count, 'utf8')).toBe('built\n');
     expect(machine.built()).toEqual(['temporal']);
-    expect(machine.said.join('\n')).toMatch(/happens once/);
+    expect(machine.output.join('\n')).toMatch(/happens once/);
   });
 
-  it('builds anew what was kept and is damaged', async () => {
+  it('builds again when the kept program is damaged', async () => {
     const machine = aMachine();
     machine.go('1.26.8', goodBuild);
     const { path } = await machine.find();
@@ -126,7 +126,7 @@ describe('findTemporal', () => {
     expect(await machine.find()).toMatchObject({ path, server: '1.32.0' });
   });
 
-  it('says why a build failed, and leaves nothing of it', async () => {
+  it('says why a build failed, and keeps nothing', async () => {
     const machine = aMachine();
     machine.go('1.26.8', ['echo half > "$target"; echo no such module >&2; exit 1']);
 
@@ -134,35 +134,37 @@ describe('findTemporal', () => {
     expect(machine.built()).toEqual([]);
   });
 
-  it('takes over from a build that was killed', async () => {
+  it('waits for another process that makes the program', async () => {
     const machine = aMachine();
     machine.go('1.26.8', ['exit 1']);
     await expect(machine.find()).rejects.toThrow(/build failed/);
     const [name = ''] = readdirSync(machine.cache);
-    const dead = JSON.stringify([{ pid: 999_999_999, born: 'long ago' }]);
-    writeFileSync(join(machine.cache, name, 'temporal.lock'), dead);
+    const lock = takeLock(join(machine.cache, name, 'temporal.lock'));
     machine.go('1.26.8', goodBuild);
 
-    const { path } = await machine.find();
+    const finding = machine.find();
+    await until('it waits', () => machine.output.at(-1)?.startsWith('Waiting for Temporal'));
+    expect(machine.built()).toEqual([]);
+    lock?.release();
 
-    expect(dirname(path)).toBe(join(machine.cache, name));
+    expect(dirname((await finding).path)).toBe(join(machine.cache, name));
     expect(machine.built()).toEqual(['temporal']);
   });
 });
 
 describe('findTemporalServer', () => {
-  it('builds server and SQL tool once, beside the CLI, however many start at the same time', async () => {
+  it('builds the server and the SQL tool once, beside the CLI', async () => {
     const machine = aMachine();
     const count = join(machine.folder, 'count');
-    const said = 'built $3 in ${PWD##*/}, CGO_ENABLED=$CGO_ENABLED';
-    machine.go('1.26.8', [`echo "${said}" >> ${count}; /bin/sleep 0.2`, ...goodBuild]);
+    const report = 'built $3 in ${PWD##*/}, CGO_ENABLED=$CGO_ENABLED';
+    machine.go('1.26.8', [`echo "${report}" >> ${count}; /bin/sleep 0.2`, ...goodBuild]);
 
     const found = await Promise.all([machine.findServer(), machine.findServer()]);
     const again = await machine.findServer();
     const { path } = await machine.find();
 
     expect(found).toEqual([again, again]);
-    // By the module that is ours, and for any machine of its kind.
+    // From our own module, and for any machine of this platform.
     expect(readFileSync(count, 'utf8')).toBe(
       ['go.temporal.io/server/cmd/server', 'go.temporal.io/server/cmd/tools/sql']
         .concat('github.com/temporalio/cli/cmd/temporal')
@@ -173,7 +175,7 @@ describe('findTemporalServer', () => {
     expect(Object.values(again).map(dirname)).toEqual([dirname(path), dirname(path)]);
   });
 
-  it('says what is missing where it cannot be built', async () => {
+  it('says what is missing when it cannot build', async () => {
     const machine = aMachine();
     await expect(machine.findServer()).rejects.toThrow(
       /no temporal-server: Go is not.*Go 1\.26\.8/,
