@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -62,11 +62,13 @@ const makeLinks = (folder: string) => {
     }
 };
 
+/** Runs a command of the system, whatever PATH is. */
+const run = (command: string, args: string[], options: SpawnSyncOptions = {}) =>
+  spawnSync(command, args, { ...options, cwd: '/', env: { PATH: '/usr/bin:/bin' } });
+
 const findUser = (): User => {
   for (const name of ['postgres', 'nobody']) {
-    const [uid, gid] = ['-u', '-g'].map((flag) =>
-      Number(spawnSync('id', [flag, name], { env: { PATH: '/usr/bin:/bin' } }).stdout),
-    );
+    const [uid, gid] = ['-u', '-g'].map((flag) => Number(run('id', [flag, name]).stdout));
     if (uid && gid) return { uid, gid };
   }
   throw new SetupError(
@@ -75,7 +77,7 @@ const findUser = (): User => {
 };
 
 const canEnter = (folder: string, user: User): boolean =>
-  spawnSync('ls', ['-d', `${folder}/.`], { ...user, cwd: '/' }).status === 0;
+  run('ls', ['-d', `${folder}/.`], { ...user }).status === 0;
 
 /** A copy of the binaries that the user can read. Made once per version. */
 const copyOf = (folder: string, { uid, gid }: User): string => {
@@ -87,7 +89,7 @@ const copyOf = (folder: string, { uid, gid }: User): string => {
   makeOpenFolder();
   const temporary = `${copy}.${process.pid}`;
   cpSync(join(folder, 'native'), temporary, { recursive: true, verbatimSymlinks: true });
-  spawnSync('chown', ['-R', `${uid}:${gid}`, temporary]);
+  run('chown', ['-R', `${uid}:${gid}`, temporary]);
   try {
     renameSync(temporary, copy);
   } catch (error) {

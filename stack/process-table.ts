@@ -64,12 +64,14 @@ export const createProcessTable = (path: string) => {
     /** Ends the processes that an earlier stack left. Returns how many there were. */
     async stopOrphans(): Promise<number> {
       const orphans = readProcessTable(path);
+      const send = async (signal: NodeJS.Signals, waitMs: number) => {
+        for (const { pid } of orphans) signalGroup(pid, signal);
+        for (const end = Date.now() + waitMs; orphans.some(isAlive) && Date.now() < end;)
+          await sleep(50);
+      };
       // Every program ends on SIGINT; on SIGTERM Postgres would wait for its clients.
-      for (const [signal, waitMs] of [['SIGINT', 2000] as const, ['SIGKILL', 1000] as const]) {
-        for (const { pid } of orphans.filter(isAlive)) signalGroup(pid, signal);
-        for (const end = Date.now() + waitMs; Date.now() < end; await sleep(50))
-          if (!orphans.some(isAlive)) return orphans.length;
-      }
+      await send('SIGINT', 2000);
+      await send('SIGKILL', 1000);
       return orphans.length;
     },
   };

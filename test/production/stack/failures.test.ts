@@ -1,11 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
-import { readStackConfig } from '../../../config.ts';
-import { findTemporal } from '../../../stack/temporal/program.ts';
-import { createTerminal } from '../../../stack/terminal.ts';
 import { aFolder, runStack, type StackSettings } from '../../support/stack/support.ts';
 
 /** The message of a start that must fail, with exit code 1 and nothing left running. */
@@ -64,50 +61,6 @@ describe('npm start that fails', () => {
     );
   });
 
-  it('says that the database of DATABASE_URL cannot be reached, without its password', async () => {
-    const port = await freePort();
-    const env = { DATABASE_URL: `postgres://shop:hidden@127.0.0.1:${port}/shop` };
-
-    const message = await fail({ env });
-
-    expect(message).toMatch(
-      new RegExp(`^DATABASE_URL: .* shop at 127\\.0\\.0\\.1:${port} .*start`),
-    );
-    expect(message).not.toContain('hidden');
-  });
-
-  it('says that no server answers at TEMPORAL_ADDRESS', async () => {
-    const address = `127.0.0.1:${await freePort()}`;
-
-    expect(await fail({ env: { TEMPORAL_ADDRESS: address } })).toMatch(
-      new RegExp(`^TEMPORAL_ADDRESS: .*${address}: start it`),
-    );
-  });
-
-  it('names every wrong variable of the configuration', async () => {
-    const message = await fail({ env: { API_PORT: 'many', DATABASE_URL: 'mysql://here' } });
-
-    expect(message).toMatch(/DATABASE_URL: must be a postgres.*\n.*API_PORT: /);
-  });
-
-  it('names a damaged file, and the consequences of removing it', async () => {
-    const [keyless, broken] = [aFolder(), aFolder()];
-    writeFileSync(join(keyless, 'secrets-key'), 'k1:');
-    const program = await findTemporal({
-      ...readStackConfig(),
-      TEMPORAL_CLI_PATH: inject('temporalProgram'),
-      terminal: createTerminal(),
-    });
-    writeFileSync(join(broken, `temporal-${program.cli}.db`), 'no database'.repeat(1000));
-
-    expect(await fail({ dataDir: keyless })).toMatch(
-      /secrets-key is damaged: put back.* or remove it and .*new credentials/,
-    );
-    expect(await fail({ dataDir: broken })).toMatch(
-      /not a database.*; its database is .*\.db: without that file it begins/,
-    );
-  });
-
   it('says what to do on a platform without an embedded Postgres', async () => {
     const nodeArgs = pretend('Object.defineProperty(process, "arch", { value: "mips" })');
 
@@ -118,7 +71,7 @@ describe('npm start that fails', () => {
 
   it('quotes the error of a program of ours that does not start', async () => {
     expect(await fail({ entry: 'test/fakes/stack/broken.ts' })).toMatch(
-      /^api ended with code 1: Error .*Cannot find module.*\. Its log is .+api\.log\.$/,
+      /^api ended with code 1: Error: Cannot find module.*\. Its log is .+api\.log\.$/,
     );
   });
 });
