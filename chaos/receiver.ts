@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { verifySignature } from '../demo/signature.ts';
+import { verifySignature } from '../demo/client.ts';
 import { peerOf } from './peer.ts';
 import type { Random } from './random.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { DemoError } from '../../../demo/connection.ts';
+import { ClientError } from '../../../demo/client.ts';
 import { aPayment, anEvent, aShop } from '../../support/demo/shop.ts';
 
 describe('POST /buy', () => {
-  it('303: creates one payment with a key of its own and sends the payer to its checkout', async () => {
+  it('creates one payment with a new key, and sends the payer to its checkout', async () => {
     const keys: string[] = [];
     const shop = await aShop({
       create: async (order, key) => {
@@ -20,7 +20,7 @@ describe('POST /buy', () => {
     expect(shop.orders.list().map((order) => order.amount)).toEqual([1800, 1290]);
   });
 
-  it('303: keeps what a webhook has said before the answer came', async () => {
+  it('keeps the status of a webhook that comes before the response', async () => {
     const shop = await aShop({
       create: async () => {
         await shop.webhook(anEvent({ event: 'payment.failed', status: 'failed' }));
@@ -31,16 +31,16 @@ describe('POST /buy', () => {
     expect(shop.orders.find('C-1')).toMatchObject({ status: 'failed', webhook: { times: 1 } });
   });
 
-  it('404: sells nothing it does not have', async () => {
+  it('answers 404 for an unknown product', async () => {
     const shop = await aShop();
     expect((await shop.buy('yacht')).status).toBe(404);
     expect(shop.orders.list()).toEqual([]);
   });
 
-  it('502: says what the service said', async () => {
+  it('answers 502 with the message of the service', async () => {
     const shop = await aShop({
       create: async () => {
-        throw new DemoError('The service answered 503 SERVICE_UNAVAILABLE: Later <b>please</b>.');
+        throw new ClientError('The service answered 503 SERVICE_UNAVAILABLE: Later <b>please</b>.');
       },
     });
     const answer = await shop.buy('beans');
@@ -50,7 +50,7 @@ describe('POST /buy', () => {
 });
 
 describe('POST /webhook', () => {
-  it('204: updates the order and shows the headers and the body', async () => {
+  it('updates the order, and shows the headers and the body', async () => {
     const shop = await aShop();
     shop.orders.add(aPayment());
     expect((await shop.webhook(anEvent())).status).toBe(204);
@@ -66,7 +66,7 @@ describe('POST /webhook', () => {
     ['another secret', { secret: `whsec_${'z'.repeat(43)}` }],
     ['an old timestamp', { timestamp: Date.now() / 1000 - 400 }],
     ['a timestamp ahead', { timestamp: Date.now() / 1000 + 400 }],
-  ])('400: %s changes nothing', async (_, signing) => {
+  ])('answers 400 and changes nothing for %s', async (_, signing) => {
     const shop = await aShop();
     shop.orders.add(aPayment());
     const before = shop.orders.version();
@@ -77,12 +77,12 @@ describe('POST /webhook', () => {
     expect(await shop.page('/orders/C-1')).not.toContain('Signature verified');
   });
 
-  it('400: a signed body that is no event', async () => {
+  it('answers 400 for a signed body that is no event', async () => {
     const shop = await aShop();
     expect((await shop.webhook({ hello: 'world' })).status).toBe(400);
   });
 
-  it('204: acts once on an event that comes again', async () => {
+  it('acts once on an event that comes again', async () => {
     const shop = await aShop();
     shop.orders.add(aPayment());
     await shop.webhook(anEvent());
@@ -91,7 +91,7 @@ describe('POST /webhook', () => {
     expect(shop.orders.find('C-1')).toMatchObject({ status: 'paid', webhook: { times: 2 } });
   });
 
-  it('204: learns an order that a restart forgot', async () => {
+  it('adds an order that it lost in a restart', async () => {
     const shop = await aShop();
     expect((await shop.webhook(anEvent())).status).toBe(204);
     const answer = await fetch(`${shop.url}/orders/C-1.json`);
@@ -102,21 +102,21 @@ describe('POST /webhook', () => {
     });
   });
 
-  it('FS-18: an older payment that expires leaves an order paid that a newer one has paid', async () => {
+  it('shows an order as paid when one of its payments is paid and another expires', async () => {
     const shop = await aShop();
     shop.orders.add(aPayment());
     shop.orders.add(aPayment({ payment_id: 'PAY_2' }));
     await shop.webhook(anEvent({ payment_id: 'PAY_2', event_id: 'e-2' }));
     const expired = { event: 'payment.expired', status: 'expired' };
     expect((await shop.webhook(anEvent(expired))).status).toBe(204);
-    expect(shop.orders.ofPayment('PAY_1')?.status).toBe('expired');
+    expect(shop.orders.findByPayment('PAY_1')?.status).toBe('expired');
     expect(shop.orders.find('C-1')).toMatchObject({ paymentId: 'PAY_2', status: 'paid' });
     shop.orders.add(aPayment({ payment_id: 'PAY_3' }));
     const answer = await fetch(`${shop.url}/orders/C-1.json`);
     expect(await answer.json()).toMatchObject({ payment_id: 'PAY_2', status: 'paid' });
   });
 
-  it('does not take an order for paid when another amount was paid', async () => {
+  it('disputes a payment of another amount', async () => {
     const shop = await aShop();
     shop.orders.add(aPayment({ amount: 4250 }));
     await shop.webhook(anEvent());
@@ -125,7 +125,7 @@ describe('POST /webhook', () => {
 });
 
 describe('GET /return', () => {
-  it('shows the order’s own state, whatever the query claims', async () => {
+  it('shows the status of the order, not the status in the address', async () => {
     const shop = await aShop();
     shop.orders.add(aPayment());
     const page = await shop.page('/return?payment_id=PAY_1&order_id=C-1&status=paid');
@@ -134,14 +134,14 @@ describe('GET /return', () => {
     expect(page).not.toContain('Thank you');
   });
 
-  it('asks the service for an order that a restart forgot', async () => {
+  it('reads an order that it lost in a restart from the service', async () => {
     const shop = await aShop({ get: async () => aPayment({ status: 'paid', checkout_url: null }) });
     expect(await shop.page('/return?payment_id=PAY_1&order_id=C-1&status=paid')).toContain(
       'Thank you',
     );
   });
 
-  it('sends nobody to pay who may have paid', async () => {
+  it('offers the payment only to payers who cannot have paid', async () => {
     const shop = await aShop();
     const isSent = async (path: string) => (await shop.page(path)).includes('Go to payment');
     const back = '/return?payment_id=PAY_1&order_id=C-1&status=';
@@ -161,14 +161,14 @@ describe('GET /return', () => {
     '/return?payment_id=PAY_1&payment_id=PAY_1&order_id=C-1',
     '/orders/C-2',
     '/orders/C-2.json',
-  ])('404: %s', async (path) => {
+  ])('answers 404 for %s', async (path) => {
     const shop = await aShop();
     shop.orders.add(aPayment());
     expect((await fetch(shop.url + path)).status).toBe(404);
   });
 });
 
-it('escapes what comes from outside, on every page', async () => {
+it('escapes foreign text on every page', async () => {
   const shop = await aShop();
   const item = '<script>alert(1)</script>';
   shop.orders.add(aPayment({ order_id: item, metadata: { item }, failure_reason: item }));
@@ -182,7 +182,7 @@ it('escapes what comes from outside, on every page', async () => {
   }
 });
 
-it('405: a page for who opens an address where only a form leads', async () => {
+it('shows a page with 405 at the address of a form', async () => {
   const shop = await aShop();
   const answer = await fetch(`${shop.url}/buy`);
   expect(answer.status).toBe(405);
@@ -191,7 +191,7 @@ it('405: a page for who opens an address where only a form leads', async () => {
   expect(await answer.text()).toContain('There is no such page.');
 });
 
-it('tells of which day an order is, and a status that the service has announced since', async () => {
+it('shows the date of an order, and a status that it does not know', async () => {
   const shop = await aShop();
   shop.orders.add(aPayment({ status: 'refunded' }));
   const page = await shop.page('/orders');
@@ -199,7 +199,7 @@ it('tells of which day an order is, and a status that the service has announced 
   expect(page).toMatch(/badge[^]*refunded/);
 });
 
-it('tells amounts in full in its own currency alone: others have other decimals', async () => {
+it('formats amounts of its own currency only', async () => {
   const shop = await aShop();
   shop.orders.add(aPayment());
   // ISO 4217 has two decimals, Intl shows none.
@@ -208,7 +208,7 @@ it('tells amounts in full in its own currency alone: others have other decimals'
   expect(await shop.page('/orders/C-2')).toContain('<dd>1290 HUF minor units</dd>');
 });
 
-it('tells open pages of every change, at once', async () => {
+it('announces every change to open pages', async () => {
   const shop = await aShop();
   const stream = await fetch(`${shop.url}/events`);
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
