@@ -87,7 +87,11 @@ export const startTemporal = async (options: TemporalOptions): Promise<RunningTe
   });
   try {
     const connection = await connectTo(address, server, lines);
-    await setRetention(connection).finally(() => connection.close());
+    try {
+      await setRetention(connection);
+    } finally {
+      await connection.close();
+    }
   } catch (error) {
     await server.stop();
     // A full disk leaves half a schema, which would keep every later start from succeeding.

@@ -47,7 +47,11 @@ export default async ({ config, provide, vitest }: TestProject) => {
   });
   started.defer(() => postgres.stop());
   const sql = connect(postgres.url, { name: 'tests', max: 1 });
-  await migrate(sql).finally(() => sql.end());
+  try {
+    await migrate(sql);
+  } finally {
+    await sql.end();
+  }
 
   const bundle = await bundleWorkflows({
     root: resolve(import.meta.dirname, '../..'),

@@ -16,13 +16,3 @@ export const selfSigned = {
   key: readFileSync(join(folder, 'key.pem'), 'utf8'),
   cert: readFileSync(join(folder, 'cert.pem'), 'utf8'),
 };
-
-/**
- * The same for `temporal.download`, which no authority of this name has: no `--ca`, since Rust takes none
- * of those for a server's own.
- */
-export const downloadHost = {
-  certFile: join(folder, 'download-cert.pem'),
-  key: readFileSync(join(folder, 'download-key.pem'), 'utf8'),
-  cert: readFileSync(join(folder, 'download-cert.pem'), 'utf8'),
-};

@@ -246,7 +246,8 @@ describe('stopping npm start', () => {
       await stack.exited;
       if (signal === 'SIGKILL') await runStack({ dataDir }).ready();
 
-      await until('the compiler has ended', () => commandLineOf(compiler) === '');
+      const hasEnded = () => commandLineOf(compiler) === '';
+      expect(await until('the compiler has ended', hasEnded)).toBe(true);
     },
   );
 });

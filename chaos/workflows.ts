@@ -1,24 +1,25 @@
-import { Client, Connection } from '@temporalio/client';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Production } from '../tools/production/stack.ts';
+import { Client, Connection } from '@temporalio/client';
+import { latePaymentWorkflow, paymentWorkflow } from '../temporal/messages.ts';
+import type { Production } from '../tools/production/production.ts';
 import type { Violation } from './checks.ts';
-import type { Created } from './wishes.ts';
+import type { CreatedPayment } from './scenarios.ts';
 
-/** The lists lag a little. */
-const leastPatienceMs = 30_000;
-const types = `WorkflowType IN ('payment', 'late')`;
+/** Temporal's lists lag a little. */
+const minWaitMs = 30_000;
+const types = `WorkflowType IN ('${paymentWorkflow}', '${latePaymentWorkflow}')`;
 
-/** Where the engine does not agree that everything is over; what runs is waited for. */
-export const engineProblems = async (
-  payments: readonly Created[],
+/** Waits for running workflows, and finds those that did not complete. */
+export const findWorkflowProblems = async (
+  payments: readonly CreatedPayment[],
   { address, namespace }: Production['temporal'],
-  patienceMs = 0,
+  waitMs = 0,
 ): Promise<Violation[]> => {
   const connection = await Connection.connect({ address });
   try {
     const { workflow } = new Client({ connection, namespace });
     const running = `${types} AND ExecutionStatus = 'Running'`;
-    const until = Date.now() + Math.max(patienceMs, leastPatienceMs);
+    const until = Date.now() + Math.max(waitMs, minWaitMs);
     while ((await workflow.count(running)).count > 0 && Date.now() < until) await sleep(500);
     const byId = new Map(payments.map((payment) => [payment.id, payment]));
     const problems: Violation[] = [];

@@ -1,15 +1,16 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { engineProblems } from '../../../chaos/engine.ts';
+import { findWorkflowProblems } from '../../../chaos/workflows.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
 import { latePaymentStartOptions, latePaymentWorkflow } from '../../../temporal/messages.ts';
 import { until } from '../../support/until.ts';
 import { aVisit } from '../../support/chaos/support.ts';
 
-it('a search for late money is waited for, and has to be completed', async () => {
+it('waits for a running search for a late payment, and reports that it did not complete', async () => {
   const { address, stop } = await startTemporal({
-    ...{ program: inject('temporalProgram'), port: await freePort() },
+    program: inject('temporalProgram'),
+    port: await freePort(),
   });
   onTestFinished(stop);
   const connection = await Connection.connect({ address });
@@ -21,10 +22,11 @@ it('a search for late money is waited for, and has to be completed', async () =>
     latePaymentStartOptions(payment.id),
   );
   const temporal = { address, namespace: 'default' };
-  const listed = async () => (await client.workflow.count(`WorkflowType = 'late'`)).count === 1;
+  const query = `WorkflowType = '${latePaymentWorkflow}'`;
+  const listed = async () => (await client.workflow.count(query)).count === 1;
   await until('it is listed', listed);
 
-  const problems = engineProblems([payment], temporal, 5_000);
+  const problems = findWorkflowProblems([payment], temporal, 5_000);
   await search.terminate();
 
   const text = `its workflow LATE_${payment.id} is TERMINATED`;
