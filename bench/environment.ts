@@ -1,6 +1,6 @@
-import { chmodSync, lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { StackConfig } from '../config.ts';
 import { credentialsOwner } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
@@ -155,12 +155,8 @@ const stackEnv = (config: StackConfig, dataDir: string): Record<string, string> 
 const createFolder = (cleanup: AsyncDisposableStack): string => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
   chmodSync(folder, 0o711);
-  cleanup.defer(() => {
-    // If that user cannot reach the temporary folder, this is a link to the data.
-    const data = join(folder, 'stack/postgres');
-    if (lstatSync(data, { throwIfNoEntry: false })?.isSymbolicLink())
-      rmSync(dirname(readlinkSync(data)), { recursive: true, force: true });
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  });
+  cleanup.defer(() =>
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
+  );
   return folder;
 };

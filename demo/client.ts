@@ -32,89 +32,85 @@ export interface NewPayment {
 }
 
 /** A call that failed, with the service's own code and message where there is one. */
-export class ClientError extends Error {}
+export class ClientError extends Error {
+  readonly code: string | undefined;
+  constructor(message: string, { code, ...options }: ErrorOptions & { code?: string } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 const timeoutMs = 10_000;
 const maxAttempts = 3;
 
-interface Call<T> {
-  path: string;
+interface Request {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
-  schema: z.ZodType<T>;
 }
 
 /** The token stays on the server. */
 export const createClient = ({ apiBaseUrl, token }: { apiBaseUrl: string; token: string }) => {
-  const payments = '/api/v1/payments';
+  const payments = `${apiBaseUrl}/api/v1/payments`;
 
-  const attempt = async ({ path, method = 'GET', headers, body }: Call<unknown>) => {
+  const send = async (url: string, { method = 'GET', headers, body }: Request) => {
     try {
-      const response = await fetch(`${apiBaseUrl}${path}`, {
+      const response = await fetch(url, {
         method,
         headers: { authorization: `Bearer ${token}`, ...headers },
         ...(body !== undefined && { body }),
         signal: AbortSignal.timeout(timeoutMs),
       });
       return { status: response.status, content: parseJson(await response.text()) };
-    } catch (error) {
-      throw new ClientError(`${method} ${apiBaseUrl}${path} failed (${reasonFor(error)}).`, {
-        cause: error,
-      });
+    } catch (cause) {
+      throw new ClientError(`${method} ${url} failed (${reasonFor(cause)}).`, { cause });
     }
   };
 
-  /** Repeats a call without a clear result. @throws ClientError */
-  const call = async <T>(options: Call<T>): Promise<T | undefined> => {
-    for (let attempts = 1; ; attempts += 1) {
-      const isLast = attempts === maxAttempts;
-      const response = await attempt(options).catch((error: unknown) => {
-        if (isLast) throw error;
-      });
-      if (response && (response.status < 500 || isLast)) return read(response, options.schema);
+  /** Repeats a request without a clear result. @throws ClientError */
+  const call = async <T>(schema: z.ZodType<T>, url: string, request: Request = {}): Promise<T> => {
+    for (let attempts = 1; attempts < maxAttempts; attempts += 1) {
+      const response = await send(url, request).catch(() => undefined);
+      if (response && response.status < 500) return read(schema, response);
       await sleep(300 * attempts);
     }
-  };
-  const found = <T>(value: T | undefined): T => {
-    if (value === undefined) throw new ClientError('The service does not know this path.');
-    return value;
+    return read(schema, await send(url, request));
   };
 
   return {
     /** The key makes repeating safe: however often the call is sent, it makes one payment. */
-    create: async (payment: NewPayment, idempotencyKey: string): Promise<Payment> =>
-      found(
-        await call({
-          path: payments,
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
-          body: JSON.stringify(payment),
-          schema: paymentSchema,
-        }),
-      ),
+    create: (payment: NewPayment, idempotencyKey: string): Promise<Payment> =>
+      call(paymentSchema, payments, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+        body: JSON.stringify(payment),
+      }),
 
     /** Undefined when the application has no such payment. */
-    get: (paymentId: string): Promise<Payment | undefined> =>
-      call({ path: `${payments}/${encodeURIComponent(paymentId)}`, schema: paymentSchema }),
+    async get(paymentId: string): Promise<Payment | undefined> {
+      try {
+        return await call(paymentSchema, `${payments}/${encodeURIComponent(paymentId)}`);
+      } catch (error) {
+        if (error instanceof ClientError && error.code === 'PAYMENT_NOT_FOUND') return undefined;
+        throw error;
+      }
+    },
 
     /** The newest 100, the newest first. */
-    list: async (): Promise<Payment[]> =>
-      found(await call({ path: `${payments}?per_page=100`, schema: listSchema })).data,
+    list: async (): Promise<Payment[]> => (await call(listSchema, `${payments}?per_page=100`)).data,
   };
 };
 export type Client = ReturnType<typeof createClient>;
 
-const read = <T>(
-  { status, content }: { status: number; content: unknown },
-  schema: z.ZodType<T>,
-): T | undefined => {
-  if (status === 404) return undefined;
+const read = <T>(schema: z.ZodType<T>, response: { status: number; content: unknown }): T => {
+  const { status, content } = response;
   const error = errorSchema.safeParse(content).data?.error;
   if (error)
-    throw new ClientError(`The service answered ${status} ${error.code}: ${error.message}`);
+    throw new ClientError(`The service answered ${status} ${error.code}: ${error.message}`, {
+      code: error.code,
+    });
   const { data } = schema.safeParse(content);
-  if (status < 300 && data) return data;
+  if (status < 300 && data !== undefined) return data;
   throw new ClientError(`The service answered ${status} with an unexpected body.`);
 };
 

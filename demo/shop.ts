@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from './client.ts';
 import { DemoError, readConnection } from './connection.ts';
@@ -16,7 +17,8 @@ const start = async (connectionFile: string | undefined): Promise<() => Promise<
   const { app, close } = createShop({ client, orders, connection, log: console.error });
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));
-  await listen(server, new URL(connection.shopUrl));
+  server.listen(Number(new URL(connection.shopUrl).port), '127.0.0.1');
+  await once(server, 'listening');
   void loadOrders(orders, client);
   return async () => {
     close();
@@ -39,18 +41,6 @@ const loadOrders = async (orders: Orders, client: Client) => {
       await sleep(1_000);
     }
 };
-
-/** @throws DemoError when the address is taken, or not on this machine */
-const listen = (server: Server, { hostname, port, origin }: URL) =>
-  new Promise<void>((resolve, reject) => {
-    const host = hostname.replace(/^\[(.*)\]$/, '$1');
-    if (!['127.0.0.1', '::1', 'localhost'].includes(host))
-      return reject(new DemoError(`The demo shop listens on this machine only, not on ${origin}.`));
-    server.once('error', (error) =>
-      reject(new DemoError(`The demo shop cannot listen on ${origin}: ${error.message}`)),
-    );
-    server.listen({ host, port: Number(port || 80) }, resolve);
-  });
 
 try {
   const stop = await start(process.argv[2]);

@@ -9,16 +9,8 @@ export interface Log {
 /** A larger log starts anew. */
 const maxBytes = 20 * 1024 * 1024;
 
-/**
- * Opens the file `<name>.log`. Warnings and errors also go to the terminal, one line each.
- * @param isNoteworthy chooses the lines for the terminal of a program that is not ours
- */
-export const openLog = (
-  folder: string,
-  name: string,
-  say: (line: string) => void = () => {},
-  isNoteworthy?: (line: string) => boolean,
-): Log => {
+/** Opens the file `<name>.log`. The warnings and errors of our own programs also go to `say`, one line each. */
+export const openLog = (folder: string, name: string, say?: (line: string) => void): Log => {
   const path = join(folder, `${name}.log`);
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) rmSync(path);
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
@@ -27,8 +19,8 @@ export const openLog = (
     path,
     write(line, from = 'stdout') {
       stream.write(`${line}\n`);
-      const summary = isNoteworthy ? isNoteworthy(line) && line : summarize(line, from);
-      if (summary) say(`${name}: ${summary}`);
+      const summary = say && summarize(line, from);
+      if (summary) say?.(`${name}: ${summary}`);
     },
   };
 };

@@ -147,12 +147,6 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
   return connection;
 };
 
-const openLogFor = (
-  { folder, terminal }: Context,
-  name: string,
-  isNoteworthy?: (line: string) => boolean,
-) => openLog(folder.logs, name, terminal.say, isNoteworthy);
-
 /** Ends the stack when the process ends. */
 const watch = ({ folder, onDeath }: Context, { name, exited }: RunningProcess) => {
   const log = relative(process.cwd(), join(folder.logs, `${name}.log`));
@@ -174,12 +168,10 @@ const bringUpDatabase = async (
 
 const bringUpPostgres = async (context: Context, port: number): Promise<string> => {
   const { folder, processes } = context;
-  // Clients report the errors of their statements; a crash concerns the reader.
-  const log = openLogFor(context, 'postgres', (line) => line.includes('PANIC:'));
   const postgres = await startPostgres({
     dataDir: join(folder.path, 'postgres'),
     port,
-    onLine: log.write,
+    onLine: openLog(folder.logs, 'postgres').write,
     start: processes.start,
   });
   watch(context, postgres);
@@ -196,13 +188,11 @@ const bringUpTemporal = async (context: Context, ports: { port: number; uiPort: 
     return { address, namespace, uiUrl: undefined, variables };
   }
   const program = await findTemporal({ ...config, terminal, start: processes.start });
-  // It warns a lot while it starts and stops, and none of that matters.
-  const log = openLogFor(context, 'temporal', (line) => /"level":"(FATAL|PANIC)"/i.test(line));
   const temporal = await startTemporal({
     ...ports,
     program: program.path,
     dbFile: join(folder.path, `temporal-${program.cli}.db`),
-    onLine: log.write,
+    onLine: openLog(folder.logs, 'temporal').write,
     start: processes.start,
   });
   watch(context, temporal);
@@ -221,7 +211,7 @@ const bringUpBundle = (context: Context): Promise<string> =>
     folder: join(context.folder.path, 'bundles'),
     entry: context.programs.bundle,
     env: inheritedEnv(context),
-    log: openLogFor(context, 'bundle'),
+    log: openLog(context.folder.logs, 'bundle'),
     terminal: context.terminal,
     start: context.processes.start,
   });
@@ -237,7 +227,7 @@ const bringUpProgram = async (
   context: Context,
   { name, args = [], env, stopMs }: OwnProgram,
 ): Promise<void> => {
-  const { config, folder, programs, processes } = context;
+  const { config, folder, programs, processes, terminal } = context;
   const program = await startProgram({
     name,
     args: [resolve(root, programs[name]), ...args],
@@ -251,7 +241,7 @@ const bringUpProgram = async (
       ...env,
     },
     stopMs,
-    log: openLogFor(context, name),
+    log: openLog(folder.logs, name, terminal.say),
     start: processes.start,
   });
   watch(context, program);
