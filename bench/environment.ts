@@ -25,7 +25,7 @@ import type { Receiver } from './receiver.ts';
 /** A running stack, with what measures it. */
 export interface Bench {
   config: StackConfig;
-  /** How long the stack took to start with everything cached. */
+  /** The start time of the stack with everything cached. */
   startMs: number;
   http: PayersDeps['http'];
   pids: Pids;
@@ -45,7 +45,7 @@ export interface PayersOptions {
   /** Of the application. */
   slug: string;
   receiver: Pick<Receiver, 'url' | 'arrival'>;
-  /** Of a Stripe account. The default is the sandbox gateway. */
+  /** The credentials of a Stripe account. The default is the sandbox gateway. */
   credentials?: string;
   payAt?: PayersDeps['payAt'];
 }

@@ -34,7 +34,7 @@ export const findPids = (processTable: string): Pids => {
 interface Stat {
   pid: number;
   parent: number;
-  /** Of the process, and of its children that have ended. */
+  /** The CPU of the process, and of its children that have ended. */
   ticks: number;
 }
 

@@ -9,9 +9,9 @@ export interface DeliveryEvidence {
   disruptions: Disruptions;
 }
 
-/** How long after its response a POST may be missing in the ledger. */
+/** The ledger may miss a POST for this long after its response. */
 const recordMs = 5_000;
-/** How much later than it happened a death, or the POST of a dead worker, may be seen. */
+/** The death of a worker, and its POSTs, may be seen this much later than they happened. */
 const lagMs = 1_000;
 const deadlineMs = 10_000;
 

@@ -53,7 +53,7 @@ const findOutages = (members: readonly Member[], part: Part): Outage[] =>
 const nextReadyAt = (lives: readonly Life[], index: number): number | undefined =>
   lives.slice(index + 1).find(({ readyAt }) => readyAt !== undefined)?.readyAt;
 
-/** How long a killed process may take to end. */
+/** A killed process ends within this time. */
 const dyingMs = 1_000;
 
 /** Temporal's server ends by itself when Postgres goes down while it starts. */
@@ -70,7 +70,7 @@ export const findUnexplainedEnds = (members: readonly Member[], kills: readonly 
       .map(() => member.name);
   });
 
-/** How quickly the service recovered from the kills of one part. */
+/** The recovery of the service from the kills of one part. */
 export interface Recovery {
   part: Part;
   kills: number;

@@ -16,7 +16,7 @@ interface Outcome {
   failure_code: string | null;
 }
 
-/** What the service says about the outcome and the money. The receipt is null unless it is paid. */
+/** The outcome and the money as the service shows them. The receipt is null unless it is paid. */
 interface ShownOutcome extends Outcome {
   tracking_code: string | null;
   card_pan_masked: string | null;

@@ -98,7 +98,7 @@ const accounts: Record<string, Account> = {
   },
 };
 
-/** What a payer decided on the gateway's page, and when the gateway learned it. */
+/** The decision of a payer on the gateway's page, and the time when the gateway learned it. */
 export interface Decision {
   at: number;
   decision: 'paid' | 'refused' | 'cancelled';

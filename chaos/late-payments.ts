@@ -11,7 +11,7 @@ export interface LateEvidence {
   disruptions: Disruptions;
 }
 
-/** How long a return may take, and Temporal to recover. */
+/** The time for the return, and for Temporal to recover. */
 const lookMs = 15_000;
 
 /** Finds late payments that the service overlooked, or recorded wrongly. */

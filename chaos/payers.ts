@@ -11,7 +11,7 @@ export interface Deps {
   notifications: Pick<Notifications, 'send'>;
 }
 
-/** How long a payer reloads a page that does not work. */
+/** A payer reloads a page that does not work for this long. */
 const patienceMs = 45_000;
 
 /** The payers' browsers, on our pages and on the gateways' pages. */

@@ -23,7 +23,7 @@ export interface Plan {
   seed: string;
   /** The time over which the creation of the payments is spread evenly. */
   loadMs: number;
-  /** How long payments may take to end and be delivered once there are no payers and no faults. */
+  /** The time for payments to end and be delivered once there are no payers and no faults. */
   drainMs: number;
   killEveryMs: number;
   /** Leaves out what waits for a deadline, and gateways that fail. */
@@ -48,7 +48,7 @@ export interface Report {
   kills: readonly Kill[];
   violations: readonly (Violation & { timeline: readonly string[] })[];
   recoveries: readonly Recovery[];
-  /** How many payments ended in each status. */
+  /** The number of payments in each status. */
   statuses: ReadonlyMap<string, number>;
   /** The responses that callers got, and how often. */
   responses: ReadonlyMap<string, number>;

@@ -29,7 +29,7 @@ export interface AttemptRow {
   status: number | null;
 }
 
-/** What the service says about its payments at the end, by payment id. */
+/** The service's records of its payments at the end, by payment id. */
 export interface ServiceRecords {
   shown: Map<string, ShownPayment>;
   events: Map<string, { id: string; body: Buffer }[]>;
@@ -37,7 +37,7 @@ export interface ServiceRecords {
   deliveries: Map<string, string>;
   /** The audit log's entries about late payments, in order: `found`, and where the money went. */
   latePayments: Map<string, string[]>;
-  /** How many payments each order has. */
+  /** The number of payments of each order. */
   orders: Map<string, number>;
 }
 

@@ -144,7 +144,7 @@ export interface SignedRequest {
 
 export type Verification = { valid: true } | { valid: false; reason: string };
 
-/** How far the clocks of the service and of the receiver may be apart, in either direction. */
+/** The clocks of the service and of the receiver may differ by this much, in either direction. */
 const toleranceSeconds = 300;
 
 /** Checks that the payment service sent exactly this body, just now. */

@@ -12,7 +12,7 @@ const connectionSchema = z.object({
   temporal_namespace: z.string().nullish(),
 });
 
-/** What an application needs to know about the service. */
+/** The facts about the service that an application needs. */
 export interface Connection {
   apiBaseUrl: string;
   token: string;

@@ -5,7 +5,7 @@ export interface ReceivedWebhook {
   receivedAt: Date;
   headers: Record<string, string>;
   rawBody: string;
-  /** How often the same event arrived. */
+  /** The number of times that the same event arrived. */
   times: number;
 }
 

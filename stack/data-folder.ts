@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { type KeyRing, parseKeyRing } from '../config.ts';
 import { SetupError } from '../process.ts';
 
-/** Writes the whole file or leaves the former one, also when the machine stops meanwhile. Mode 0600. */
+/** Writes the whole file with mode 0600. A crash at any moment leaves the whole file or the former one. */
 export const writeAtomically = (path: string, text: string, { flush = true } = {}): void => {
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, text, { mode: 0o600, flush });
@@ -49,7 +49,7 @@ export const openDataFolder = (path: string): DataFolder => {
 /** The key that seals webhook secrets. Made at the first start. @throws SetupError */
 export const readKeyRing = ({ secretsKey, connection }: DataFolder): KeyRing => {
   if (!existsSync(secretsKey)) {
-    // Nothing can open what the lost key sealed. Without this file the demo application gets new credentials.
+    // The lost key's secrets cannot be opened. Without this file the demo application gets new credentials.
     rmSync(connection, { force: true });
     writeAtomically(secretsKey, `k1:${randomBytes(32).toString('base64')}\n`);
   }

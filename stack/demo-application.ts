@@ -11,7 +11,7 @@ import type { Credentials } from './connection-file.ts';
 export interface PrepareOptions {
   shopUrl: string;
   keyRing: KeyRing;
-  /** Those of an earlier start. */
+  /** The credentials of an earlier start. */
   known: Credentials | undefined;
 }
 
@@ -41,7 +41,7 @@ const migrateOrThrow = async (sql: Sql) => {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SetupError(
-      `The database cannot be brought to this version's schema (${reason}): use the version that made the data, or another database. If nobody needs the data, remove DATA_DIR.`,
+      `The database cannot be brought to this version's schema (${reason}): use the version that made the data, or another database. To start without the data, remove DATA_DIR.`,
       { cause: error },
     );
   }

@@ -27,7 +27,7 @@ export interface PostgresOptions {
 }
 
 export interface RunningPostgres extends RunningProcess {
-  /** Of the database `payments`. */
+  /** The URL of the database `payments`. */
   url: string;
 }
 

@@ -27,7 +27,7 @@ export interface LaunchOptions {
 export interface RunningProcess {
   name: string;
   pid: number;
-  /** How it ended, in words. Never rejects. */
+  /** Resolves to the end in words, e.g. `ended with code 0`. Never rejects. */
   exited: Promise<string>;
   /** Ends it, with all processes that it has started. */
   stop(): Promise<void>;

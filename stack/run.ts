@@ -14,7 +14,7 @@ export const runStack = async (programs: Programs): Promise<void> => {
   let stack: Stack | undefined;
   let stoppingSince: number | undefined;
   const terminal = createTerminal((line) => {
-    // What fails because the rest is being stopped is no news.
+    // While everything stops, failures are expected.
     if (stoppingSince === undefined) console.log(line);
   });
 

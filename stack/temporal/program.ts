@@ -61,7 +61,7 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
         return undefined;
       }
     };
-    // Another start may have made it meanwhile.
+    // Another process may have made it while this one waited.
     let found = await readUsable(target);
     if (!found) rmSync(target, { force: true });
     if (!found && mayDownload)
@@ -134,7 +134,7 @@ const cachedProgram = (name: string, cacheDir = join(homedir(), '.cache', 'payme
   return join(cacheDir, `temporal-${key}-${process.platform}-${process.arch}`, name);
 };
 
-/** Of several processes that need the same program one makes it, and the others wait. */
+/** One process at a time makes the program; others that need it wait. */
 const withLock = async <T>(
   target: string,
   terminal: Terminal,

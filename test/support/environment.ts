@@ -14,7 +14,7 @@ import { bundleWorkflows } from '../../stack/workflow-bundle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of a server whose database `payments` is migrated and empty: the template for each file's own. */
+    /** The database `payments` is migrated and empty: the template for the database of each file. */
     postgresUrl: string;
     temporalProgram: string;
     workflowBundle: string;

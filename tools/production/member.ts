@@ -12,7 +12,7 @@ export interface Life {
   /** Undefined if it ended before it was ready. */
   readyAt?: number;
   endedAt?: number;
-  /** How it ended, in words, if it had been ready. */
+  /** The end in words, if the process had been ready. */
   end?: string;
 }
 

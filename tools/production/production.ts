@@ -17,7 +17,7 @@ export interface ProductionOptions {
   /** An empty folder. As root, other users must be able to pass through it, as Postgres runs as one. */
   folder: string;
   programs: ServerPrograms;
-  /** How many API processes and how many workers. */
+  /** The number of API processes, and of workers. */
   processes?: number;
   /** Puts something between our processes and a server. Returns the port to use instead. */
   through?: (name: 'postgres' | 'temporal', url: string) => Promise<string>;
@@ -26,7 +26,7 @@ export interface ProductionOptions {
 }
 
 export interface Production {
-  /** Of the proxy before the API processes. */
+  /** The URL of the proxy before the API processes. */
   url: string;
   databaseUrl: string;
   keyRing: KeyRing;

@@ -10,7 +10,7 @@ import { schemaCommands } from './programs.ts';
 
 export interface ServerOptions {
   programs: ServerPrograms;
-  /** Of a Postgres that trusts its user `postgres`. */
+  /** The port of a Postgres that trusts its user `postgres`. */
   postgresPort: number;
   ports: ServerPorts;
   /** For its settings. */

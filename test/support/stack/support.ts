@@ -42,7 +42,7 @@ export interface StackSettings {
   command?: [program: string, ...args: string[]];
 }
 
-/** Runs `npm start` with fakes of our own programs. What it leaves is ended after the test. */
+/** Runs `npm start` with fakes of our own programs. Ends what it leaves after the test. */
 export const runStack = ({
   dataDir,
   env = {},
