@@ -17,7 +17,8 @@ import { until } from '../support/until.ts';
 
 /** With an empty cache the server's programs are built first. */
 const buildLimitMs = 20 * 60_000;
-const rate = { payments: 4, reads: 50 };
+/** Per second. Two cores that other processes keep busy must manage this too. */
+const rate = { payments: 2, reads: 20 };
 const rounds = 2;
 const drainMs = 30_000;
 
@@ -116,7 +117,7 @@ it(
     expect(ours.map(({ lives }) => lives.map(({ end }) => end))).toEqual(
       ours.map(() => ['ended with code 0', 'ended with code 0', undefined]),
     );
-    expect(payments.length).toBeGreaterThan(50);
+    expect(payments.length).toBeGreaterThan(20);
     expect(new Set(posts.map(({ eventId }) => eventId)).size).toBe(payments.length);
     expect(posts).toHaveLength(payments.length);
   },
