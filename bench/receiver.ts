@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
 
 const Event = z.object({ payment_id: z.string(), created_at: z.string(), status: z.string() });
 

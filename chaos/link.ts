@@ -29,14 +29,13 @@ export const startLink = async (target: string): Promise<Link> => {
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => {});
-      socket.once('close', () => {
-        sockets.delete(socket);
-        client.destroy();
-        upstream.destroy();
-      });
+      socket.once('close', () => sockets.delete(socket));
     }
     client.pipe(upstream);
     let last = Promise.resolve();
+    client.once('close', () => upstream.destroy());
+    // An idle server closes its connection while a response is still being delayed.
+    upstream.once('close', () => void last.then(() => client.destroy()));
     upstream.on('data', (piece: Buffer) => {
       const delayed = new Promise<void>((resolve) => setTimeout(resolve, delayMs()));
       // In order, however long each piece is delayed.
