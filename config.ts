@@ -2,21 +2,21 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import {
-  definedOnly,
-  embeddedSettings,
   type Environment,
-  only,
-  orThrow,
-  read,
-  temporalConfig,
+  parseVariables,
+  pickVariables,
+  readStackVariables,
+  readTemporalVariables,
+  requireValid,
+  withoutEmpty,
 } from './environment.ts';
 import { SetupError } from './process.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
-/** What one client address may ask of the payers' pages. */
+/** Requests of one client address to the payer pages. */
 const payerPagesPerMinute = z.coerce.number().int().min(1).max(1_000_000);
-/** As long as histories are kept, a payment's record is needed. */
+/** At least 30: Temporal keeps histories that long, and they need the payment. */
 const days = z.coerce.number().int().min(30).max(36_500);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
@@ -27,12 +27,12 @@ const keyRing = z
   .string()
   .regex(
     /^[\w-]{1,32}:[A-Za-z0-9+/]{43}=(,[\w-]{1,32}:[A-Za-z0-9+/]{43}=)*$/,
-    'must be id:key[,id:key…], each key 32 bytes in base64, the first one encrypts',
+    'must be id:key[,id:key…] with keys of 32 bytes in base64; the first one encrypts',
   )
   .refine((text) => {
     const ids = text.split(',').map((entry) => entry.split(':', 1)[0]);
     return new Set(ids).size === ids.length;
-  }, 'must name every id once')
+  }, 'must not repeat an id')
   .transform((text) => {
     const keys = text.split(',').map((entry) => {
       const [id = '', key = ''] = entry.split(':');
@@ -63,6 +63,7 @@ const networks = z
   );
 const bitsOf: Record<number, number> = { 4: 32, 6: 128 };
 
+/** One host only: postgres.js would connect to the first of several hosts. */
 const oneHost = 'must be a postgres:// URL of one host';
 const shared = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, hostname: /^[^,]*$/, error: oneHost }),
@@ -70,24 +71,24 @@ const shared = {
   SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(300).default(20),
 };
 
-/** Health and metrics, for those who operate the service alone. */
-const OPERATIONS_HOST = z.string().default('127.0.0.1');
+/** The port for health and metrics is not for the public. */
+const METRICS_HOST = z.string().default('127.0.0.1');
 
 const apiShape = {
   ...shared,
-  OPERATIONS_HOST,
-  OPERATIONS_PORT: port.default(9464),
+  METRICS_HOST,
+  METRICS_PORT: port.default(9464),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(3000),
   PUBLIC_BASE_URL: httpUrl,
-  /** Whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For counts. */
   TRUSTED_PROXIES: networks.default([]),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(60),
-  /** Opens the secrets that gateways sign notifications with; none are taken without it. */
+  /** Decrypts the secrets of gateway notifications. Without it, the API rejects notifications. */
   SECRETS_KEY: keyRing.optional(),
 };
 
-/** Of a worker process: each queue can have processes of its own. */
+/** The task queues that a worker process serves. */
 const taskQueues = z
   .string()
   .default('payments,webhooks')
@@ -105,15 +106,12 @@ const isReadable = (path: string): boolean => {
 
 const workerShape = {
   ...shared,
-  OPERATIONS_HOST,
-  OPERATIONS_PORT: port.default(9465),
+  METRICS_HOST,
+  METRICS_PORT: port.default(9465),
   PUBLIC_BASE_URL: httpUrl,
   SECRETS_KEY: keyRing,
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
-  WORKFLOW_BUNDLE: z
-    .string()
-    .refine(isReadable, 'must be the path of a file that can be read')
-    .optional(),
+  WORKFLOW_BUNDLE: z.string().refine(isReadable, 'must be the path of a readable file').optional(),
   TASK_QUEUES: taskQueues,
 };
 
@@ -123,7 +121,7 @@ const stackShape = {
   DATABASE_URL: shared.DATABASE_URL.optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_CLI_PATH: z.string().optional(),
-  /** `false` never asks for a ready-made program: it is built, or an error says what to do. */
+  /** `false` never downloads Temporal: the stack builds it, or an error says what to do. */
   TEMPORAL_DOWNLOAD: flag.default(true),
   CACHE_DIR: z.string().optional(),
   API_PORT: port.default(3000),
@@ -132,92 +130,95 @@ const stackShape = {
   POSTGRES_PORT: port.default(54_329),
   TEMPORAL_PORT: port.default(7233),
   TEMPORAL_UI_PORT: port.default(8233),
-  API_OPERATIONS_PORT: port.default(0),
-  WORKER_OPERATIONS_PORT: port.default(0),
+  API_METRICS_PORT: port.default(0),
+  WORKER_METRICS_PORT: port.default(0),
 };
 
 const adminShape = {
   DATABASE_URL: shared.DATABASE_URL,
-  /** Only what seals or opens a secret needs it. */
+  /** Needed to encrypt and decrypt secrets only. */
   SECRETS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
-  /** What is dropped by `purge`, by its age in days; without the second payments are kept. */
+  /** The age at which `purge` deletes data. Without KEEP_PAYMENTS_DAYS it keeps payments. */
   KEEP_ATTEMPT_BODIES_DAYS: days.default(90),
   KEEP_PAYMENTS_DAYS: days.optional(),
-  /** For links to payments' workflows. */
+  /** For links to the workflows of payments. */
   TEMPORAL_UI_URL: httpUrl.optional(),
 };
 
 /** @throws SetupError */
 export const readApiConfig = (env: Environment = process.env) => {
-  const { values, problems } = read(apiShape, env);
-  const temporal = temporalConfig(env, problems);
-  return orThrow(values && temporal && { ...values, temporal }, problems);
+  const { values, problems } = parseVariables(apiShape, env);
+  const temporal = readTemporalVariables(env, problems);
+  return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
 /** @throws SetupError */
 export const readWorkerConfig = (env: Environment = process.env) => {
-  const { values, texts, problems } = read(workerShape, env);
-  const temporal = temporalConfig(env, problems);
+  const { values, texts, problems } = parseVariables(workerShape, env);
+  const temporal = readTemporalVariables(env, problems);
   if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
-    problems.push('ALLOW_LOOPBACK_TARGETS: is refused together with a public PUBLIC_BASE_URL');
-  return orThrow(values && temporal && { ...values, temporal }, problems);
+    problems.push('ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL');
+  return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
 /**
- * Without a DATABASE_URL of its own, or with the stack's, an admin means the embedded stack.
+ * Uses the embedded stack without a DATABASE_URL, or with the stack's own.
  * @throws SetupError
  */
 export const readAdminConfig = (env: Environment = process.env) => {
-  const embedded = embeddedSettings(env['DATA_DIR'] || '.data');
+  const embedded = readStackVariables(env['DATA_DIR'] || '.data');
   const isElsewhere = env['DATABASE_URL_FILE'] || env['DATABASE_URL'];
   const usesStack = !isElsewhere || env['DATABASE_URL'] === embedded['DATABASE_URL'];
-  const settings = usesStack ? { ...embedded, ...definedOnly(env) } : env;
-  const { values, problems } = read(adminShape, settings);
-  const temporal = temporalConfig(settings, problems);
-  return orThrow(values && temporal && { ...values, temporal }, problems);
+  const settings = usesStack ? { ...embedded, ...withoutEmpty(env) } : env;
+  const { values, problems } = parseVariables(adminShape, settings);
+  const temporal = readTemporalVariables(settings, problems);
+  return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
-/** Of the migrations. @throws SetupError */
+/** For the migrations. @throws SetupError */
 export const readDatabaseConfig = (env: Environment = process.env) => {
-  const { values, problems } = read({ DATABASE_URL: shared.DATABASE_URL }, env);
-  return orThrow(values, problems);
+  const { values, problems } = parseVariables({ DATABASE_URL: shared.DATABASE_URL }, env);
+  return requireValid(values, problems);
 };
 
-/** Of what talks to Temporal alone; without an address, to the stack's. @throws SetupError */
+/** For programs that use Temporal only. Without an address, they use the embedded stack. @throws SetupError */
 export const readTemporalConfig = (env: Environment = process.env) => {
   const isElsewhere = env['TEMPORAL_ADDRESS'] || env['TEMPORAL_CONFIG_FILE'];
-  const embedded = isElsewhere ? {} : embeddedSettings(env['DATA_DIR'] || '.data');
-  const settings = { ...embedded, ...definedOnly(env) };
-  const { values, problems } = read({ WORKFLOW_BUNDLE: workerShape.WORKFLOW_BUNDLE }, settings);
-  const temporal = temporalConfig(settings, problems);
-  return orThrow(values && temporal && { ...values, temporal }, problems);
+  const embedded = isElsewhere ? {} : readStackVariables(env['DATA_DIR'] || '.data');
+  const settings = { ...embedded, ...withoutEmpty(env) };
+  const { values, problems } = parseVariables(
+    { WORKFLOW_BUNDLE: workerShape.WORKFLOW_BUNDLE },
+    settings,
+  );
+  const temporal = readTemporalVariables(settings, problems);
+  return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
-/** What the programs that the stack starts need of the surroundings, and no more: Go, proxies, CAs. */
+/** Variables that the stack passes on to its programs: paths, Go, proxies, certificates. No others. */
 const inherited =
   /^(PATH|HOME|USER|LANG|TZ|TMPDIR|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|(HTTPS?|NO|ALL)_PROXY|GO[A-Z0-9]*)$/i;
 
 /** @throws SetupError */
 export const readStackConfig = (env: Environment = process.env) => {
-  const { values, problems } = read(stackShape, env);
-  const external = values?.TEMPORAL_ADDRESS ? temporalConfig(env, problems) : undefined;
+  const { values, problems } = parseVariables(stackShape, env);
+  const external = values?.TEMPORAL_ADDRESS ? readTemporalVariables(env, problems) : undefined;
   return {
-    ...orThrow(values, problems),
-    inherited: only(env, inherited),
-    /** Undefined: the embedded one. `variables` are for those who connect to it as well. */
+    ...requireValid(values, problems),
+    inherited: pickVariables(env, inherited),
+    /** Undefined for the embedded Temporal. `variables` are for the processes that connect to it. */
     externalTemporal: external && {
       ...external,
-      variables: only(env, /^TEMPORAL_(?!CLI_PATH|DOWNLOAD|PORT|UI_PORT)/),
+      variables: pickVariables(env, /^TEMPORAL_(?!CLI_PATH|DOWNLOAD|PORT|UI_PORT)/),
     },
   };
 };
 export type StackConfig = ReturnType<typeof readStackConfig>;
 
-/** The text of SECRETS_KEY. @throws SetupError */
+/** Parses the text of SECRETS_KEY. @throws SetupError */
 export const parseKeyRing = (text: string): KeyRing => {
   const { data, error } = keyRing.safeParse(text);
   if (data) return data;
-  throw new SetupError(`The secrets key is not usable: ${error.issues[0]?.message}`);
+  throw new SetupError(`The secrets key ${error.issues[0]?.message}.`);
 };
 export type KeyRing = z.infer<typeof keyRing>;

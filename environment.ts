@@ -4,51 +4,51 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { SetupError } from './process.ts';
 
-/** What config.ts hands over, which alone reads `process.env`. */
+/** The environment variables. Only config.ts reads `process.env`. */
 export type Environment = Record<string, string | undefined>;
 
 /**
- * The variables of a shape, or what the files hold that NAME_FILE names: as they must be (`values`),
- * where nothing is wrong with them, as they came (`texts`), and a line for each problem.
+ * Reads each variable of `shape`, or the file that `NAME_FILE` names. Returns the parsed `values` (undefined
+ * if any is invalid), the raw `texts`, and one line per problem.
  */
-export const read = <S extends z.ZodRawShape>(shape: S, env: Environment) => {
+export const parseVariables = <S extends z.ZodRawShape>(shape: S, env: Environment) => {
   const problems: string[] = [];
-  const values = withFiles(env, Object.keys(shape), problems);
-  const parsed = z.object(shape).safeParse(values);
+  const texts = readTexts(env, Object.keys(shape), problems);
+  const parsed = z.object(shape).safeParse(texts);
   const unreadable = new Set(problems.map((line) => line.slice(0, line.indexOf('_FILE'))));
   for (const { path, message } of parsed.error?.issues ?? []) {
     const name = String(path[0]);
-    // The message only: a value may be a secret.
+    // The message only: the value may be a secret.
     if (!unreadable.has(name))
-      problems.push(`${name}: ${values[name] === undefined ? 'is missing' : message}`);
+      problems.push(`${name}: ${texts[name] === undefined ? 'is missing' : message}`);
   }
-  return { values: parsed.data, texts: values, problems };
+  return { values: parsed.data, texts, problems };
 };
 
-/** Everything that is wrong at once, a line for each variable. @throws SetupError */
-export const orThrow = <T extends object>(
+/** Reports all problems at once, one line per variable. @throws SetupError */
+export const requireValid = <T extends object>(
   values: T | undefined,
   problems: string[],
 ): Readonly<T> => {
   if (values && problems.length === 0) return Object.freeze(values);
-  throw new SetupError(`The configuration is not usable:\n  ${problems.join('\n  ')}`);
+  throw new SetupError(`The configuration is not valid:\n  ${problems.join('\n  ')}`);
 };
 
 /**
- * Address, namespace, TLS and API key of Temporal, from the SDK's own TEMPORAL_* variables. Its
- * settings file counts only where TEMPORAL_CONFIG_FILE names one: one that lies in the home by
- * chance would send the embedded stack's processes elsewhere.
+ * Reads the address, namespace, TLS settings and API key of Temporal from the SDK's own TEMPORAL_* variables.
+ * The SDK's settings file counts only if TEMPORAL_CONFIG_FILE names it: a file in the home directory would
+ * connect the embedded stack's processes to another server.
  */
-export const temporalConfig = (env: Environment, problems: string[]) => {
-  const secrets = withFiles(env, ['TEMPORAL_API_KEY'], problems);
+export const readTemporalVariables = (env: Environment, problems: string[]) => {
+  const secrets = readTexts(env, ['TEMPORAL_API_KEY'], problems);
   try {
     const { connectionOptions, namespace } = loadClientConnectConfig({
-      overrideEnvVars: definedOnly({ ...env, ...secrets }),
+      overrideEnvVars: withoutEmpty({ ...env, ...secrets }),
       disableFile: !env['TEMPORAL_CONFIG_FILE'],
     });
     return { connectionOptions, namespace: namespace ?? 'default' };
   } catch (error) {
-    // The first line only: what follows may quote the settings file.
+    // The first line only: the others may quote the settings file.
     problems.push(`TEMPORAL_*: ${String(error).split('\n', 1)[0]}`);
     return undefined;
   }
@@ -61,16 +61,16 @@ const connectionFile = z.object({
   temporal_ui_url: z.string().nullable(),
 });
 
-/** What the embedded stack has left in its folder, in the form in which an admin would set it. */
-export const embeddedSettings = (folder: string): Environment => {
+/** The variables with which an admin would reach the embedded stack of this folder; empty without one. */
+export const readStackVariables = (folder: string): Environment => {
   try {
     const text = readFileSync(join(folder, 'connection.json'), 'utf8');
-    const facts = connectionFile.parse(JSON.parse(text));
+    const connection = connectionFile.parse(JSON.parse(text));
     return {
-      DATABASE_URL: facts.database_url,
-      TEMPORAL_ADDRESS: facts.temporal_address,
-      TEMPORAL_NAMESPACE: facts.temporal_namespace,
-      TEMPORAL_UI_URL: facts.temporal_ui_url ?? undefined,
+      DATABASE_URL: connection.database_url,
+      TEMPORAL_ADDRESS: connection.temporal_address,
+      TEMPORAL_NAMESPACE: connection.temporal_namespace,
+      TEMPORAL_UI_URL: connection.temporal_ui_url ?? undefined,
       SECRETS_KEY_FILE: join(folder, 'secrets-key'),
       ALLOW_LOOPBACK_TARGETS: 'true',
     };
@@ -79,18 +79,18 @@ export const embeddedSettings = (folder: string): Environment => {
   }
 };
 
-/** An empty variable is one that is not set. */
-export const definedOnly = (env: Environment): Record<string, string> =>
+/** An empty variable counts as not set. */
+export const withoutEmpty = (env: Environment): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
 
-/** Of what is set, that whose names fit. */
-export const only = (env: Environment, names: RegExp): Record<string, string> =>
-  Object.fromEntries(Object.entries(definedOnly(env)).filter(([name]) => names.test(name)));
+/** The variables that are set and whose names match. */
+export const pickVariables = (env: Environment, names: RegExp): Record<string, string> =>
+  Object.fromEntries(Object.entries(withoutEmpty(env)).filter(([name]) => names.test(name)));
 
-/** The value of NAME, or the content of the file that NAME_FILE names. */
-const withFiles = (env: Environment, names: string[], problems: string[]): Environment =>
+/** Reads NAME, or else the file that NAME_FILE names. */
+const readTexts = (env: Environment, names: string[], problems: string[]): Environment =>
   Object.fromEntries(
     names.map((name) => {
       const value = env[name]?.trim() || undefined;
@@ -99,8 +99,8 @@ const withFiles = (env: Environment, names: string[], problems: string[]): Envir
       try {
         return [name, readFileSync(path, 'utf8').trim() || undefined];
       } catch {
-        // Without the path: it may be the secret itself, given under the wrong name.
-        problems.push(`${name}_FILE: is not the path of a file that can be read`);
+        // Without the path: it may be the secret itself under the wrong name.
+        problems.push(`${name}_FILE: must be the path of a readable file`);
         return [name, undefined];
       }
     }),

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { closingLine } from './test/support/closing-line.ts';
-import { everyAnswer } from './test/support/every-answer.ts';
+import { everyDeclaredResponse } from './test/support/every-declared-response.ts';
 
 const project = (name: string) => ({
   test: {
@@ -18,7 +18,7 @@ export default defineConfig({
     // Once for the whole run. With the unit tests alone it starts nothing.
     globalSetup: 'test/support/environment.ts',
     // The last reporter prints the closing line of the run, so it stays the last.
-    reporters: ['default', everyAnswer(), closingLine()],
+    reporters: ['default', everyDeclaredResponse(), closingLine()],
     // Most of a test's time is waiting. With four workers a machine of two cores has no CPU to spare.
     maxWorkers: 3,
   },

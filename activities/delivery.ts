@@ -7,17 +7,19 @@ import {
   webhookExhausted,
   webhookPostponed,
 } from '../temporal/failure-types.ts';
-import type { AttemptResult, Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
+import type { Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { Log } from './log.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
+import type { ErrorClass } from '../webhooks/failure.ts';
+import type { WebhookResult } from '../webhooks/request.ts';
 import { post } from '../webhooks/request.ts';
 import type { Step } from '../webhooks/schedule.ts';
 import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from '../webhooks/schedule.ts';
-import { headersOf } from '../webhooks/signature.ts';
+import { createHeaders } from '../webhooks/signature.ts';
 
 /**
  * When the engine handed out this try of an activity, by its own clock; the worker hands it in.
@@ -38,7 +40,7 @@ export interface Deps {
   logger: Pick<Log, 'info' | 'warn'>;
 }
 
-const failure = (errorClass: string, error: string): AttemptResult => ({
+const failure = (errorClass: ErrorClass, error: string): WebhookResult => ({
   durationMs: 0,
   responseStatus: null,
   errorClass,
@@ -68,7 +70,7 @@ export const createDeliveryActivities = (deps: Deps) => {
     throw ApplicationFailure.nonRetryable(`${id} has not ended, it has no event`, noEvent);
   };
 
-  const send = async (delivery: Delivery, number: number): Promise<AttemptResult> => {
+  const send = async (delivery: Delivery, number: number): Promise<WebhookResult> => {
     const { webhookUrl: url, event, application } = delivery;
     if (url === null) return failure('no_url', 'The application has no webhook URL any more');
     const problem = webhookUrlProblem(url, targetRule);
@@ -79,13 +81,13 @@ export const createDeliveryActivities = (deps: Deps) => {
       body: event.body,
       dispatcher,
       signal: cancellationSignal(),
-      headers: headersOf({ event, attempt: number, secrets, now: now() }),
+      headers: createHeaders({ event, attempt: number, secrets, now: now() }),
     });
   };
 
   /** `delayMs`: until the next attempt of the round; undefined after the last one. */
   const consequenceOf = (
-    { errorClass }: AttemptResult,
+    { errorClass }: WebhookResult,
     delayMs: number | undefined,
   ): Consequence => {
     if (errorClass === null) return { status: 'delivered' };
@@ -111,7 +113,7 @@ export const createDeliveryActivities = (deps: Deps) => {
       }
       if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
 
-      const step = nextStep(delivery, { cameAt: await cameAt(scheduledAt, delivery), now: now() });
+      const step = nextStep(delivery, { dueAt: await cameAt(scheduledAt, delivery), now: now() });
       if (step.kind === 'exhausted') throw exhausted(id);
       if (step.kind === 'wait')
         throw attemptFailed('Came back before the documented delay', step.ms);

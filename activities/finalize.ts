@@ -1,4 +1,4 @@
-import { eventOf } from '../contract/event.ts';
+import { createEvent } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
@@ -11,7 +11,7 @@ import type { Outcome } from './outcome.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
 
 export interface Deps {
-  paymentOutcomes: Pick<PaymentOutcomes, 'end' | 'flagDuplicates'>;
+  paymentOutcomes: Pick<PaymentOutcomes, 'finalize' | 'flagDuplicates'>;
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
   find: (id: string) => Promise<Tried>;
   workflows: Pick<PaymentWorkflows, 'startLate'>;
@@ -32,12 +32,12 @@ export const createFinalizer = (deps: Deps) => {
     const facts = { payment_id: paid.id, gateway: paid.gateway };
     if (duplicateOf !== null)
       logger.error(
-        { ...facts, alert: 'duplicate', other: duplicateOf },
+        { ...facts, alert: 'duplicate_payment', other: duplicateOf },
         'Its order was paid by another payment as well',
       );
     if (trackingCodeOf !== null)
       logger.error(
-        { ...facts, alert: 'tracking_code_twice', other: trackingCodeOf },
+        { ...facts, alert: 'duplicate_tracking_code', other: trackingCodeOf },
         'Its tracking code belongs to another payment as well',
       );
   };
@@ -76,7 +76,13 @@ export const createFinalizer = (deps: Deps) => {
       const { words, ...fields } = outcome;
       const paidAt = outcome.status === 'paid' ? endedAt : null;
       const ended: Tried = { ...payment, ...fields, paidAt, updatedAt: endedAt };
-      if (await paymentOutcomes.end(ended, eventOf(ended, endedAt), { words, unsent, exchanges }))
+      if (
+        await paymentOutcomes.finalize(ended, createEvent(ended, endedAt), {
+          providerMessage: words,
+          onlyIfUnsent: unsent,
+          exchanges,
+        })
+      )
         return asEnded(ended);
       const standing = await find(payment.id);
       if (!isTerminal(standing.status)) return { kind: 'waiting' };

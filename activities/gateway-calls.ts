@@ -3,7 +3,7 @@ import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import { gatewayBusy } from '../temporal/failure-types.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { OpenedPayment } from '../gateways/gateway.ts';
-import { GatewayUnavailable } from '../gateways/gateway.ts';
+import { GatewayUnavailable } from '../gateways/errors.ts';
 import type { Bulkhead } from './bulkhead.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { isTerminal } from '../contract/status.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter } from '../gateways/gateway.ts';
-import { driverOf } from '../gateways/registry.ts';
+import { findDriver } from '../gateways/registry.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { LatePayment, LatePayments, LatePaymentResult } from '../postgres/late-payments.ts';
@@ -37,7 +37,7 @@ export const createLateActivities = (deps: Deps) => {
   const gatewayOf = (payment: PaymentWithAccount): GatewayAdapter =>
     deps.gatewayOf(payment, (said) =>
       said.operation === 'inquire'
-        ? gatewayExchanges.insertRepeated([{ ...said, paymentId: payment.id }])
+        ? gatewayExchanges.replaceRepeated([{ ...said, paymentId: payment.id }])
         : gatewayExchanges.insert(payment.id, [said]),
     );
 
@@ -72,12 +72,12 @@ export const createLateActivities = (deps: Deps) => {
   const giveBack = async (
     payment: PaymentWithAccount,
     reference: string,
-    tellsReversal: boolean,
+    reportsReversals: boolean,
   ): Promise<'over' | 'again'> => {
     const asOf = now();
     const begun = await latePayments.beginReversal(payment.id, {
-      most: tellsReversal ? mostReversals : 1,
-      notAfter: new Date(asOf.getTime() - pauseMs),
+      maxReversals: reportsReversals ? mostReversals : 1,
+      lastBefore: new Date(asOf.getTime() - pauseMs),
       now: asOf,
     });
     if (!begun) return 'again';
@@ -85,7 +85,7 @@ export const createLateActivities = (deps: Deps) => {
     const reversal = await orUnknown(async () => gatewayOf(payment).reverse?.(opened));
     const after = standingOf(await inquire(payment, reference));
     const isReversed = reversal && 'result' in reversal && reversal.result === 'reversed';
-    if (after === 'gone' || (isReversed && !(tellsReversal && after === 'taken')))
+    if (after === 'gone' || (isReversed && !(reportsReversals && after === 'taken')))
       return over(payment, 'reversed');
     if (!reversal || 'state' in reversal) return 'again';
     if (reversal.result === 'reversed') return over(payment, 'by_hand');
@@ -101,8 +101,8 @@ export const createLateActivities = (deps: Deps) => {
       last,
     }: { reference: string; found: LatePayment | undefined; last: boolean },
   ): Promise<'over' | 'again'> => {
-    const { twoStepVerify = false, tellsReversal = false } =
-      driverOf(payment.driver)?.capabilities ?? {};
+    const { twoStepVerify = false, reportsReversals = false } =
+      findDriver(payment.driver)?.capabilities ?? {};
     const answer = await inquire(payment, reference);
     const standing = standingOf(answer);
     if (standing === 'gone') return found ? over(payment, 'reversed') : 'over';
@@ -114,11 +114,11 @@ export const createLateActivities = (deps: Deps) => {
     if (standing === 'taken') {
       if (!found) await record(payment, null, takenIn(answer));
       // Told before, without an answer, and it does not say what became of that.
-      const untold = found !== undefined && found.reversals > 0 && !tellsReversal;
+      const untold = found !== undefined && found.reversals > 0 && !reportsReversals;
       const exhausted = found !== undefined && found.reversals >= mostReversals;
       if (!gatewayOf(payment).reverse || untold || exhausted || last)
         return over(payment, 'by_hand');
-      return giveBack(payment, reference, tellsReversal);
+      return giveBack(payment, reference, reportsReversals);
     }
     if (!last) return 'again';
     return found || standing === 'unknown' ? over(payment, 'by_hand') : 'over';

@@ -1,5 +1,5 @@
 import type { Alert } from '../contract/alerts.ts';
-import type { Logger } from '../process.ts';
+import type { Logger } from '../telemetry/log.ts';
 
 /** The log of the activities. An error is what wants a person: it has the name of an alert. */
 export interface Log extends Pick<Logger, 'info' | 'warn'> {

@@ -1,7 +1,7 @@
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { TerminalStatus } from '../contract/status.ts';
-import type { Answer } from '../gateways/gateway.ts';
+import type { GatewayStatus } from '../gateways/gateway.ts';
 import type { ProviderMessage } from '../postgres/payment-outcomes.ts';
 
 /** How a payment ends, as far as it was not known before. */
@@ -33,7 +33,7 @@ export const failedWith = (
 });
 
 /** What a gateway answered; `unknown`: it gave no usable answer. */
-export type Reply = Answer | { state: 'unknown' };
+export type Reply = GatewayStatus | { state: 'unknown' };
 
 /** The outcome that a gateway's answer means for a payment; undefined while there is none. */
 export const outcomeOf = (payment: Payment, answer: Reply): Outcome | undefined => {

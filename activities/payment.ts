@@ -3,9 +3,9 @@ import { gatewayUnavailable, paymentNotFound } from '../temporal/failure-types.t
 import type { Status, VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayAdapter } from '../gateways/gateway.ts';
-import { GatewayUnavailable } from '../gateways/gateway.ts';
+import { GatewayUnavailable } from '../gateways/errors.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
-import { driverOf } from '../gateways/registry.ts';
+import { findDriver } from '../gateways/registry.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { withGatewaySlot, orUnknown, toGateway, toOpened } from './gateway-calls.ts';
@@ -69,10 +69,10 @@ export const createPaymentActivities = (deps: Deps) => {
   ): Promise<VerificationResult> => {
     // What a two-step gateway is still verifying may go back unless it is asked to go on.
     const isVerifying =
-      kind === 'processing' && driverOf(driver)?.capabilities.twoStepVerify === true;
+      kind === 'processing' && findDriver(driver)?.capabilities.twoStepVerify === true;
     const unanswered = kind === 'unknown' || isVerifying;
     const facts = { processing, unanswered, now: now(), exchanges };
-    if (await paymentOutcomes.wait(id, facts)) return { kind };
+    if (await paymentOutcomes.recordInquiry(id, facts)) return { kind };
     return asEnded(await find(id));
   };
 
@@ -106,7 +106,7 @@ export const createPaymentActivities = (deps: Deps) => {
         const stands = await end(payment, outcome, { unsent: true });
         return stands.kind === 'ended' ? { ended: stands.status } : 'open';
       }
-      if (await paymentOutcomes.open(id, { ...opening, exchanges: payment.exchanges }))
+      if (await paymentOutcomes.recordOpened(id, { ...opening, exchanges: payment.exchanges }))
         return 'open';
       const stands = await find(id);
       return isTerminal(stands.status) ? openedAfterEnd(stands) : 'open';
@@ -198,7 +198,7 @@ export const createPaymentActivities = (deps: Deps) => {
   async function silent(payment: Tried, grace: boolean): Promise<VerificationResult> {
     if (!grace)
       logger.error(
-        { payment_id: payment.id, gateway: payment.gateway, alert: 'gateway_silent' },
+        { payment_id: payment.id, gateway: payment.gateway, alert: 'outcome_unknown' },
         'The gateway does not say how an expired payment ended',
       );
     return wait(payment, 'unknown', true);

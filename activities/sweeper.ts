@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayUnavailable } from '../gateways/gateway.ts';
+import { GatewayUnavailable } from '../gateways/errors.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { PaymentExchange, GatewayExchanges } from '../postgres/gateway-exchanges.ts';
@@ -16,7 +16,7 @@ export interface Deps {
   outbox: WorkflowOutbox;
   idempotencyKeys: Pick<IdempotencyKeys, 'deleteExpired'>;
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
-  gatewayExchanges: Pick<GatewayExchanges, 'insertRepeated'>;
+  gatewayExchanges: Pick<GatewayExchanges, 'replaceRepeated'>;
   gatewayOf: AdapterOf;
   workflows: PaymentWorkflows;
   publicBaseUrl: string;
@@ -75,7 +75,7 @@ export const createSweeperActivities = (deps: Deps) => {
       });
       return { ...ends, unpaid };
     } finally {
-      if (said.length > 0) await deps.gatewayExchanges.insertRepeated(said);
+      if (said.length > 0) await deps.gatewayExchanges.replaceRepeated(said);
     }
   };
 
@@ -130,7 +130,7 @@ export const createSweeperActivities = (deps: Deps) => {
       return started;
     },
 
-    listGatewaysInUse: () => sweeperQueries.gatewaysInUse(),
+    listGatewaysInUse: () => sweeperQueries.listGatewaysInUse(),
 
     /**
      * Asks one gateway about payers who went there and did not come back: with one list of all that is

@@ -1,3 +1,11 @@
+import { slugPattern } from '../contract/ids.ts';
+import type { Application, ApplicationSettings } from '../postgres/applications.ts';
+import { createApplications } from '../postgres/applications.ts';
+import type { AuditFacts } from '../postgres/audit-log.ts';
+import type { Queries, Sql } from '../postgres/driver/sql.ts';
+import { createGateways } from '../postgres/gateways.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
+import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import {
   hostOf,
@@ -6,14 +14,6 @@ import {
   isLocalhost,
   webhookUrlProblem,
 } from '../webhooks/address.ts';
-import { slugPattern } from '../contract/ids.ts';
-import type { Application, ApplicationSettings } from '../postgres/applications.ts';
-import { createApplications } from '../postgres/applications.ts';
-import type { AuditFacts } from '../postgres/audit-log.ts';
-import type { Queries, Sql } from '../postgres/driver/connection.ts';
-import { createGateways } from '../postgres/gateways.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
-import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
 import { hideQuery } from './webhook-url.ts';
@@ -22,9 +22,9 @@ export interface Deps {
   sql: Sql;
   change: MakeChange;
   targetRule: TargetRule;
-  /** Every address of a name. */
+  /** Returns all addresses of a host name. */
   resolve: (hostname: string) => Promise<string[]>;
-  /** @throws where SECRETS_KEY is not known */
+  /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
 }
 
@@ -38,27 +38,27 @@ const maxRequestsPerMinute = 1_000_000;
 export const checkSlug = (slug: string): void => {
   if (!slugPattern.test(slug))
     throw new Refusal(
-      `"${slug}" is not a slug: 1 to 50 small letters, digits and hyphens, no hyphen at the ends.`,
+      `"${slug}" is not a slug: use 1 to 50 lower-case letters, digits and hyphens, with no hyphen at the ends.`,
     );
 };
 
 const noApplication = (slug: string) => new Refusal(`There is no application "${slug}".`);
 
-/** Locked until the transaction ends. @throws Refusal when there is none */
+/** Locks the row until the transaction ends. @throws Refusal if there is no such application */
 export const lockApplication = async (tx: Queries, slug: string): Promise<Application> => {
   const application = await createApplications(tx).lock(slug);
   if (application) return application;
   throw noApplication(slug);
 };
 
-/** A name that was mistyped must not look like one that has nothing. @throws Refusal */
+/** @throws Refusal, so that a mistyped name does not look like an application without data */
 export const findApplication = async (sql: Sql, slug: string): Promise<Application> => {
   const application = await createApplications(sql).get(slug);
   if (application) return application;
   throw noApplication(slug);
 };
 
-const factsOf = (application: Application): AuditFacts => ({
+const toAuditFacts = (application: Application): AuditFacts => ({
   status: application.status,
   default_gateway: application.defaultGateway,
   callback_urls: application.callbackUrls,
@@ -81,17 +81,17 @@ export const createApplicationOperations = ({
       const problem = callbackUrlProblem(url, targetRule);
       if (problem) throw new Refusal(`The callback URL ${url} ${problem}.`);
     }
-    // An empty one is a URL that is wrong, and not none.
+    // An empty text is an invalid URL, not a missing one.
     if (webhookUrl === undefined || webhookUrl === null) return;
     const problem = webhookUrlProblem(webhookUrl, targetRule);
-    // The URL is not repeated: its query may be a key.
+    // Not the URL: its query may be a key.
     if (problem) throw new Refusal(`The webhook URL ${problem}.`);
     await checkHost(hostOf(new URL(webhookUrl).hostname));
   };
 
   const checkHost = async (host: string) => {
     if (isAddress(host) || isLocalhost(host)) return;
-    // A name that is not there yet shows at the first attempt; it is judged again at every one.
+    // A name without an address is accepted. Every attempt checks the addresses again.
     const addresses = await resolve(host).catch((): string[] => []);
     if (addresses.some((address) => !isAllowedAddress(address, targetRule)))
       throw new Refusal('The host of the webhook URL has a private, reserved or internal address.');
@@ -99,11 +99,11 @@ export const createApplicationOperations = ({
 
   const checkGateway = async (tx: Queries, slug: string) => {
     if (!(await createGateways(tx).get(slug)))
-      throw new Refusal(`There is no gateway "${slug}": add it first.`);
+      throw new Refusal(`There is no gateway "${slug}". Add it first.`);
   };
 
   return {
-    /** With its first webhook secret, which is shown now and never again. */
+    /** @returns the application with its first webhook secret, which cannot be read again */
     async create(
       application: NewApplication,
       reason: string | null,
@@ -118,11 +118,11 @@ export const createApplicationOperations = ({
       return change({ action: 'application.create', subject, reason }, async (tx) => {
         await checkGateway(tx, defaultGateway);
         if (!(await createApplications(tx).insert(application)))
-          throw new Refusal(`There is an application "${slug}" already.`);
+          throw new Refusal(`The application "${slug}" already exists.`);
         const created = await lockApplication(tx, slug);
         const secret = await createWebhookSecrets(tx).issue(slug, box);
         const result = { application: created, secret };
-        return { result, before: null, after: factsOf(created) };
+        return { result, before: null, after: toAuditFacts(created) };
       });
     },
 
@@ -130,7 +130,7 @@ export const createApplicationOperations = ({
 
     list: (limit: number): Promise<Application[]> => createApplications(sql).list(limit),
 
-    /** A new webhook URL holds from the next attempt on. */
+    /** The next attempt uses a new webhook URL. */
     async update(
       slug: string,
       settings: Partial<Omit<ApplicationSettings, 'status'>>,
@@ -141,7 +141,9 @@ export const createApplicationOperations = ({
       if (settings.callbackUrls?.length === 0)
         throw new Refusal('An application needs at least one callback URL.');
       if (budget !== undefined && !(budget >= 1 && budget <= maxRequestsPerMinute))
-        throw new Refusal(`The budget is from 1 to ${maxRequestsPerMinute} requests a minute.`);
+        throw new Refusal(
+          `The budget must be from 1 to ${maxRequestsPerMinute} requests a minute.`,
+        );
       const subject = `application:${slug}`;
       return change({ action: 'application.update', subject, reason }, async (tx) => {
         if (settings.defaultGateway !== undefined) await checkGateway(tx, settings.defaultGateway);
@@ -149,7 +151,7 @@ export const createApplicationOperations = ({
       });
     },
 
-    /** Disabled: its API calls are refused from the next one on; outcomes are still delivered. */
+    /** The API rejects the next call of a disabled application. Its webhooks are still delivered. */
     async setStatus(
       slug: string,
       status: Application['status'],
@@ -167,12 +169,12 @@ const write = async (tx: Queries, slug: string, settings: Partial<ApplicationSet
   const before = await lockApplication(tx, slug);
   const after = { ...before, ...settings };
   if (JSON.stringify(after) === JSON.stringify(before))
-    throw new Refusal(`The application "${slug}" is so already.`);
+    throw new Refusal(`The application "${slug}" already has these settings.`);
   await createApplications(tx).update(slug, after);
-  return { result: after, before: factsOf(before), after: factsOf(after) };
+  return { result: after, before: toAuditFacts(before), after: toAuditFacts(after) };
 };
 
-/** A browser goes there, so only its form matters. */
+/** Checks the form only: the payer's browser opens the URL, not the service. */
 const callbackUrlProblem = (text: string, { allowLoopback }: TargetRule): string | undefined => {
   const url = URL.parse(text);
   if (!url || /\s/.test(text)) return 'is not a URL';

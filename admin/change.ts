@@ -1,43 +1,43 @@
 import { createAuditLog, type AuditFacts } from '../postgres/audit-log.ts';
-import type { Queries, Sql } from '../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../postgres/driver/sql.ts';
 
-/** What an admin asked for cannot be done as things stand; the message says why. */
+/** The operation is not possible in the current state. The message says why. */
 export class Refusal extends Error {}
 
 export interface Change {
-  /** What is done, e.g. `application.disable`. */
+  /** E.g. `application.disable`. */
   action: string;
-  /** To what, e.g. `application:shop`. */
+  /** The changed thing, e.g. `application:shop`. */
   subject: string;
-  /** Why, in the admin's words. */
+  /** The admin's own words. */
   reason: string | null;
 }
 
 export interface Changed<T> {
   result: T;
-  /** Null where there was nothing. */
+  /** Null for a new thing. */
   before: AuditFacts | null;
-  /** Null where nothing is left. */
+  /** Null for a removed thing. */
   after: AuditFacts | null;
 }
 
 export interface Deps {
   sql: Sql;
-  /** Who. */
+  /** The admin's name. */
   actor: string;
 }
 
-/** Does something and writes it into the audit log, in one transaction: both or neither. */
+/** Makes a change and its record in the audit log in one transaction. */
 export const createChange =
   ({ sql, actor }: Deps) =>
   async <T>(change: Change, work: (tx: Queries) => Promise<Changed<T>>): Promise<T> => {
-    let done: Changed<T> | undefined;
+    let changed: Changed<T> | undefined;
     await sql.begin(async (tx) => {
-      done = await work(tx);
-      const { before, after } = done;
+      changed = await work(tx);
+      const { before, after } = changed;
       await createAuditLog(tx).insert({ ...change, actor, before, after });
     });
-    if (!done) throw new Error('The transaction ended without its work');
-    return done.result;
+    if (!changed) throw new Error('The transaction ended without its work');
+    return changed.result;
   };
 export type MakeChange = ReturnType<typeof createChange>;

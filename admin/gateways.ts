@@ -1,6 +1,6 @@
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import { credentialsOwner } from '../contract/ids.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { Gateway } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
@@ -11,12 +11,12 @@ import { Refusal } from './change.ts';
 export interface Deps {
   sql: Sql;
   change: MakeChange;
-  /** @throws where SECRETS_KEY is not known */
+  /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
   problemWithAccount: ProblemWithAccount;
 }
 
-/** Why the service cannot work with an account: by field, without a word of the credentials. */
+/** @returns why the account cannot work, by field and without a value; undefined if it can */
 export type ProblemWithAccount = (
   driver: string,
   account: { slug: string; kind: GatewayKind; credentials: unknown },
@@ -26,7 +26,7 @@ export interface NewGateway {
   slug: string;
   driver: string;
   kind: GatewayKind;
-  /** A JSON object, as its driver wants it; null for a driver that needs none. */
+  /** A JSON object in the driver's format; null for a driver without credentials. */
   credentials: string | null;
 }
 
@@ -39,13 +39,13 @@ export const createGatewayOperations = ({ sql, change, secretBox, problemWithAcc
     const sealed = credentials && secretBox().seal(credentials, credentialsOwner(slug));
     await change({ action: 'gateway.add', subject: `gateway:${slug}`, reason }, async (tx) => {
       const added = await createGateways(tx).insert({ slug, driver, kind, credentials: sealed });
-      if (!added) throw new Refusal(`There is a gateway "${slug}" already.`);
+      if (!added) throw new Refusal(`The gateway "${slug}" already exists.`);
       const after = { driver, kind, enabled: true, has_credentials: sealed !== null };
       return { result: undefined, before: null, after };
     });
   },
 
-  /** Other credentials for the same account; they hold from the next call on, for every payment. */
+  /** Replaces the credentials. The next call for any payment uses them. */
   async setCredentials(slug: string, credentials: string, reason: string | null): Promise<void> {
     const parsed = parseCredentials(credentials);
     const sealed = secretBox().seal(credentials, credentialsOwner(slug));
@@ -68,7 +68,7 @@ export const createGatewayOperations = ({ sql, change, secretBox, problemWithAcc
 
   list: (): Promise<(Gateway & { hasCredentials: boolean })[]> => createGateways(sql).list(),
 
-  /** Disabled: no new payments; those that are on their way go on. */
+  /** A disabled gateway takes no new payments. Open payments continue. */
   async setEnabled(slug: string, enabled: boolean, reason: string | null): Promise<void> {
     const action = enabled ? 'gateway.enable' : 'gateway.disable';
     await change({ action, subject: `gateway:${slug}`, reason }, async (tx) => {
@@ -76,7 +76,7 @@ export const createGatewayOperations = ({ sql, change, secretBox, problemWithAcc
       if (!(await gateways.setEnabled(slug, enabled)))
         throw new Refusal(
           (await gateways.get(slug))
-            ? `The gateway "${slug}" is so already.`
+            ? `The gateway "${slug}" is already ${enabled ? 'enabled' : 'disabled'}.`
             : `There is no gateway "${slug}".`,
         );
       return { result: undefined, before: { enabled: !enabled }, after: { enabled } };
@@ -84,7 +84,7 @@ export const createGatewayOperations = ({ sql, change, secretBox, problemWithAcc
   },
 });
 
-/** Without a word of the text, which is secret. */
+/** @throws Refusal without the text, which is secret */
 const parseCredentials = (text: string): object => {
   const refusal = new Refusal('The credentials are not a JSON object.');
   try {

@@ -1,23 +1,23 @@
 import { userInfo } from 'node:os';
 import process from 'node:process';
 import { Client, Connection } from '@temporalio/client';
-import { createWebhookDispatcher } from '../webhooks/connector.ts';
-import { attemptDeadlineMs } from '../webhooks/request.ts';
-import { createResolver } from '../webhooks/resolver.ts';
 import { readAdminConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
-import { leave, SetupError } from '../process.ts';
+import { exitAfterOutput, SetupError } from '../process.ts';
+import { createTemporalAdmin } from '../temporal/admin-client.ts';
+import { createWebhookDispatcher } from '../webhooks/connector.ts';
+import { attemptDeadlineMs } from '../webhooks/request.ts';
+import { createResolver } from '../webhooks/resolver.ts';
 import { createIo } from './cli/io.ts';
 import { runAdmin } from './cli/program.ts';
-import { createTemporalAdmin } from '../temporal/admin-client.ts';
 import { createOperations } from './operations.ts';
 import { createResets } from './resets.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 
-/** In a container that runs as a number of its own, nobody has a name. */
+/** A container may run as a user id that has no name. */
 const userName = (): string => {
   try {
     return userInfo().username;
@@ -26,7 +26,7 @@ const userName = (): string => {
   }
 };
 
-/** Connects to what is needed when it is needed: a list asks for nothing but the database. */
+/** Connects at the first use: a list needs the database only. */
 const open = async (actor = userName()) => {
   const config = readAdminConfig();
   const { temporal, TEMPORAL_UI_URL: uiUrl } = config;
@@ -52,10 +52,10 @@ const open = async (actor = userName()) => {
     },
     secretBox() {
       if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
-      throw new SetupError('SECRETS_KEY: is missing, and secrets are sealed with it');
+      throw new SetupError('SECRETS_KEY is missing: it encrypts the secrets.');
     },
     resets: async () => createResets(await temporalClient()),
-    engine: async () => createTemporalAdmin(await temporalClient()),
+    temporal: async () => createTemporalAdmin(await temporalClient()),
     dispatcher() {
       const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
       closing.push(() => dispatcher.destroy());
@@ -74,7 +74,7 @@ const connectTemporal = async ({
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout: 5_000 });
     return new Client({ connection, namespace });
   } catch (error) {
-    throw new SetupError('Temporal cannot be reached: start it, or set TEMPORAL_ADDRESS.', {
+    throw new SetupError('Could not connect to Temporal: start it, or set TEMPORAL_ADDRESS.', {
       cause: error,
     });
   }
@@ -82,4 +82,4 @@ const connectTemporal = async ({
 
 process.exitCode = await runAdmin({ io: createIo(process), open }, process.argv.slice(2));
 for (const close of closing) await close();
-leave();
+exitAfterOutput();

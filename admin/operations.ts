@@ -1,14 +1,14 @@
-import type { TargetRule } from '../webhooks/address.ts';
-import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import type { AuditFilter, AuditRecord } from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
+import type { Engine } from '../temporal/admin-client.ts';
+import type { TargetRule } from '../webhooks/address.ts';
+import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createDeliveryOperations } from './deliveries.ts';
 import type { ProblemWithAccount } from './gateways.ts';
-import type { Engine } from '../temporal/admin-client.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';
@@ -21,25 +21,26 @@ import { createWebhookTest } from './webhook-test.ts';
 
 export interface Deps {
   sql: Sql;
-  /** Who: written beside every change. */
+  /** The admin's name, for the audit log. */
   actor: string;
   targetRule: TargetRule;
-  /** Every address of a name: what a webhook URL leads to is judged when it is saved, too. */
+  /** Returns all addresses of a host name, to check a webhook URL when it is saved. */
   resolve: (hostname: string) => Promise<string[]>;
-  /** @throws where SECRETS_KEY is not known */
+  /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
   problemWithAccount: ProblemWithAccount;
-  /** @throws where Temporal cannot be reached */
+  /** @throws if Temporal cannot be reached */
   resets: () => Promise<Resets>;
-  /** @throws where Temporal cannot be reached */
-  engine: () => Promise<Engine>;
+  /** @throws if Temporal cannot be reached */
+  temporal: () => Promise<Engine>;
   retention: RetentionPolicy;
   dispatcher: () => WebhookDispatcher;
+  /** A link into the Temporal UI; null if its address is not known. */
   workflowUrl: (paymentId: string) => string | null;
   now: () => Date;
 }
 
-/** All that an admin can do, whatever it is asked through: the command line, later a console. */
+/** All use cases of an admin. The command line calls them; any other surface can. */
 export const createOperations = (deps: Deps) => {
   const shared = { ...deps, change: createChange(deps) };
   return {

@@ -1,23 +1,23 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
-import type { LatePaymentResult } from '../postgres/late-payments.ts';
 import type {
   AttemptRecord,
   PaymentFilter,
-  PaymentSummary,
   PaymentRecord,
+  PaymentSummary,
 } from '../postgres/admin-payments.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
+import type { LatePaymentResult } from '../postgres/late-payments.ts';
 import { findApplication } from './applications.ts';
 import { Refusal } from './change.ts';
 
 export interface Deps {
   sql: Sql;
-  /** Of the Temporal UI, where there is one that is known. */
+  /** A link into the Temporal UI; null if its address is not known. */
   workflowUrl: (paymentId: string) => string | null;
 }
 
-/** One thing that happened, or is to happen. */
+/** A past or expected event in a payment's life. */
 export interface TimelineEntry {
   at: Date;
   what: string;
@@ -26,7 +26,7 @@ export interface TimelineEntry {
 
 export interface PaymentTimeline {
   payment: PaymentRecord;
-  /** In order. */
+  /** In the order of time. */
   timeline: TimelineEntry[];
   workflowUrl: string | null;
 }
@@ -40,69 +40,70 @@ export const createPaymentOperations = ({ sql, workflowUrl }: Deps) => ({
   async get(id: string): Promise<PaymentTimeline> {
     const payment = await createAdminPayments(sql).get(id);
     if (!payment) throw new Refusal(`There is no payment ${id}.`);
-    return { payment, timeline: timelineOf(payment), workflowUrl: workflowUrl(id) };
+    return { payment, timeline: createTimeline(payment), workflowUrl: workflowUrl(id) };
   },
 });
 
-const timelineOf = (payment: PaymentRecord): TimelineEntry[] => {
-  const moments: (TimelineEntry | undefined)[] = [
+const createTimeline = (payment: PaymentRecord): TimelineEntry[] => {
+  const entries: (TimelineEntry | undefined)[] = [
     { at: payment.createdAt, what: 'created', details: `through ${payment.gateway}` },
-    moment(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
-    moment(payment.askedAt, 'gateway asked, no outcome', null),
+    entry(payment.checkoutAt, 'payer sent to the gateway', payment.gatewayReference),
+    entry(payment.inquiredAt, 'inquiry without an outcome', null),
     ...payment.exchanges.map((exchange) =>
-      moment(exchange.at, `gateway: ${exchange.operation}`, saidIn(exchange)),
+      entry(exchange.at, `gateway: ${exchange.operation}`, describeExchange(exchange)),
     ),
-    moment(payment.eventAt, payment.status, outcomeOf(payment)),
-    moment(
+    entry(payment.eventAt, payment.status, describeOutcome(payment)),
+    entry(
       payment.duplicateOf === null ? null : (payment.eventAt ?? payment.createdAt),
-      'duplicate: its order was paid before',
+      'duplicate: another payment of the order was paid before',
       payment.duplicateOf,
     ),
-    moment(payment.lateMoneyAt, 'money found after the end', null),
-    moment(
-      payment.lateMoneySettledAt,
+    entry(payment.latePaymentFoundAt, 'money found after the end', null),
+    entry(
+      payment.latePaymentResolvedAt,
       'late money',
-      payment.latePayments && becameOf[payment.latePayments],
+      payment.latePaymentResult && lateResults[payment.latePaymentResult],
     ),
     ...payment.attempts.map((attempt) =>
-      moment(attempt.startedAt, `attempt ${attempt.number} (${attempt.trigger})`, wordsOf(attempt)),
+      entry(
+        attempt.startedAt,
+        `attempt ${attempt.number} (${attempt.trigger})`,
+        describeAttempt(attempt),
+      ),
     ),
-    moment(payment.nextAttemptAt, 'next attempt due', null),
-    payment.eventAt ? undefined : moment(payment.expiresAt, 'expires', null),
+    entry(payment.nextAttemptAt, 'next attempt due', null),
+    payment.eventAt ? undefined : entry(payment.expiresAt, 'expires', null),
   ];
-  return moments
-    .filter((one): one is TimelineEntry => one !== undefined)
+  return entries
+    .filter((found): found is TimelineEntry => found !== undefined)
     .toSorted((one, other) => one.at.getTime() - other.at.getTime());
 };
 
-const becameOf: Record<LatePaymentResult, string> = {
-  returns: 'never verified: it goes back by itself',
-  reversed: 'it went back',
-  by_hand: 'look after it at the gateway: it may have stayed there',
+const lateResults: Record<LatePaymentResult, string> = {
+  returns: 'not verified: the gateway returns it by itself',
+  reversed: 'reversed',
+  by_hand: 'check it at the gateway: the money may have stayed there',
 };
 
-const moment = (
-  at: Date | null,
-  what: string,
-  details: string | null,
-): TimelineEntry | undefined => (at ? { at, what, details } : undefined);
+const entry = (at: Date | null, what: string, details: string | null): TimelineEntry | undefined =>
+  at ? { at, what, details } : undefined;
 
-const outcomeOf = (payment: PaymentRecord): string | null => {
+const describeOutcome = (payment: PaymentRecord): string | null => {
   const { failureCode, gatewayCode, gatewayMessage, trackingCode } = payment;
-  const words = [failureCode, gatewayCode, gatewayMessage, trackingCode].filter(Boolean);
-  return words.length > 0 ? words.join(' · ') : null;
+  const facts = [failureCode, gatewayCode, gatewayMessage, trackingCode].filter(Boolean);
+  return facts.length > 0 ? facts.join(' · ') : null;
 };
 
-const saidIn = ({ result, code, message, durationMs }: GatewayExchange): string =>
+const describeExchange = ({ result, code, message, durationMs }: GatewayExchange): string =>
   `${[result, code, message].filter(Boolean).join(' · ')}, ${durationMs} ms`;
 
-const wordsOf = (attempt: AttemptRecord): string => {
+const describeAttempt = (attempt: AttemptRecord): string => {
   if (!attempt.completedAt) return 'not completed: it is running, or will be repeated';
   const { durationMs, responseStatus, errorClass, error, responseBody } = attempt;
-  const answer = errorClass === null ? `delivered (${responseStatus})` : `${errorClass}: ${error}`;
-  const body = responseBody === null ? '' : `: ${beginningOf(responseBody)}`;
-  return `${answer}, ${durationMs} ms${body}`;
+  const result = errorClass === null ? `delivered (${responseStatus})` : `${errorClass}: ${error}`;
+  const body = responseBody === null ? '' : `: ${shorten(responseBody)}`;
+  return `${result}, ${durationMs} ms${body}`;
 };
 
-/** Of an answer, on one line with all else; the whole is beside the timeline. */
-const beginningOf = (body: string): string => (body.length > 200 ? `${body.slice(0, 200)}…` : body);
+/** For the timeline. The payment holds the whole body. */
+const shorten = (body: string): string => (body.length > 200 ? `${body.slice(0, 200)}…` : body);

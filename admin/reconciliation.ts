@@ -1,26 +1,26 @@
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { Page, PaymentInProgress } from '../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../postgres/reconciliation.ts';
+import type { Engine, WorkflowSummary } from '../temporal/admin-client.ts';
 import { latePaymentStartOptions } from '../temporal/messages.ts';
 import type { MakeChange } from './change.ts';
-import type { Engine, WorkflowSummary } from '../temporal/admin-client.ts';
 
 export interface Deps {
   sql: Sql;
   change: MakeChange;
-  /** @throws where Temporal cannot be reached */
-  engine: () => Promise<Engine>;
+  /** @throws if Temporal cannot be reached */
+  temporal: () => Promise<Engine>;
 }
 
 /**
- * `payment_without_workflow`: open, and nobody works on it.
- * `delivery_without_workflow`: ended, neither delivered nor exhausted, and nobody works on it.
- * `late_payment_without_workflow`: money was found after the end, and nobody has it given back.
- * `delivery_overdue`: more than 2 minutes late, though its workflow runs: its workers are behind.
- * `payment_overdue`: should have ended 20 minutes ago, its workflow runs and asks no gateway: after a
- * restore it may be past the end that Postgres has lost. A reset to its first task takes it up.
- * `end_without_delivery`: ended without an event or a delivery, which no statement of ours can write.
- * `workflow_without_payment`: in the engine alone.
+ * `payment_without_workflow`: an open payment whose workflow does not run.
+ * `delivery_without_workflow`: an undelivered payment whose workflow does not run.
+ * `late_payment_without_workflow`: late money was found, and its workflow does not run.
+ * `delivery_overdue`: more than 2 minutes late, although the workflow runs: the workers are behind.
+ * `payment_overdue`: 20 minutes past its deadline, and its running workflow does not inquire. After a
+ * restore, the workflow may be past an end that Postgres has lost. Reset it to its first task.
+ * `end_without_delivery`: ended without an event or a delivery. No statement of the service writes that.
+ * `workflow_without_payment`: in Temporal only.
  */
 export type DifferenceKind =
   | 'payment_without_workflow'
@@ -36,176 +36,208 @@ export interface Difference {
   paymentId: string;
   application: string | null;
   orderId: string | null;
-  /** Of the payment; of a workflow without one `running` or `closed`. */
+  /** The payment's status. `running` or `closed` for a workflow without a payment. */
   status: string;
   /**
-   * When the next thing was or is due; of late money when it was found, of a workflow without a
-   * payment when it began.
+   * The time at which the next step was or is due. For late money, the time at which it was found. For a
+   * workflow without a payment, its start.
    */
   at: Date | null;
-  /** Its workflow was started: the one right answer. False where there is none. */
-  mended: boolean;
+  /** Its workflow was started. */
+  healed: boolean;
 }
 
 export interface Reconciliation {
   differences: Difference[];
-  /** False where `limit` or `look` was met: there may be more. */
+  /** False if `limit` or `scan` was reached: there may be more. */
   complete: boolean;
 }
 
 export interface ReconcileOptions {
-  /** Looks also for closed workflows without a record that began since then; null: at running ones. */
+  /** Finds closed workflows without a payment too, if they started after this. Null: running ones only. */
   since: Date | null;
-  /** Differences at most. */
+  /** Maximum of differences. */
   limit: number;
-  /** Payments, deliveries and workflows looked at, of each at most. */
-  look: number;
-  mend: boolean;
+  /** Maximum of payments, deliveries and workflows to read, each. */
+  scan: number;
+  /** Starts the workflows that are missing. */
+  heal: boolean;
   reason: string | null;
 }
 
 const pageSize = 200;
-const newestPage = 5_000;
-/** Of the newest payments only keys are read: a run looks at far more of them. */
-const keysPerLook = 100;
+const keyPageSize = 5_000;
+/** For ended payments only keys are read, so a run reads far more of them. */
+const keysPerScan = 100;
 
-/** What a workflow is to work on. */
-interface Watched {
+/** Compares the payments in Postgres with the workflows in Temporal. Never ends a workflow. */
+export const createReconciliation =
+  ({ sql, change, temporal: connect }: Deps) =>
+  async (options: ReconcileOptions): Promise<Reconciliation> => {
+    const temporal = await connect();
+    const queries = createReconciliationQueries(sql);
+    const report = createReport(options.limit);
+    const run = { temporal, queries, change, report, options };
+    const paymentWorkflows = {
+      stillInProgress: queries.filterInProgress,
+      workflowId: (id: string) => id,
+      action: 'payment.heal',
+      start: temporal.start,
+    };
+    const isComplete = [
+      await compareWorkflows(run, {
+        ...paymentWorkflows,
+        list: queries.listOpen,
+        missing: 'payment_without_workflow',
+        overdue: 'payment_overdue',
+      }),
+      await compareWorkflows(run, {
+        ...paymentWorkflows,
+        list: queries.listUndelivered,
+        missing: 'delivery_without_workflow',
+        overdue: 'delivery_overdue',
+      }),
+      await compareWorkflows(run, {
+        list: queries.listLate,
+        missing: 'late_payment_without_workflow',
+        overdue: null,
+        stillInProgress: queries.filterLate,
+        workflowId: (id) => latePaymentStartOptions(id).workflowId,
+        action: 'payment.heal_late_payment',
+        start: ({ id }) => temporal.startLate(id),
+      }),
+      await findEndsWithoutDelivery(run),
+      await findWorkflowsWithoutPayment(run),
+    ];
+    return {
+      differences: report.differences,
+      complete: !report.isFull() && isComplete.every(Boolean),
+    };
+  };
+
+const createReport = (limit: number) => {
+  const differences: Difference[] = [];
+  let isFull = false;
+  return {
+    differences,
+    isFull: () => isFull,
+    /** @returns false if the report is full */
+    add(difference: Difference): boolean {
+      if (differences.length >= limit) isFull = true;
+      else differences.push(difference);
+      return !isFull;
+    },
+  };
+};
+
+interface Run extends Pick<Deps, 'change'> {
+  temporal: Engine;
+  queries: ReturnType<typeof createReconciliationQueries>;
+  report: ReturnType<typeof createReport>;
+  options: ReconcileOptions;
+}
+
+/** Payments that need a running workflow. */
+interface Expectation {
   list: (page: Page) => Promise<PaymentInProgress[]>;
-  /** Of these payments, those for which that is still so. */
+  /** The ones that still need it. */
   stillInProgress: (paymentIds: readonly string[]) => Promise<Set<string>>;
   workflowId: (paymentId: string) => string;
-  /** What it is where that workflow does not run. */
-  lost: DifferenceKind;
-  /** What it is where it runs, and is overdue nevertheless. */
-  late: DifferenceKind | null;
+  /** The difference if the workflow does not run. */
+  missing: DifferenceKind;
+  /** The difference if it runs and the payment is overdue. */
+  overdue: DifferenceKind | null;
   /** For the audit log. */
   action: string;
   start: (payment: PaymentInProgress) => Promise<void>;
 }
 
-/** Compares what Postgres shows with what Temporal does. Nothing of Temporal's is ever ended. */
-export const createReconciliation =
-  ({ sql, change, engine }: Deps) =>
-  async ({ since, limit, look, mend, reason }: ReconcileOptions): Promise<Reconciliation> => {
-    const temporal = await engine();
-    const queries = createReconciliationQueries(sql);
-    const differences: Difference[] = [];
-    let isFull = false;
+/** @returns false if there may be more */
+const compareWorkflows = async (run: Run, expectation: Expectation): Promise<boolean> => {
+  const { report, options } = run;
+  let after: PaymentInProgress | undefined;
+  for (let left = options.scan; left > 0 && !report.isFull(); left -= pageSize) {
+    const limit = Math.min(pageSize, left);
+    const page = await expectation.list({ after, limit });
+    await comparePage(run, expectation, page);
+    if (page.length < limit) return true;
+    after = page.at(-1);
+  }
+  return false;
+};
 
-    /** @returns false once there is no place for another one */
-    const add = (difference: Difference): boolean => {
-      if (differences.length >= limit) isFull = true;
-      else differences.push(difference);
-      return !isFull;
-    };
+/** Reads Postgres before and after Temporal: a payment that ended in between is no difference. */
+const comparePage = async (
+  run: Run,
+  expectation: Expectation,
+  page: readonly PaymentInProgress[],
+): Promise<void> => {
+  const { temporal, report, options } = run;
+  const { workflowId, stillInProgress, missing, overdue } = expectation;
+  const running = await temporal.running(page.map(({ id }) => workflowId(id)));
+  const isRunning = ({ id }: PaymentInProgress) => running.has(workflowId(id));
+  const suspects = page.filter((payment) => !isRunning(payment) || payment.overdue);
+  const inProgress = await stillInProgress(suspects.map(({ id }) => id));
+  for (const payment of suspects) {
+    const isMissing = !isRunning(payment);
+    const kind = isMissing ? missing : overdue;
+    if (!kind || !inProgress.has(payment.id)) continue;
+    const { id: paymentId, application, orderId, status, dueAt: at } = payment;
+    const healed = options.heal && isMissing;
+    if (!report.add({ kind, paymentId, application, orderId, status, at, healed })) return;
+    if (healed) await heal(run, expectation, payment);
+  }
+};
 
-    const heal = async (payment: PaymentInProgress, { action, start }: Watched): Promise<void> => {
-      const subject = `payment:${payment.id}`;
-      await change({ action, subject, reason }, async () => {
-        await start(payment);
-        return { result: undefined, before: { workflow: null }, after: { workflow: 'running' } };
-      });
-    };
+const heal = async (
+  { change, options: { reason } }: Run,
+  { action, start }: Expectation,
+  payment: PaymentInProgress,
+): Promise<void> => {
+  await change({ action, subject: `payment:${payment.id}`, reason }, async () => {
+    await start(payment);
+    return { result: undefined, before: { workflow: null }, after: { workflow: 'running' } };
+  });
+};
 
-    /** The record is read before and after the engine: what ended meanwhile is no difference. */
-    const compare = async (page: readonly PaymentInProgress[], watched: Watched): Promise<void> => {
-      const running = await temporal.running(page.map(({ id }) => watched.workflowId(id)));
-      const isRunning = ({ id }: PaymentInProgress) => running.has(watched.workflowId(id));
-      const suspect = page.filter((one) => !isRunning(one) || one.overdue);
-      const still = await watched.stillInProgress(suspect.map(({ id }) => id));
-      for (const one of suspect) {
-        const isAlone = !isRunning(one);
-        const kind = isAlone ? watched.lost : watched.late;
-        if (!kind || !still.has(one.id)) continue;
-        const { id: paymentId, application, orderId, status, dueAt: at } = one;
-        const mended = mend && isAlone;
-        if (!add({ kind, paymentId, application, orderId, status, at, mended })) return;
-        if (mended) await heal(one, watched);
-      }
-    };
+/** @returns false if there may be more */
+const findEndsWithoutDelivery = async ({ queries, report, options }: Run): Promise<boolean> => {
+  let before: string | null = null;
+  for (let left = options.scan * keysPerScan; left > 0 && !report.isFull(); left -= keyPageSize) {
+    const limit = Math.min(keyPageSize, left);
+    const page = await queries.listUnfinished(before, limit);
+    for (const { id: paymentId, ...facts } of page.unfinished)
+      report.add({ kind: 'end_without_delivery', paymentId, ...facts, at: null, healed: false });
+    if (page.examined < limit) return true;
+    before = page.last;
+  }
+  return false;
+};
 
-    /** @returns false where there may be more: what is behind that is of this list alone */
-    const compareAll = async (watched: Watched): Promise<boolean> => {
-      let after: PaymentInProgress | undefined;
-      for (let left = look; left > 0 && !isFull; left -= pageSize) {
-        const size = Math.min(pageSize, left);
-        const page = await watched.list({ after, limit: size });
-        await compare(page, watched);
-        if (page.length < size) return true;
-        after = page.at(-1);
-      }
-      return false;
-    };
-
-    const findUnfinished = async (): Promise<boolean> => {
-      let before: string | null = null;
-      for (let left = look * keysPerLook; left > 0 && !isFull; left -= newestPage) {
-        const size = Math.min(newestPage, left);
-        const page = await queries.listUnfinished(before, size);
-        for (const { id, ...facts } of page.unfinished)
-          add({ kind: 'end_without_delivery', paymentId: id, ...facts, at: null, mended: false });
-        if (page.looked < size) return true;
-        before = page.last;
-      }
-      return false;
-    };
-
-    const findUnrecorded = async (): Promise<boolean> => {
-      const told = new Set<string>();
-      let batch: WorkflowSummary[] = [];
-      const lookUp = async () => {
-        const existing = await queries.existing(batch.map(({ paymentId }) => paymentId));
-        for (const { paymentId, running, startedAt: at, ...facts } of batch) {
-          if (existing.has(paymentId) || told.has(paymentId)) continue;
-          told.add(paymentId);
-          const kind = 'workflow_without_payment';
-          const status = running ? 'running' : 'closed';
-          if (!add({ kind, paymentId, ...facts, status, at, mended: false })) break;
-        }
-        batch = [];
-      };
-      let looked = 0;
-      for await (const line of temporal.list(since)) {
-        looked += 1;
-        if (looked > look || isFull) break;
-        batch.push(line);
-        if (batch.length === pageSize) await lookUp();
-      }
-      await lookUp();
-      return looked <= look;
-    };
-
-    const ofPayments = {
-      stillInProgress: queries.stillInProgress,
-      workflowId: (id: string) => id,
-      action: 'payment.heal',
-      start: temporal.start,
-    };
-    const seen = [
-      await compareAll({
-        ...ofPayments,
-        list: queries.listOpen,
-        lost: 'payment_without_workflow',
-        late: 'payment_overdue',
-      }),
-      await compareAll({
-        ...ofPayments,
-        list: queries.listUndelivered,
-        lost: 'delivery_without_workflow',
-        late: 'delivery_overdue',
-      }),
-      await compareAll({
-        list: queries.listLate,
-        lost: 'late_payment_without_workflow',
-        late: null,
-        stillInProgress: queries.stillLate,
-        workflowId: (id) => latePaymentStartOptions(id).workflowId,
-        action: 'payment.heal_late_payment',
-        start: ({ id }) => temporal.startLate(id),
-      }),
-      await findUnfinished(),
-      await findUnrecorded(),
-    ];
-    return { differences, complete: !isFull && seen.every(Boolean) };
+/** @returns false if there may be more */
+const findWorkflowsWithoutPayment = async (run: Run): Promise<boolean> => {
+  const { temporal, queries, report, options } = run;
+  const reported = new Set<string>();
+  const compare = async (workflows: readonly WorkflowSummary[]) => {
+    const existing = await queries.filterExisting(workflows.map(({ paymentId }) => paymentId));
+    for (const { paymentId, running, startedAt: at, ...facts } of workflows) {
+      if (existing.has(paymentId) || reported.has(paymentId)) continue;
+      reported.add(paymentId);
+      const kind = 'workflow_without_payment';
+      const status = running ? 'running' : 'closed';
+      if (!report.add({ kind, paymentId, ...facts, status, at, healed: false })) return;
+    }
   };
+  let page: WorkflowSummary[] = [];
+  let scanned = 0;
+  for await (const workflow of temporal.list(options.since)) {
+    scanned += 1;
+    if (scanned > options.scan || report.isFull()) break;
+    page.push(workflow);
+    if (page.length < pageSize) continue;
+    await compare(page);
+    page = [];
+  }
+  await compare(page);
+  return scanned <= options.scan;
+};

@@ -6,24 +6,21 @@ import proto from '@temporalio/proto';
 import { Refusal } from './change.ts';
 
 const deadlineMs = 5_000;
-/** The activity's name is for ever: open histories hold it. */
+/** Never rename the activity: histories of open workflows hold its name. */
 const deliverActivity = 'deliverWebhook';
 
 const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
 
-/**
- * `reset`: a new run begins at the delivery. `left`: there is no history to begin from, so the sweep
- * starts a run that goes straight to the delivery.
- */
-export type Reset = 'reset' | 'left';
+/** `reset`: a new run begins at the delivery. `no_history`: Temporal has no history to reset. */
+export type ResetResult = 'reset' | 'no_history';
 
-/** Temporal, and not the payment, is why: the next one may well meet the same. */
+/** The fault is Temporal's, not the payment's: the next reset may fail too. */
 export class ResetFailed extends Refusal {}
 
-/** Resets payments' workflows to the task that scheduled their delivery. */
+/** Resets a payment's workflow to the task that scheduled its delivery. */
 export interface Resets {
-  /** @throws ResetFailed also when Temporal does not answer within 5 s */
-  toDelivery(paymentId: string, reason: string): Promise<Reset>;
+  /** @throws ResetFailed, also if Temporal does not respond within 5 s */
+  toDelivery(paymentId: string, reason: string): Promise<ResetResult>;
 }
 
 export const createResets = (client: Client): Resets => ({
@@ -33,40 +30,40 @@ export const createResets = (client: Client): Resets => ({
         reset(client, paymentId, reason),
       );
     } catch (error) {
-      if (isGone(error)) return 'left';
+      if (isNotFound(error)) return 'no_history';
       throw new ResetFailed(
-        `Temporal did not reset the workflow, so nothing was changed: ${whyOf(error)}`,
+        `Temporal could not reset the workflow, and nothing was changed: ${describeError(error)}`,
         { cause: error },
       );
     }
   },
 });
 
-const isGone = (error: unknown): boolean =>
+const isNotFound = (error: unknown): boolean =>
   error instanceof WorkflowNotFoundError ||
   (isGrpcServiceError(error) && error.code === status.NOT_FOUND);
 
-const whyOf = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   if (isGrpcDeadlineError(error))
-    return `it did not answer within ${deadlineMs / 1000} seconds; try again when it does`;
-  // The client wraps some calls' errors in one of its own, which says less.
+    return `it did not respond within ${deadlineMs / 1000} seconds; try again later`;
+  // The client wraps the errors of some calls in its own, which say less.
   const inner = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
   return inner instanceof Error ? (inner.message.split('\n', 1)[0] ?? '') : String(inner);
 };
 
-const reset = async (client: Client, workflowId: string, reason: string): Promise<Reset> => {
+const reset = async (client: Client, workflowId: string, reason: string): Promise<ResetResult> => {
   const { namespace } = client.options;
   // The newest run: a reset of an older one would end it.
   const { runId } = await client.workflow.getHandle(workflowId).describe();
-  const taskId = await deliveryTask(client.workflow.getHandle(workflowId, runId));
-  if (!taskId) return 'left';
+  const taskId = await findDeliveryTask(client.workflow.getHandle(workflowId, runId));
+  if (!taskId) return 'no_history';
   await client.workflowService.resetWorkflowExecution({
     namespace,
     workflowExecution: { workflowId, runId },
     requestId: randomUUID(),
     reason,
     workflowTaskFinishEventId: taskId,
-    // The payment has ended: what came after changes nothing, and need not be told again.
+    // The payment has ended: signals and updates from after that need no second handling.
     resetReapplyExcludeTypes: [
       ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL,
       ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE,
@@ -75,8 +72,8 @@ const reset = async (client: Client, workflowId: string, reason: string): Promis
   return 'reset';
 };
 
-/** The task that scheduled the delivery; the last completed one only reacted to its end. */
-const deliveryTask = async (handle: WorkflowHandle) => {
+/** The task that scheduled the delivery. Later tasks only react to its end. */
+const findDeliveryTask = async (handle: WorkflowHandle) => {
   const { events } = await handle.fetchHistory();
   return events?.findLast(
     ({ activityTaskScheduledEventAttributes: scheduled }) =>

@@ -1,11 +1,11 @@
 import { isoTime } from '../contract/time.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createRetention } from '../postgres/retention.ts';
 import type { MakeChange } from './change.ts';
 
 export interface RetentionPolicy {
   attemptBodyDays: number;
-  /** Null: payments are kept. */
+  /** Null keeps payments without limit. */
   paymentDays: number | null;
 }
 
@@ -21,14 +21,14 @@ export interface Purged {
   payments: number;
 }
 
-const batch = 1_000;
+const batchSize = 1_000;
 const dayMs = 24 * 3_600_000;
 
-/** Drops what the policy does not keep, `limit` of each kind at most. Harmless when it is cut off. */
+/** Deletes data that is older than the policy allows, at most `limit` of each kind. Safe to interrupt. */
 export const createPurge =
   ({ sql, change, retention, now }: Deps) =>
   async (limit: number, reason: string | null): Promise<Purged> => {
-    const records = createRetention(sql);
+    const queries = createRetention(sql);
     const ago = (days: number) => new Date(now().getTime() - days * dayMs);
     const bodiesBefore = ago(retention.attemptBodyDays);
     const paymentsBefore = retention.paymentDays === null ? null : ago(retention.paymentDays);
@@ -40,19 +40,19 @@ export const createPurge =
         payments_before: paymentsBefore && isoTime(paymentsBefore),
       },
     }));
-    const dropAll = async (drop: (size: number) => Promise<number>): Promise<number> => {
-      for (let dropped = 0; ;) {
-        const size = Math.min(batch, limit - dropped);
-        const done = size > 0 ? await drop(size) : 0;
-        // Fewer are not the last: what an admin is just re-triggering is left out.
-        if (done === 0) return dropped;
-        dropped += done;
+    const deleteAll = async (deleteBatch: (size: number) => Promise<number>): Promise<number> => {
+      for (let deleted = 0; ;) {
+        const size = Math.min(batchSize, limit - deleted);
+        const count = size > 0 ? await deleteBatch(size) : 0;
+        // A smaller batch may not be the last: it skips payments that an admin is just re-triggering.
+        if (count === 0) return deleted;
+        deleted += count;
       }
     };
     return {
-      attemptBodies: await dropAll((size) => records.dropBodies(bodiesBefore, size)),
+      attemptBodies: await deleteAll((size) => queries.deleteResponseBodies(bodiesBefore, size)),
       payments: paymentsBefore
-        ? await dropAll((size) => records.dropPayments(paymentsBefore, size))
+        ? await deleteAll((size) => queries.deletePayments(paymentsBefore, size))
         : 0,
     };
   };

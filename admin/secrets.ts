@@ -1,5 +1,5 @@
 import { credentialsOwner } from '../contract/ids.ts';
-import type { Queries, Sql } from '../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../postgres/driver/sql.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
@@ -10,12 +10,12 @@ import { Refusal } from './change.ts';
 export interface Deps {
   sql: Sql;
   change: MakeChange;
-  /** @throws where SECRETS_KEY is not known: only what seals needs it */
+  /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
 }
 
 const overlap = '24 hours';
-const mostSecrets = 2;
+const maxSecrets = 2;
 const resealBatch = 100;
 
 export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
@@ -25,9 +25,9 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
   },
 
   /**
-   * A new secret beside the old one, which goes on for 24 hours: every webhook is signed with both.
-   * @returns the secret, which is shown now and never again
-   * @throws Refusal while an earlier rotation is going on
+   * Adds a secret. The old one stays valid for 24 hours, in which every webhook is signed with both.
+   * @returns the secret, which cannot be read again
+   * @throws Refusal during an earlier rotation
    */
   async rotate(application: string, reason: string | null): Promise<string> {
     const box = secretBox();
@@ -36,11 +36,11 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
       await lockApplication(tx, application);
       const secrets = createWebhookSecrets(tx);
       const valid = await secrets.list(application);
-      if (valid.length >= mostSecrets)
+      if (valid.length >= maxSecrets)
         throw new Refusal(
-          `The application "${application}" has two secrets already: wait until ${
+          `The application "${application}" already has two secrets. Wait until ${
             valid.at(-1)?.retiresAt?.toISOString() ?? 'one retires'
-          }, or retire one of them first.`,
+          }, or retire one of them.`,
         );
       const secret = await secrets.rotate(application, { box, overlap });
       const [newest] = await secrets.list(application);
@@ -52,7 +52,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
     });
   },
 
-  /** At once: the very next attempt is not signed with it any more. */
+  /** Takes effect at once: the next attempt is not signed with it. */
   async retire(
     { application, id }: { application: string; id: number },
     reason: string | null,
@@ -63,17 +63,13 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
       const secrets = createWebhookSecrets(tx);
       const valid = await secrets.list(application);
       if (!valid.some((secret) => secret.id === id))
-        throw new Refusal(
-          `The application "${application}" has no secret ${id}: see secrets list.`,
-        );
+        throw new Refusal(`The application "${application}" has no secret ${id}.`);
       if (valid.length === 1)
-        throw new Refusal(
-          'It is the only secret, without which nothing can be signed: rotate first.',
-        );
+        throw new Refusal('This is the only secret, and webhooks must be signed. Rotate first.');
       await secrets.retire(application, id);
-      // The one that stays may have been on its way out: it is the only one now.
+      // The other one may be due to retire. It stays, as the only one.
       const [kept] = valid.filter((secret) => secret.id !== id);
-      if (kept) await secrets.keep(application, kept.id);
+      if (kept) await secrets.cancelRetirement(application, kept.id);
       return {
         result: undefined,
         before: { ids: valid.map((secret) => String(secret.id)) },
@@ -82,7 +78,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
     });
   },
 
-  /** Seals everything with the first key of SECRETS_KEY. @returns how many were sealed by others */
+  /** Encrypts all secrets with the first key of SECRETS_KEY. @returns the number of those with another key */
   async reseal(reason: string | null): Promise<number> {
     const box = secretBox();
     let total = 0;
@@ -98,7 +94,7 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
   },
 });
 
-/** @returns how many: fewer than a batch when none is left */
+/** @returns the number of secrets; less than a batch once none is left */
 const resealSome = async (tx: Queries, box: SecretBox): Promise<number> => {
   const secrets = createWebhookSecrets(tx);
   const batch = await secrets.listSealedByOthers(box.currentKeyId, resealBatch);

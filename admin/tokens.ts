@@ -1,6 +1,6 @@
-import type { Sql } from '../postgres/driver/connection.ts';
 import type { TokenSummary } from '../postgres/admin-tokens.ts';
 import { createAdminTokens } from '../postgres/admin-tokens.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createTokens, type NewToken } from '../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
@@ -12,12 +12,12 @@ export interface Deps {
 }
 
 export const createTokenOperations = ({ sql, change }: Deps) => ({
-  /** @returns the token, which is shown now and never again */
+  /** @returns the token, which cannot be read again */
   async issue(token: Required<NewToken>, reason: string | null): Promise<string> {
     const { application, mode, name, expiresAt } = token;
     if (!/^\P{Cc}{1,100}$/u.test(name))
       throw new Refusal('A token needs a name of 1 to 100 characters.');
-    if (expiresAt && expiresAt <= new Date()) throw new Refusal('The expiry lies in the past.');
+    if (expiresAt && expiresAt <= new Date()) throw new Refusal('The expiry is in the past.');
     const subject = `application:${application}`;
     return change({ action: 'token.issue', subject, reason }, async (tx) => {
       await lockApplication(tx, application);
@@ -33,21 +33,18 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
     return createAdminTokens(sql).list(application, limit);
   },
 
-  /** Its very next request is refused. */
+  /** The API rejects the next request with it. */
   async revoke(
     { application, id }: { application: string; id: string },
     reason: string | null,
   ): Promise<TokenSummary> {
     const subject = `application:${application}`;
     return change({ action: 'token.revoke', subject, reason }, async (tx) => {
-      const records = createAdminTokens(tx);
-      const token = await records.get(application, id);
-      if (!token)
-        throw new Refusal(
-          `The application "${application}" has no token "${id}": see tokens list.`,
-        );
-      if (!(await records.revoke(application, id)))
-        throw new Refusal(`The token "${id}" was revoked before.`);
+      const tokens = createAdminTokens(tx);
+      const token = await tokens.get(application, id);
+      if (!token) throw new Refusal(`The application "${application}" has no token "${id}".`);
+      if (!(await tokens.revoke(application, id)))
+        throw new Refusal(`The token "${id}" is already revoked.`);
       const { prefix, mode, name } = token;
       return { result: token, before: { id, prefix, mode, name }, after: { id, revoked: true } };
     });

@@ -1,14 +1,14 @@
+import { createEvent } from '../contract/event.ts';
+import { newPaymentId } from '../contract/ids.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
+import type { SecretBox } from '../postgres/secret-box.ts';
+import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
+import type { WebhookResult } from '../webhooks/request.ts';
 import { post } from '../webhooks/request.ts';
-import { headersOf } from '../webhooks/signature.ts';
-import { eventOf } from '../contract/event.ts';
-import { newPaymentId } from '../contract/ids.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
-import type { AttemptResult } from '../postgres/deliveries.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
-import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
+import { createHeaders } from '../webhooks/signature.ts';
 import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
@@ -17,7 +17,7 @@ export interface Deps {
   sql: Sql;
   change: MakeChange;
   targetRule: TargetRule;
-  /** @throws where SECRETS_KEY is not known */
+  /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
   dispatcher: () => WebhookDispatcher;
   now: () => Date;
@@ -26,12 +26,12 @@ export interface Deps {
 export interface WebhookTest {
   url: string;
   body: string;
-  result: AttemptResult;
+  result: WebhookResult;
 }
 
 export const createWebhookTest =
   ({ sql, change, targetRule, secretBox, dispatcher, now }: Deps) =>
-  /** One signed sample of a paid payment that does not exist, sent as a real one would be. */
+  /** Sends one signed sample event of a paid payment that does not exist. */
   async (slug: string, reason: string | null): Promise<WebhookTest> => {
     const { webhookUrl: url, defaultGateway } = await findApplication(sql, slug);
     if (url === null) throw new Refusal(`The application "${slug}" has no webhook URL.`);
@@ -39,9 +39,9 @@ export const createWebhookTest =
     if (problem) throw new Refusal(`The webhook URL ${problem}.`);
     const box = secretBox();
     const sealed = await createWebhookSecrets(sql).listSealed(slug);
-    const event = sampleFor(slug, defaultGateway, now());
+    const event = createSample(slug, defaultGateway, now());
     const body = Buffer.from(event.body);
-    const headers = headersOf({
+    const headers = createHeaders({
       event: { ...event, body },
       attempt: 1,
       secrets: sealed.map((text) => box.open(text, slug)),
@@ -58,9 +58,9 @@ export const createWebhookTest =
     return { url, body: event.body, result };
   };
 
-/** Marked by `test`, its order and its metadata; its ids are new, so that nobody has seen it before. */
-const sampleFor = (application: string, gateway: string, now: Date) =>
-  eventOf(
+/** `test`, the order id and the metadata mark it as a sample. Its ids are new. */
+const createSample = (application: string, gateway: string, now: Date) =>
+  createEvent(
     {
       id: newPaymentId(),
       application,

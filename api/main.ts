@@ -5,34 +5,37 @@ import { openMetricsPort } from '../telemetry/port.ts';
 import { instrumentSql } from '../telemetry/query-metrics.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { withQueryTimeout } from '../postgres/driver/query-timeout.ts';
-import { createLogger, listen, runProcess, SetupError } from '../process.ts';
-import { shutdownGracefully, createHttpServer } from './http/server.ts';
+import { listen, runProcess, SetupError } from '../process.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { createHttpServer } from './http/server.ts';
+import { shutdownGracefully } from './http/shutdown.ts';
 import { connectClient } from '../temporal/client.ts';
 import { createService } from './service.ts';
 
-/** To Postgres. */
-const connectionsMax = 8;
+const postgresConnectionsMax = 8;
 
 await runProcess(async () => {
   const config = readApiConfig();
   const logger = createLogger('api', config.LOG_LEVEL);
-  const sql = connect(config.DATABASE_URL, { name: 'payments-api', max: connectionsMax });
+  const sql = connect(config.DATABASE_URL, { name: 'payments-api', max: postgresConnectionsMax });
   await sql`select from payments limit 1`.catch((error: unknown) => {
     throw new SetupError(
-      `The database is not usable (${String(error)}): check DATABASE_URL and that it is migrated.`,
+      `Cannot use the database (${String(error)}): check DATABASE_URL, and that the migrations have run.`,
     );
   });
   const probe = connect(config.DATABASE_URL, { name: 'payments-api-probe', max: 1 });
   const client = connectClient(config.temporal);
   const registry = createRegistry();
-  const databaseMetrics = createDatabaseMetrics(registry, { connectionsMax });
+  const databaseMetrics = createDatabaseMetrics(registry, {
+    connectionsMax: postgresConnectionsMax,
+  });
   const operations = await openMetricsPort({
     config,
     registry,
     dependencies: {
-      postgres: { needed: true, ask: () => probe`select 1` },
-      // Creates and reads do without.
-      temporal: temporalDependency(client, { needed: false }),
+      postgres: { required: true, check: () => probe`select 1` },
+      // Creates and reads work without Temporal.
+      temporal: temporalDependency(client, { required: false }),
     },
   });
   const service = createService({
@@ -55,15 +58,15 @@ await runProcess(async () => {
   logger.info({ port, operations_port: operations.port }, 'Listening');
 
   return async () => {
-    operations.beginStop();
+    operations.markStopping();
     await shutdownGracefully(server, {
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
-      beginStop: service.beginStop,
+      drain: service.drain,
     });
     await service.stop();
     await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
     await operations.close();
-    // At the very end: a call that waits to be repeated throws from its timer once this is closed.
+    // Last, because a call that waits for its retry throws from a timer after this.
     await client.connection.close();
   };
 });

@@ -1,22 +1,45 @@
+import { getApplicationRoute } from './auth/me.ts';
+import { notifyOfPaymentRoute } from './gateways/notifications.ts';
 import type { Handler, Route } from './http/route.ts';
-import { applicationRoutes } from './auth/routes.ts';
-import { documentRoutes } from './openapi/routes.ts';
-import { gatewayRoutes } from './gateways/routes.ts';
-import { payerRoutes } from './payer/routes.ts';
-import { paymentRoutes } from './payments/routes.ts';
-import { sandboxRoutes } from './payer/sandbox-routes.ts';
+import { getDocsAssetRoute, showDocsRoute } from './openapi/docs-page.ts';
+import { getOpenApiRoute } from './openapi/serve-document.ts';
+import { checkoutRoute } from './payer/checkout.ts';
+import { returnFromGatewayByPostRoute, returnFromGatewayRoute } from './payer/return.ts';
+import { chooseInSandboxRoute, showSandboxRoute } from './payer/sandbox.ts';
+import { createPaymentRoute } from './payments/create.ts';
+import { getPaymentRoute } from './payments/get.ts';
+import { listPaymentsRoute } from './payments/list.ts';
+import { verifyPaymentRoute } from './payments/verify.ts';
 
-/** The one table of routes. A row's key is its name everywhere: `operationId`, links, handlers. */
+/**
+ * The table of all routes. A key is the name of its route everywhere: `operationId`, links, handlers.
+ * The file of a row holds its handler and its examples, too.
+ */
 export const routes = {
-  ...applicationRoutes,
-  ...paymentRoutes,
-  ...payerRoutes,
-  ...sandboxRoutes,
-  ...gatewayRoutes,
-  ...documentRoutes,
+  // Applications, with a bearer token
+  getApplication: getApplicationRoute,
+  createPayment: createPaymentRoute,
+  listPayments: listPaymentsRoute,
+  getPayment: getPaymentRoute,
+  verifyPayment: verifyPaymentRoute,
+
+  // Payers' browsers, with the link of a payment
+  checkout: checkoutRoute,
+  returnFromGateway: returnFromGatewayRoute,
+  returnFromGatewayByPost: returnFromGatewayByPostRoute,
+  showSandbox: showSandboxRoute,
+  chooseInSandbox: chooseInSandboxRoute,
+
+  // Payment providers' servers, with a signature
+  notifyOfPayment: notifyOfPaymentRoute,
+
+  // Anyone
+  getOpenApi: getOpenApiRoute,
+  showDocs: showDocsRoute,
+  getDocsAsset: getDocsAssetRoute,
 } as const satisfies Record<string, Route>;
 
 export type Routes = typeof routes;
 
-/** One handler for each row; a missing one, or one that answers what its row does not say, does not compile. */
+/** One handler for each route. A missing handler, or one that responds as its row does not declare, does not compile. */
 export type Handlers = { [Name in keyof Routes]: Handler<Routes[Name]> };

@@ -1,8 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { limits } from '../contract/limits.ts';
-import type { ApiMetrics } from '../telemetry/metrics.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
 import { createNotificationReader } from '../gateways/registry.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createPayments } from '../postgres/payments.ts';
@@ -11,116 +10,145 @@ import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
-import type { Logger } from '../process.ts';
-import { createAddressLimiter } from './http/address-limiter.ts';
-import { applicationHandlers } from './auth/me.ts';
-import { createApp } from './http/app.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { ApiMetrics } from '../telemetry/metrics.ts';
 import { createAuthenticate } from './auth/authentication.ts';
-import { createBacklog } from './payments/backlog.ts';
-import { createDocumentHandlers } from './openapi/documents.ts';
+import { getApplicationHandler } from './auth/me.ts';
+import { shareAuthentication } from './auth/shared-authentication.ts';
+import { notifyOfPaymentHandler } from './gateways/notifications.ts';
+import { createApp } from './http/app.ts';
 import type { Network } from './http/client-address.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createNotificationHandlers } from './gateways/notifications.ts';
+import { createRateLimiter } from './http/rate-limiter.ts';
+import { getDocsAssetHandler, showDocsHandler } from './openapi/docs-page.ts';
+import { createOpenApi } from './openapi/document.ts';
+import { getOpenApiHandler } from './openapi/serve-document.ts';
+import { checkoutHandler } from './payer/checkout.ts';
 import { createLatePaymentStarter, throttleStarts } from './payer/late-payments.ts';
-import { createPayerHandlers } from './payer/handlers.ts';
-import { createPaymentHandlers } from './payments/handlers.ts';
-import { createSandboxHandlers } from './payer/sandbox.ts';
-import { shareAuthentication } from './auth/shared-authentication.ts';
-import { createVerifier } from './payments/verifier.ts';
+import { returnHandler } from './payer/return.ts';
+import { chooseInSandboxHandler, showSandboxHandler } from './payer/sandbox.ts';
+import { createBacklog } from './payments/backlog.ts';
+import { createPaymentHandler } from './payments/create.ts';
+import { getPaymentHandler } from './payments/get.ts';
+import { listPaymentsHandler } from './payments/list.ts';
 import { createStarter } from './payments/starter.ts';
+import { createVerifier } from './payments/verifier.ts';
+import { verifyPaymentHandler } from './payments/verify.ts';
+import type { Handlers } from './routes.ts';
 
-export interface Deps {
+export interface Config {
+  publicBaseUrl: string;
+  trustedProxies: readonly Network[];
+  payerPagesPerMinute: number;
+  /** Opens the secrets that gateways sign notifications with; without it notifications get 503. */
+  keyRing: KeyRing | undefined;
+}
+
+export interface Deps extends Config {
   sql: Sql;
   client: Client;
   logger: Logger;
   metrics: ApiMetrics;
-  publicBaseUrl: string;
-  trustedProxies: readonly Network[];
-  payerPagesPerMinute: number;
-  /** Opens the secrets that gateways sign notifications with; none are taken without it. */
-  keyRing: KeyRing | undefined;
 }
 
 /**
- * Under way at once in this process. Payers wait up to 10 s behind a slow gateway, and one process makes
- * 167 payments a second at most: 1,670 wait then, and as many for their return.
+ * Concurrent requests in this process. A payer waits up to 10 s for a slow gateway, and one process
+ * creates at most 167 payments a second: 1,670 payers then wait at checkout, and as many at the return.
  */
 const requestsMax = 4_000;
 
-/** The API put together. */
+/** Puts the API together. */
 export const createService = (deps: Deps) => {
-  const { sql, client, logger, metrics, publicBaseUrl } = deps;
-  const now = () => new Date();
-  const payments = createPayments(sql);
-  const gateways = createGateways(sql);
-  const idempotencyKeys = createIdempotencyKeys(sql);
-  const sandboxPayments = createSandboxPayments(sql);
+  const { sql, client, logger, metrics } = deps;
   const outbox = createWorkflowOutbox(sql);
   const starter = createStarter({ client, outbox, logger });
-  const verifier = createVerifier({ client });
-  const startLate = createLatePaymentStarter({ client });
   const backlog = createBacklog({ outbox, logger });
-  const failures = createAddressLimiter({ perMinute: limits.failuresPerMinute, now: Date.now });
-  const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
-  let stopping = false;
+  const failures = createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now });
+  let draining = false;
 
-  const handlers = {
-    ...applicationHandlers,
-    ...createDocumentHandlers({ publicBaseUrl }),
-    ...createPaymentHandlers({
-      payments,
-      idempotencyKeys,
-      gateways,
-      starter,
-      backlog,
-      verifier,
-      metrics,
-      publicBaseUrl,
-      now,
-    }),
-    ...createPayerHandlers({
-      payments,
-      verifier,
-      starter,
-      startLate: throttleStarts(startLate),
-      now,
-      logger,
-    }),
-    ...createSandboxHandlers({ sandboxPayments, payments }),
-    ...createNotificationHandlers({
-      gateways,
-      payments,
-      client,
-      startLate,
-      readNotification: secretBox && createNotificationReader({ secretBox, now }),
-      unverified: failures,
-      metrics,
-      logger,
-    }),
-  };
   const app = createApp({
-    handlers,
+    handlers: createHandlers({ ...deps, starter, backlog, failures }),
     authenticate: createAuthenticate({
       tokens: shareAuthentication(createTokens(sql)),
       failures,
       logger,
     }),
     clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
-    payerPages: createAddressLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
+    payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
     logger,
     metrics,
     requestsMax,
-    isStopping: () => stopping,
+    isDraining: () => draining,
   });
 
   return {
     handler: app.callback(),
-    beginStop() {
-      stopping = true;
+    /** From now on every response closes its connection. */
+    drain(): void {
+      draining = true;
     },
     async stop(): Promise<void> {
       backlog.stop();
       await starter.drain();
     },
+  };
+};
+
+interface HandlerDeps extends Deps {
+  starter: ReturnType<typeof createStarter>;
+  backlog: ReturnType<typeof createBacklog>;
+  failures: ReturnType<typeof createRateLimiter>;
+}
+
+const createHandlers = (deps: HandlerDeps): Handlers => {
+  const { sql, client, logger, metrics, publicBaseUrl, starter, backlog, failures } = deps;
+  const now = () => new Date();
+  const payments = createPayments(sql);
+  const gateways = createGateways(sql);
+  const idempotencyKeys = createIdempotencyKeys(sql);
+  const sandboxPayments = createSandboxPayments(sql);
+  const verifier = createVerifier({ client });
+  const startLate = createLatePaymentStarter({ client });
+  const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
+  const readNotification = secretBox && createNotificationReader({ secretBox, now });
+  const returnFromGateway = returnHandler({
+    payments,
+    verifier,
+    startLate: throttleStarts(startLate),
+    logger,
+  });
+  return {
+    getApplication: getApplicationHandler,
+    createPayment: createPaymentHandler({
+      payments,
+      idempotencyKeys,
+      gateways,
+      starter,
+      backlog,
+      metrics,
+      publicBaseUrl,
+      now,
+    }),
+    listPayments: listPaymentsHandler({ payments, publicBaseUrl }),
+    getPayment: getPaymentHandler({ payments, publicBaseUrl }),
+    verifyPayment: verifyPaymentHandler({ payments, verifier, publicBaseUrl }),
+    checkout: checkoutHandler({ payments, starter, now }),
+    returnFromGateway,
+    returnFromGatewayByPost: (request) => returnFromGateway(request),
+    showSandbox: showSandboxHandler({ sandboxPayments, payments }),
+    chooseInSandbox: chooseInSandboxHandler({ sandboxPayments }),
+    notifyOfPayment: notifyOfPaymentHandler({
+      gateways,
+      payments,
+      client,
+      startLate,
+      readNotification,
+      unverified: failures,
+      metrics,
+      logger,
+    }),
+    getOpenApi: getOpenApiHandler(createOpenApi(publicBaseUrl)),
+    showDocs: showDocsHandler,
+    getDocsAsset: getDocsAssetHandler(),
   };
 };

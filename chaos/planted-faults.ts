@@ -1,4 +1,4 @@
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 
 /**
  * Faults that a run must find. Triggers in the database plant them, so that they need no change of the

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import type { Client } from './client.ts';
 import { owesMoney } from './gateway-records.ts';
 import type { CreatedPayment } from './scenarios.ts';

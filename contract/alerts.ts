@@ -1,15 +1,15 @@
 /**
- * What no machine can settle, by name: the `alert` of a log line and the label that it is counted by.
- * Rules and runbooks hold the names, so they are for ever.
+ * Events that a person must look at. Each name is the `alert` of a log line and a label of
+ * `payments_alerts_total`; alert rules and the runbook use the names.
  */
 export const alerts = [
   'amount_mismatch',
   'deliveries_overdue',
-  'duplicate',
-  'gateway_silent',
+  'duplicate_payment',
+  'duplicate_tracking_code',
   'late_payment',
   'merchant_configuration',
-  'tracking_code_twice',
+  'outcome_unknown',
 ] as const;
 
 export type Alert = (typeof alerts)[number];

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { FieldError } from './errors.ts';
 import type { JsonNode } from './json.ts';
-import { depthOf } from './json.ts';
+import { nestingDepth } from './json.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 
 /** Characters are Unicode code points, as in JSON Schema. */
-const text = ({ min, max }: { min: number; max: number }) =>
+const lengthBetween = ({ min, max }: { min: number; max: number }) =>
   z
     .string({ error: 'must be a string' })
     .refine((value) => [...value].length >= min && [...value].length <= max, {
@@ -15,7 +15,7 @@ const text = ({ min, max }: { min: number; max: number }) =>
     })
     .meta({ minLength: min, maxLength: max });
 
-const integer = ({ min, max }: { min: number; max: number }) => {
+const integerBetween = ({ min, max }: { min: number; max: number }) => {
   const error = `must be an integer from ${min} to ${max}, written without fraction or exponent`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
@@ -23,26 +23,28 @@ const integer = ({ min, max }: { min: number; max: number }) => {
 const metadataBounds = { keys: 50, keyLength: 40, bytes: 8 * 1024, depth: 5 } as const;
 const expiresInBounds = { min: 60, max: 86_400, default: 1_800 } as const;
 
-const plain = 'Written as a plain integer, without fraction or exponent.';
+const plainInteger = 'Written as a plain integer, without fraction or exponent.';
 
-export const addedToCallback = 'To its query `payment_id`, `order_id` and `status` are added.';
+export const addedToCallback =
+  'The service adds `payment_id`, `order_id` and `status` to its query.';
 
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/)
-  .meta({ description: '1 to 255 printable ASCII characters; given once.' });
+  .meta({ description: '1 to 255 printable ASCII characters, sent once.' });
 
-/** The body of a create, contract section 3; unknown fields are refused. */
+/** The body of a create. Unknown fields are rejected. */
 export const CreatePayment = z
   .strictObject(
     {
-      order_id: text({ min: 1, max: 100 }).meta({
-        description: "The application's own order reference; several payments may have the same.",
-      }),
-      amount: integer(amountBounds).meta({
+      order_id: lengthBetween({ min: 1, max: 100 }).meta({
         description:
-          `In minor units of the currency, e.g. cents; IRR in whole rials. ${plain} The gateway may ` +
-          'take less, which is refused by the rule `gateway_bounds`, or whole multiples alone: `gateway_step`.',
+          "The application's own order reference. Several payments may have the same one.",
+      }),
+      amount: integerBetween(amountBounds).meta({
+        description:
+          `In minor units of the currency, e.g. cents; IRR in whole rials. ${plainInteger} The gateway may ` +
+          'accept less (rule `gateway_bounds`) or only whole multiples (rule `gateway_step`).',
       }),
       currency: z
         .string({ error: 'must be a string' })
@@ -53,21 +55,21 @@ export const CreatePayment = z
         .meta({
           enum: [...currencyExponents.keys()],
           description:
-            'ISO 4217 code. The gateway may take fewer; another is refused by the rule `gateway_currency`.',
+            'ISO 4217 code. The gateway may accept fewer currencies (rule `gateway_currency`).',
         }),
       callback_url: z
         .string({ error: 'must be a string' })
         .optional()
         .meta({
           description:
-            'Where the payer comes back to: equal to one of the registered callback URLs, the first by ' +
-            `default. ${addedToCallback}`,
+            "The payer's browser returns here. Must equal one of the registered callback URLs; the first is " +
+            `the default. ${addedToCallback}`,
         }),
       gateway: z.string({ error: 'must be a string' }).optional().meta({
         description:
-          "Slug of an enabled gateway, by default the application's. A test token may use sandbox gateways only.",
+          "Slug of an enabled gateway; by default the application's. A test token may use only sandbox gateways.",
       }),
-      description: text({ min: 0, max: 255 })
+      description: lengthBetween({ min: 0, max: 255 })
         .optional()
         .meta({ description: 'Shown to the payer at the gateway.' }),
       metadata: z
@@ -77,13 +79,13 @@ export const CreatePayment = z
           maxProperties: metadataBounds.keys,
           propertyNames: { maxLength: metadataBounds.keyLength },
           description:
-            `Kept and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
+            `Stored and returned as it was sent. At most ${metadataBounds.bytes} bytes as sent, ` +
             `nested at most ${metadataBounds.depth} levels deep.`,
         }),
-      expires_in: integer(expiresInBounds)
+      expires_in: integerBetween(expiresInBounds)
         .default(expiresInBounds.default)
         .meta({
-          description: `Seconds the payer has to pay. ${plain} The gateway may take less: \`gateway_bounds\`.`,
+          description: `Seconds that the payer has to pay. ${plainInteger} The gateway may accept less (rule \`gateway_bounds\`).`,
         }),
     },
     { error: 'must be an object' },
@@ -91,7 +93,7 @@ export const CreatePayment = z
   .meta({ id: 'CreatePayment' });
 export type CreatePayment = z.infer<typeof CreatePayment>;
 
-/** What a gateway has bounds for: judged also where the rest of the body is wrong. */
+/** The fields that gateways have bounds for. They are checked even if the rest of the body is invalid. */
 export const PaymentTerms = CreatePayment.pick({
   amount: true,
   currency: true,
@@ -99,11 +101,11 @@ export const PaymentTerms = CreatePayment.pick({
 }).strip();
 export type PaymentTerms = z.infer<typeof PaymentTerms>;
 
-/** What JSON Schema cannot say of metadata, whose text is kept as it was sent. */
+/** Checks metadata by the rules that a schema cannot express: they concern the text as it was sent. */
 export const metadataProblems = (metadata: JsonNode): FieldError[] => {
   if (metadata.kind !== 'object') return [];
   const keys = [...metadata.members.keys()];
-  const problems: [boolean, string, string][] = [
+  const rules: [isBroken: boolean, rule: string, message: string][] = [
     [keys.length > metadataBounds.keys, 'keys', `must have at most ${metadataBounds.keys} keys`],
     [
       keys.some((key) => [...key].length > metadataBounds.keyLength),
@@ -116,17 +118,17 @@ export const metadataProblems = (metadata: JsonNode): FieldError[] => {
       `must have at most ${metadataBounds.bytes} bytes as sent`,
     ],
     [
-      depthOf(metadata) > metadataBounds.depth,
+      nestingDepth(metadata) > metadataBounds.depth,
       'depth',
       `must be nested at most ${metadataBounds.depth} levels deep`,
     ],
   ];
-  return problems
-    .filter(([wrong]) => wrong)
+  return rules
+    .filter(([isBroken]) => isBroken)
     .map(([, rule, message]) => ({ path: 'metadata', rule, message }));
 };
 
-/** All of a schema's complaints, one for each field and rule. */
+/** The problems that zod found, one for each field and rule. */
 export const fieldErrors = (error: z.ZodError): FieldError[] =>
   error.issues.flatMap((issue): FieldError[] => {
     const path = issue.path.join('.');

@@ -1,37 +1,32 @@
 import { z } from 'zod';
+import { eventKind, eventPaymentFields } from './event.ts';
 import { PaymentResponse, time } from './responses.ts';
-import { eventKindOf } from './event.ts';
 import { terminalStatuses } from './status.ts';
 
-const { shape } = PaymentResponse;
+// The keys are those of the list.
+const isInEvent = Object.fromEntries(eventPaymentFields.map((name) => [name, true])) as Record<
+  (typeof eventPaymentFields)[number],
+  true
+>;
 
 /**
- * The body of a webhook, source document table 6.3; `eventOf` writes it. Not strict: the document would
- * have it as something that is sent to us, and tell receivers to refuse the fields that v1 may add.
+ * The body of a webhook. `createEvent` writes it. The object is not strict: a strict one would tell
+ * receivers to reject the fields that later versions may add. Source: service interface, table 6.3.
  */
 export const EventBody = z
   .object({
-    event: z.enum(terminalStatuses.map(eventKindOf)),
-    event_id: z.uuid().meta({ description: 'The same in every retry: drop what you have seen.' }),
+    event: z.enum(terminalStatuses.map(eventKind)),
+    event_id: z.uuid().meta({
+      description: 'The same in every attempt: ignore an event that you have processed.',
+    }),
     created_at: time('When the payment ended, not when it was created.'),
-    payment_id: shape.payment_id,
-    application: shape.application,
-    order_id: shape.order_id,
+    ...PaymentResponse.pick(isInEvent).shape,
     status: z.enum(terminalStatuses),
-    amount: shape.amount,
-    currency: shape.currency,
-    tracking_code: shape.tracking_code,
-    card_pan_masked: shape.card_pan_masked,
-    paid_at: shape.paid_at,
-    failure_code: shape.failure_code,
-    failure_reason: shape.failure_reason,
-    test: shape.test,
-    metadata: shape.metadata,
   })
   .meta({ id: 'Event' });
 export type EventBody = z.infer<typeof EventBody>;
 
-/** What every webhook is sent with, source document table 6.2. */
+/** The headers of every webhook. Source: service interface, table 6.2. */
 export const EventHeaders = z.object({
   'Content-Type': z.literal('application/json'),
   'User-Agent': z.literal('Service-Webhook/1.0'),
@@ -48,6 +43,6 @@ export const EventHeaders = z.object({
     .meta({
       description:
         'One `v1` for each active webhook secret: HMAC-SHA256 of `t`, a dot and the raw body, keyed ' +
-        'with the whole secret, in lower-case hex. Refuse a `t` more than 300 seconds away.',
+        'with the whole secret, in lower-case hex. Reject a `t` more than 300 seconds away.',
     }),
 });

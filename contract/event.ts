@@ -1,15 +1,14 @@
-import { failureReasonOf } from './failure-codes.ts';
-import { eventIdOf } from './ids.ts';
-import { objectText } from './json.ts';
-import type { Payment } from './payment.ts';
+import { eventId } from './ids.ts';
+import type { Payment, PaymentField } from './payment-fields.ts';
+import { paymentFields } from './payment-fields.ts';
 import type { TerminalStatus } from './status.ts';
 import { isTerminal } from './status.ts';
 import { isoTime } from './time.ts';
 
-export const eventKindOf = (status: TerminalStatus) => `payment.${status}` as const;
-export type EventKind = ReturnType<typeof eventKindOf>;
+export const eventKind = (status: TerminalStatus) => `payment.${status}` as const;
+export type EventKind = ReturnType<typeof eventKind>;
 
-/** The one terminal event of a payment. `body` is sent as these bytes in every attempt. */
+/** The one terminal event of a payment. Every delivery attempt sends these bytes of `body`. */
 export interface Event {
   id: string;
   kind: EventKind;
@@ -17,28 +16,33 @@ export interface Event {
   createdAt: Date;
 }
 
-/** The event of a payment that has just ended: source document, table 6.3, fields in its order. */
-export const eventOf = (payment: Payment, createdAt: Date): Event => {
+/** The payment's fields in its event, in their order. Source: service interface, table 6.3. */
+export const eventPaymentFields = [
+  'payment_id',
+  'application',
+  'order_id',
+  'status',
+  'amount',
+  'currency',
+  'tracking_code',
+  'card_pan_masked',
+  'paid_at',
+  'failure_code',
+  'failure_reason',
+  'test',
+  'metadata',
+] as const satisfies readonly PaymentField[];
+
+/** The event of a payment that has just ended. */
+export const createEvent = (payment: Payment, createdAt: Date): Event => {
   if (!isTerminal(payment.status)) throw new Error(`${payment.id} has not ended, it has no event`);
-  const id = eventIdOf(payment.id);
-  const kind = eventKindOf(payment.status);
-  const body = objectText({
-    event: kind,
-    event_id: id,
-    created_at: isoTime(createdAt),
-    payment_id: payment.id,
-    application: payment.application,
-    order_id: payment.orderId,
-    status: payment.status,
-    amount: payment.amount,
-    currency: payment.currency,
-    tracking_code: payment.trackingCode,
-    card_pan_masked: payment.cardPanMasked,
-    paid_at: payment.paidAt && isoTime(payment.paidAt),
-    failure_code: payment.failureCode,
-    failure_reason: payment.failureCode && failureReasonOf(payment.failureCode),
-    test: payment.test,
-    metadata: { jsonText: payment.metadata },
-  });
-  return { id, kind, body, createdAt };
+  const id = eventId(payment.id);
+  const kind = eventKind(payment.status);
+  const members = [
+    `"event":"${kind}"`,
+    `"event_id":"${id}"`,
+    `"created_at":"${isoTime(createdAt)}"`,
+    ...eventPaymentFields.map((name) => `"${name}":${paymentFields[name].toJson(payment)}`),
+  ];
+  return { id, kind, body: `{${members.join()}}`, createdAt };
 };

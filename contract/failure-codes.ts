@@ -1,6 +1,6 @@
 /**
- * Why a payment is `failed`: one fixed sentence per code, never the gateway's own text.
- * An open set for readers; the keys here are what this service sends.
+ * The codes of a `failed` payment, each with one fixed sentence, never the gateway's own text. Receivers
+ * treat it as an open set.
  */
 export const failureReasons = {
   insufficient_funds: 'The card or account does not have enough funds.',
@@ -22,8 +22,8 @@ export const failureReasons = {
 
 export type FailureCode = keyof typeof failureReasons;
 
-/** Of a code that a newer version recorded too: its processes run beside ours while it is deployed. */
-export const failureReasonOf = (code: string): string =>
+/** Accepts any code: during a deployment a newer version may have recorded one that is unknown here. */
+export const failureReason = (code: string): string =>
   failureReasons[isFailureCode(code) ? code : 'unknown'];
 
 export const isFailureCode = (text: string): text is FailureCode =>

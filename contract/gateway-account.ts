@@ -1,12 +1,12 @@
-/** Of an account at a payment provider. The money of a `sandbox` one is not real. */
+/** Kinds of accounts at a payment provider. The money of a `sandbox` account is not real. */
 export const gatewayKinds = ['sandbox', 'live'] as const;
 export type GatewayKind = (typeof gatewayKinds)[number];
 
-/** An account as it is recorded. */
+/** A gateway's account as the database stores it. */
 export interface RecordedAccount {
   gateway: string;
   driver: string;
   gatewayKind: GatewayKind;
-  /** Sealed. */
+  /** Sealed, see postgres/secret-box.ts. */
   credentials: string | null;
 }

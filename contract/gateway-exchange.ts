@@ -1,4 +1,4 @@
-/** What a gateway answered to one call; `silence` for no usable answer, `error` for a fault of ours. */
+/** The results of a call. `no_answer`: no usable answer from the gateway; `error`: a fault of ours. */
 export const exchangeResults = [
   'opened',
   'refused',
@@ -13,14 +13,15 @@ export const exchangeResults = [
   'error',
 ] as const;
 
-/** One call to a gateway, for admins alone: no credentials, no card data. */
+/** One call to a gateway, for admins only: no credentials, no card data. */
 export interface GatewayExchange {
-  /** When it began. */
+  /** When the call began. */
   at: Date;
   operation: 'open' | 'verify' | 'inquire' | 'expire' | 'reverse';
   result: (typeof exchangeResults)[number];
-  /** The gateway's own words, or why there are none. */
+  /** The gateway's own code. */
   code: string | null;
+  /** The gateway's own message, or the reason why there is none. */
   message: string | null;
   durationMs: number;
 }

@@ -1,6 +1,8 @@
+import { printParseErrorCode, visit } from 'jsonc-parser';
+
 /**
- * JSON as it was written. `JSON.parse` loses what the contract keeps (key order of integer-like
- * keys, number literals, duplicate keys), so bodies are scanned once into nodes that know their text.
+ * A JSON value together with the text it was written as. `JSON.parse` loses the order of integer-like keys,
+ * number literals and duplicate keys, but the API returns metadata exactly as it was sent.
  */
 export type JsonNode =
   | { kind: 'object'; text: string; members: ReadonlyMap<string, JsonNode> }
@@ -9,131 +11,97 @@ export type JsonNode =
   | { kind: 'number'; text: string }
   | { kind: 'literal'; text: string; value: boolean | null };
 
-/** The text is not acceptable JSON; the message says what and where, without quoting the text. */
+/** The text is not acceptable JSON. The message says what is wrong and where, without quoting the text. */
 export class JsonError extends Error {}
 
+/** An object or array whose end has not been read yet. */
+type OpenNode =
+  | { kind: 'object'; start: number; members: Map<string, JsonNode>; key: string }
+  | { kind: 'array'; start: number; items: JsonNode[] };
+
 const maxDepth = 32;
-const space = /[ \t\n\r]*/y;
-const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const plainInteger = /^(?:0|-?[1-9]\d*)$/;
-const literals = { true: true, false: false, null: null } as const;
-
-// oxlint-disable-next-line no-control-regex -- They are what must not stand in a string.
-const needsParsing = /[\\\0-\x1f]/;
-
-/** Most strings are a part of the text as they stand, and need no memory of their own. */
-const unquoted = (written: string): string =>
-  needsParsing.test(written)
-    ? (JSON.parse(written) as string) // A string literal parses to a string.
-    : written.slice(1, -1);
-
-/** @throws JsonError also for a duplicate key, NUL or a lone surrogate in a string, and depth over 32. */
-export const scanJson = (text: string): JsonNode => {
-  let at = 0;
-
-  const fail = (what: string): never => {
-    throw new JsonError(`${what} at character ${at + 1}`);
-  };
-  const skipSpace = () => {
-    space.lastIndex = at;
-    space.test(text);
-    at = space.lastIndex;
-  };
-  /** Whether `mark` comes next; takes it, and the space before it. */
-  const take = (mark: string): boolean => {
-    skipSpace();
-    if (text[at] !== mark) return false;
-    at += 1;
-    return true;
-  };
-
-  const scanString = (): JsonNode & { kind: 'string' } => {
-    const start = at;
-    if (text[at] !== '"') fail('Expected a string');
-    for (at += 1; text[at] !== '"'; at += text[at] === '\\' ? 2 : 1)
-      if (at >= text.length) fail('Unterminated string');
-    at += 1;
-    const written = text.slice(start, at);
-    let value: string;
-    try {
-      value = unquoted(written);
-    } catch {
-      at = start;
-      return fail('Invalid string');
-    }
-    if (value.includes('\0'))
-      fail('A string holds the NUL character, which is not accepted, before');
-    if (!value.isWellFormed())
-      fail('A string holds a lone surrogate, which is not accepted, before');
-    return { kind: 'string', text: written, value };
-  };
-
-  const scanObject = (depth: number): JsonNode => {
-    const start = at;
-    const members = new Map<string, JsonNode>();
-    take('{');
-    if (!take('}')) {
-      do {
-        skipSpace();
-        const key = scanString().value;
-        if (members.has(key)) fail('An object has the same key twice, the second time before');
-        if (!take(':')) fail('Expected ":"');
-        members.set(key, scanValue(depth + 1));
-      } while (take(','));
-      if (!take('}')) fail('Expected "," or "}"');
-    }
-    return { kind: 'object', text: text.slice(start, at), members };
-  };
-
-  const scanArray = (depth: number): JsonNode => {
-    const start = at;
-    const items: JsonNode[] = [];
-    take('[');
-    if (!take(']')) {
-      do items.push(scanValue(depth + 1));
-      while (take(','));
-      if (!take(']')) fail('Expected "," or "]"');
-    }
-    return { kind: 'array', text: text.slice(start, at), items };
-  };
-
-  const scanValue = (depth: number): JsonNode => {
-    if (depth > maxDepth) fail(`Nested deeper than ${maxDepth} levels`);
-    skipSpace();
-    const first = text[at];
-    if (first === '{') return scanObject(depth);
-    if (first === '[') return scanArray(depth);
-    if (first === '"') return scanString();
-    number.lastIndex = at;
-    const written = number.exec(text)?.[0];
-    if (written !== undefined) {
-      at += written.length;
-      return { kind: 'number', text: written };
-    }
-    for (const [name, value] of Object.entries(literals))
-      if (text.startsWith(name, at)) {
-        at += name.length;
-        return { kind: 'literal', text: name, value };
-      }
-    return fail(at >= text.length ? 'Unexpected end' : 'Unexpected character');
-  };
-
-  const node = scanValue(1);
-  skipSpace();
-  if (at < text.length) fail('Unexpected text after the JSON value');
-  return node;
-};
+const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
 /**
- * Plain values for a schema to judge. A number that was not written as a plain integer JavaScript can
- * hold exactly is NaN, which no schema takes for anything.
+ * Parses strict JSON. The callbacks throw at the first error, so the parser stops there, and deep nesting
+ * cannot exhaust the stack.
+ * @throws JsonError also for a duplicate key, NUL or a lone surrogate in a string, and over 32 levels
  */
-export const valueOf = (node: JsonNode): unknown => {
+export const parseJson = (text: string): JsonNode => {
+  const open: OpenNode[] = [];
+  let root: JsonNode | undefined;
+
+  const fail = (problem: string, offset: number): never => {
+    throw new JsonError(`${problem} at character ${offset + 1}`);
+  };
+  const checkString = (value: string, offset: number) => {
+    if (value.includes('\0')) fail('NUL in a string', offset);
+    if (!value.isWellFormed()) fail('lone surrogate in a string', offset);
+  };
+  const begin = (node: OpenNode) => {
+    if (open.length === maxDepth) fail(`more than ${maxDepth} levels`, node.start);
+    open.push(node);
+  };
+  const add = (node: JsonNode) => {
+    const parent = open.at(-1);
+    if (!parent) root = node;
+    else if (parent.kind === 'array') parent.items.push(node);
+    else parent.members.set(parent.key, node);
+  };
+  const end = (offset: number) => {
+    const node = open.pop();
+    if (!node) return;
+    const written = text.slice(node.start, offset + 1);
+    if (node.kind === 'array') add({ kind: 'array', text: written, items: node.items });
+    else add({ kind: 'object', text: written, members: node.members });
+  };
+
+  visit(
+    text,
+    {
+      onObjectBegin: (start) => begin({ kind: 'object', start, members: new Map(), key: '' }),
+      onObjectProperty(key, offset) {
+        checkString(key, offset);
+        const object = open.at(-1);
+        if (object?.kind !== 'object') return;
+        if (object.members.has(key)) fail('duplicate key', offset);
+        object.key = key;
+      },
+      onObjectEnd: end,
+      onArrayBegin: (start) => begin({ kind: 'array', start, items: [] }),
+      onArrayEnd: end,
+      onLiteralValue(value: string | number | boolean | null, offset, length) {
+        const written = text.slice(offset, offset + length);
+        if (typeof value === 'string') {
+          checkString(value, offset);
+          add({ kind: 'string', text: written, value });
+        } else if (typeof value === 'number') add({ kind: 'number', text: written });
+        else add({ kind: 'literal', text: written, value });
+      },
+      onError: (code, offset) => fail(describeError(printParseErrorCode(code)), offset),
+    },
+    strict,
+  );
+  return root ?? fail('value expected', 0);
+};
+
+/** `ColonExpected` becomes `colon expected`. */
+const describeError = (name: string) => name.replace(/\B[A-Z]/g, ' $&').toLowerCase();
+
+const plainInteger = /^(?:0|-?[1-9]\d*)$/;
+
+/**
+ * Converts a node to a plain value for a schema to check. A number becomes NaN, which every schema
+ * rejects, unless it is written as a plain integer that JavaScript can hold exactly.
+ */
+export const toPlainValue = (node: JsonNode): unknown => {
   switch (node.kind) {
     case 'object':
-      return Object.fromEntries([...node.members].map(([key, member]) => [key, valueOf(member)]));
+      return Object.fromEntries(
+        [...node.members].map(([key, member]) => [key, toPlainValue(member)]),
+      );
     case 'array':
-      return node.items.map(valueOf);
+      return node.items.map(toPlainValue);
     case 'number':
       return plainInteger.test(node.text) && Number.isSafeInteger(Number(node.text))
         ? Number(node.text)
@@ -144,7 +112,7 @@ export const valueOf = (node: JsonNode): unknown => {
   }
 };
 
-/** One text for all bodies that differ only in the order of keys and in white space. */
+/** The same text for all documents that differ only in the order of keys, white space and escapes. */
 export const canonicalText = (node: JsonNode): string => {
   switch (node.kind) {
     case 'object':
@@ -162,25 +130,9 @@ export const canonicalText = (node: JsonNode): string => {
   }
 };
 
-/** How deep objects and arrays are nested: 1 for `{}` and `{"a":1}`, 0 for what is neither. */
-export const depthOf = (node: JsonNode): number => {
+/** Counts the levels of objects and arrays: 1 for `{}` and `{"a":1}`, 0 for a string. */
+export const nestingDepth = (node: JsonNode): number => {
   if (node.kind !== 'object' && node.kind !== 'array') return 0;
   const inner = node.kind === 'object' ? [...node.members.values()] : node.items;
-  return 1 + Math.max(0, ...inner.map(depthOf));
-};
-
-/**
- * JSON text of an object whose fields keep their order; a `jsonText` stands as it is. The names are
- * ours, and need no escaping. A list is made of hundreds of fields, so no array is made of them.
- */
-export const objectText = (
-  fields: Record<string, string | number | boolean | null | { jsonText: string }>,
-): string => {
-  let text = '';
-  for (const name in fields) {
-    const value = fields[name];
-    const isText = typeof value === 'object' && value !== null;
-    text += `${text === '' ? '{' : ','}"${name}":${isText ? value.jsonText : JSON.stringify(value)}`;
-  }
-  return text === '' ? '{}' : `${text}}`;
+  return 1 + Math.max(0, ...inner.map(nestingDepth));
 };

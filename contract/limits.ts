@@ -1,27 +1,23 @@
-/** What is kept to, and told in the published contract. */
+/** The limits that the service enforces and publishes in its API documentation. */
 export const limits = {
-  /** Of a request's body. */
-  bodyKb: 64,
-  /** Of a request's first line and headers. */
-  headKb: 16,
-  /** Headers of a request. */
-  headLines: 100,
-  /** For these to arrive. */
-  headSeconds: 10,
-  /** For all of a request to arrive. */
+  requestBodyKb: 64,
+  /** The request line and the headers together. */
+  requestHeadKb: 16,
+  requestHeaders: 100,
+  /** From the first byte of a request until its headers are complete. */
+  requestHeadSeconds: 10,
+  /** From the first byte of a request until it is complete. */
   requestSeconds: 30,
-  /** For an answer to be taken, from when all of it is there. */
-  takenSeconds: 60,
-  /** Requests on one connection that have no answer yet. */
-  unanswered: 8,
-  /** Problems that one answer tells. */
-  problems: 50,
-  /** Of an application, in a clock minute, unless an admin has set another number. */
-  requestsPerMinute: 120,
-  /** Of a client address, in a minute and in one process of the API. */
-  failuresPerMinute: 20,
-  /** How long after an answer its gateway is not asked again, by a verify or a return. */
-  quietSeconds: 3,
-  /** How long past its deadline a payment stays open whose gateway says the money is on its way. */
+  /** Without traffic on a connection while a response is sent. */
+  responseIdleSeconds: 60,
+  /** Problems that one error response lists. */
+  reportedProblems: 50,
+  /** Requests of an application in a clock minute, unless an admin has set another number. */
+  applicationRequestsPerMinute: 120,
+  /** Failed requests of a client address in a minute, in one API process. */
+  addressFailuresPerMinute: 20,
+  /** For this long after a verification, a verify or a return gets its result without asking the gateway. */
+  verifyReuseSeconds: 3,
+  /** A payment whose gateway says that money is on its way stays open for this long after its deadline. */
   graceMinutes: 15,
 } as const;

@@ -15,8 +15,8 @@ const byExponent = {
 } as const;
 
 /**
- * Currency code to the number of its decimal places (ISO 4217, without funds of no minor unit).
- * IRR has 0 here, not ISO's 2: every Iranian gateway takes whole rials.
+ * Maps a currency code to its number of decimal places. Source: ISO 4217, without codes that have no minor
+ * unit. IRR has 0 instead of ISO's 2, because every Iranian gateway takes whole rials.
  */
 export const currencyExponents: ReadonlyMap<string, number> = new Map(
   Object.entries(byExponent).flatMap(([exponent, codes]) =>
@@ -24,7 +24,7 @@ export const currencyExponents: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** "1250", USD → "12.50 USD"; for people, never for arithmetic. */
+/** Formats 1250 of USD as "12.50 USD". For people, never for arithmetic. */
 export const formatMoney = ({ amount, currency }: { amount: number; currency: string }): string => {
   const exponent = currencyExponents.get(currency) ?? 0;
   const digits = String(amount).padStart(exponent + 1, '0');

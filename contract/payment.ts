@@ -1,68 +1,31 @@
-import type { FailureCode } from './failure-codes.ts';
-import { failureReasonOf } from './failure-codes.ts';
-import { objectText } from './json.ts';
-import type { Status } from './status.ts';
-import { isTerminal } from './status.ts';
-import { isoTime } from './time.ts';
+import type { Payment, PaymentField } from './payment-fields.ts';
+import { paymentFields } from './payment-fields.ts';
 
-/** A payment as the service keeps it. Amount in minor units of the currency. */
-export interface Payment {
-  id: string;
-  application: string;
-  orderId: string;
-  status: Status;
-  amount: number;
-  currency: string;
-  gateway: string;
-  description: string | null;
-  callbackUrl: string;
-  /** The JSON text that was sent, kept to the letter. */
-  metadata: string;
-  test: boolean;
-  trackingCode: string | null;
-  cardPanMasked: string | null;
-  paidAt: Date | null;
-  failureCode: FailureCode | null;
-  expiresAt: Date;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type { Payment } from './payment-fields.ts';
 
-/** What starting a payment's workflow takes. */
-export type WorkflowStart = Pick<
-  Payment,
-  'id' | 'application' | 'orderId' | 'amount' | 'currency' | 'gateway' | 'expiresAt'
->;
+export const workflowStartFields = [
+  'id',
+  'application',
+  'orderId',
+  'amount',
+  'currency',
+  'gateway',
+  'expiresAt',
+] as const;
+/** The part of a payment that starting its workflow needs. */
+export type WorkflowStart = Pick<Payment, (typeof workflowStartFields)[number]>;
 
-/** Where the gateway wants the payer's browser: a link, or a form that submits itself. */
+/** The way of the payer's browser to the gateway: a link, or a form that submits itself. */
 export type Redirect =
   { method: 'GET'; url: string } | { method: 'POST'; url: string; fields: Record<string, string> };
 
-/** Where a payer begins; null once the payment has ended. */
-export const checkoutUrlOf = (payment: Payment, publicBaseUrl: string): string | null =>
-  isTerminal(payment.status) ? null : `${publicBaseUrl}/api/v1/payments/${payment.id}/checkout`;
+// The keys are the list's own.
+const fieldNames = Object.keys(paymentFields) as PaymentField[];
 
-/** The payment as JSON text, contract section 3: fields in that order, metadata as it was sent. */
-export const presentPayment = (payment: Payment, publicBaseUrl: string): string =>
-  objectText({
-    payment_id: payment.id,
-    application: payment.application,
-    order_id: payment.orderId,
-    status: payment.status,
-    amount: payment.amount,
-    currency: payment.currency,
-    gateway: payment.gateway,
-    description: payment.description,
-    checkout_url: checkoutUrlOf(payment, publicBaseUrl),
-    callback_url: payment.callbackUrl,
-    tracking_code: payment.trackingCode,
-    card_pan_masked: payment.cardPanMasked,
-    paid_at: payment.paidAt && isoTime(payment.paidAt),
-    failure_code: payment.failureCode,
-    failure_reason: payment.failureCode && failureReasonOf(payment.failureCode),
-    test: payment.test,
-    metadata: { jsonText: payment.metadata },
-    expires_at: isoTime(payment.expiresAt),
-    created_at: isoTime(payment.createdAt),
-    updated_at: isoTime(payment.updatedAt),
-  });
+/** The JSON of a payment in the API: all fields in their order. */
+export const presentPayment = (payment: Payment, publicBaseUrl: string): string => {
+  const members = fieldNames.map(
+    (name) => `"${name}":${paymentFields[name].toJson(payment, publicBaseUrl)}`,
+  );
+  return `{${members.join()}}`;
+};

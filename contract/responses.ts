@@ -8,10 +8,11 @@ import { paymentIdPattern, requestIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
 import { listBounds, sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
+import type { PaymentField } from './payment-fields.ts';
 import { statuses } from './status.ts';
 import { tokenModes } from './token.ts';
 
-/** ISO 8601 with offset and milliseconds, always UTC and written `+00:00`. */
+/** A time as the service writes it: ISO 8601 in UTC with milliseconds and `+00:00`. */
 export const time = (meaning: string) =>
   z.iso
     .datetime({ offset: true, precision: 3 })
@@ -21,7 +22,7 @@ export const time = (meaning: string) =>
 const failureCodes = Object.entries(failureReasons).map(
   ([code, sentence]) => `- \`${code}\`: ${sentence}`,
 );
-/** Once in the document, for payments and events. */
+/** A component of the document, because payments and events have it. */
 const FailureCode = z
   .string()
   .regex(/^[a-z_]+$/)
@@ -35,63 +36,60 @@ export const PaymentId = z
   .regex(paymentIdPattern)
   .meta({ description: 'The id of a payment.', examples: ['PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'] });
 
-/** A payment as it is answered, contract section 3; `presentPayment` writes it. */
-export const PaymentResponse = z
-  .strictObject({
-    payment_id: PaymentId,
-    application: z.string().meta({ description: 'Slug of the owning application.' }),
-    order_id: CreatePayment.shape.order_id,
-    status: z.enum(statuses).meta({
-      description:
-        '`pending`: the payer can pay. `processing`: the payer came back, the money is on its way or ' +
-        'the gateway is silent at the deadline, and the outcome is not certain yet. `paid`, `failed`, ' +
-        '`cancelled` and `expired` are final. New statuses are announced in advance.',
+const nullableText = (description: string) => z.string().nullable().meta({ description });
+
+/** A schema for each field of the list in payment-fields.ts; a missing or unknown one does not compile. */
+const paymentSchemas = {
+  payment_id: PaymentId,
+  application: z.string().meta({ description: 'Slug of the owning application.' }),
+  order_id: CreatePayment.shape.order_id,
+  status: z.enum(statuses).meta({
+    description:
+      '`pending`: the payer can pay. `processing`: the payer has returned, the money is on its way or ' +
+      'the gateway is silent at the deadline, and the outcome is not certain yet. `paid`, `failed`, ' +
+      '`cancelled` and `expired` are final. New statuses are announced in advance.',
+  }),
+  amount: z.int().min(amountBounds.min).max(amountBounds.max).meta({
+    description: 'In minor units of the currency, e.g. cents; IRR in whole rials.',
+  }),
+  currency: z
+    .enum([...currencyExponents.keys()])
+    .meta({ id: 'Currency', description: 'ISO 4217 code.' }),
+  gateway: z.string().meta({ description: 'Slug of the gateway that takes the payment.' }),
+  description: nullableText('As it was sent; null if none was sent.'),
+  checkout_url: z
+    .url()
+    .nullable()
+    .meta({ description: "Send the payer's browser here. Null once the payment has ended." }),
+  callback_url: z.string().meta({
+    description: `The payer's browser returns here. ${addedToCallback}`,
+  }),
+  tracking_code: nullableText('Tracking code of the gateway; null unless paid.'),
+  card_pan_masked: z
+    .string()
+    .regex(/^\d{6}\*+\d{4}$/)
+    .nullable()
+    .meta({
+      description: 'First six and last four digits of the card; null if the gateway has none.',
     }),
-    amount: z.int().min(amountBounds.min).max(amountBounds.max).meta({
-      description: 'In minor units of the currency, e.g. cents; IRR in whole rials.',
-    }),
-    currency: z
-      .enum([...currencyExponents.keys()])
-      .meta({ id: 'Currency', description: 'ISO 4217 code.' }),
-    gateway: z.string().meta({ description: 'Slug of the gateway that takes the payment.' }),
-    description: z.string().nullable().meta({ description: 'As it was sent; null without one.' }),
-    checkout_url: z
-      .url()
-      .nullable()
-      .meta({ description: "Where to send the payer's browser; null once the payment has ended." }),
-    callback_url: z.string().meta({
-      description: `Where the payer comes back to. ${addedToCallback}`,
-    }),
-    tracking_code: z
-      .string()
-      .nullable()
-      .meta({ description: 'Tracking code of the gateway, set when paid.' }),
-    card_pan_masked: z
-      .string()
-      .regex(/^\d{6}\*+\d{4}$/)
-      .nullable()
-      .meta({
-        description: 'First six and last four digits of the card, where the gateway tells them.',
-      }),
-    paid_at: time('When the gateway confirmed it to the service.').nullable(),
-    failure_code: FailureCode.nullable().meta({ description: 'Null unless failed.' }),
-    failure_reason: z
-      .string()
-      .nullable()
-      .meta({ description: 'One fixed English sentence for each failure code.' }),
-    test: z.boolean().meta({ description: 'True when created with a test token.' }),
-    metadata: z.record(z.string(), z.unknown()).meta({
-      description: 'As it was sent: the same keys in the same order, the same number literals.',
-    }),
-    expires_at: time(
-      "The payer's deadline, and no outcome by itself: a gateway that the payer was sent to is asked a " +
-        'last time then. A payment may be open, or become `paid`, after it: for up to ' +
-        `${limits.graceMinutes} minutes where its money is on its way, and longer while the gateway is silent.`,
-    ),
-    created_at: time('When the payment was created.'),
-    updated_at: time('When its status last changed.'),
-  })
-  .meta({ id: 'Payment' });
+  paid_at: time('When the gateway confirmed the payment to the service.').nullable(),
+  failure_code: FailureCode.nullable().meta({ description: 'Null unless failed.' }),
+  failure_reason: nullableText('One fixed English sentence for each failure code.'),
+  test: z.boolean().meta({ description: 'True if a test token created the payment.' }),
+  metadata: z.record(z.string(), z.unknown()).meta({
+    description: 'As it was sent: the same keys in the same order, the same number literals.',
+  }),
+  expires_at: time(
+    "The payer's deadline. It is not an outcome: if the payer was sent to the gateway, the service asks " +
+      'the gateway a last time. A payment may be open, or become `paid`, after it: for up to ' +
+      `${limits.graceMinutes} minutes while its money is on its way, and longer while the gateway is silent.`,
+  ),
+  created_at: time('When the payment was created.'),
+  updated_at: time('When its status last changed.'),
+} satisfies Record<PaymentField, z.ZodType>;
+
+/** A payment in a response. `presentPayment` writes it. */
+export const PaymentResponse = z.strictObject(paymentSchemas).meta({ id: 'Payment' });
 export type PaymentResponse = z.infer<typeof PaymentResponse>;
 
 /** A list of payments, newest first. */
@@ -99,26 +97,26 @@ export const PaymentListResponse = z
   .strictObject({
     data: z.array(PaymentResponse).max(listBounds.perPage),
     pagination: z.strictObject({
-      page: z.int().min(1).nullable().meta({ description: 'Null where a cursor was given.' }),
+      page: z.int().min(1).nullable().meta({ description: 'Null if a cursor was sent.' }),
       per_page: z.int().min(1).max(listBounds.perPage),
       has_more: z.boolean(),
       next_cursor: z
         .string()
         .nullable()
         .meta({
-          description: `To be passed as \`cursor\`; null on the last page. ${sameWithCursor}`,
+          description: `Send it as \`cursor\` to get the next page; null on the last page. ${sameWithCursor}`,
         }),
     }),
   })
   .meta({ id: 'PaymentList' });
 export type PaymentListResponse = z.infer<typeof PaymentListResponse>;
 
-/** The calling application: source document, section 2.1, and nothing else. */
+/** The calling application. Source: service interface, section 2.1. */
 export const ApplicationResponse = z
   .strictObject({
     application: z.string().meta({ description: 'Slug of the application.' }),
     status: z.literal('active').meta({
-      description: 'An application that is not active is answered 403 `APPLICATION_DISABLED`.',
+      description: 'A disabled application gets `403 APPLICATION_DISABLED` instead.',
     }),
     default_gateway: z.strictObject({ slug: z.string(), kind: z.enum(gatewayKinds) }),
     callback_urls: z
@@ -126,7 +124,7 @@ export const ApplicationResponse = z
       .min(1)
       .meta({ description: 'Registered callback URLs; the first is the default.' }),
     webhook_url: z.string().nullable(),
-    token_mode: z.enum(tokenModes).meta({ description: 'Of the token that was sent.' }),
+    token_mode: z.enum(tokenModes).meta({ description: 'The mode of the token in the request.' }),
   })
   .meta({ id: 'Application' });
 export type ApplicationResponse = z.infer<typeof ApplicationResponse>;
@@ -138,22 +136,21 @@ const details = {
         z.strictObject({
           path: z.string().meta({ description: 'Dotted; empty for the body itself.' }),
           rule: z.string().meta({
-            description: `${fieldRules.map((rule) => `\`${rule}\``).join(', ')}. The set may grow: act on \`code\`.`,
+            description: `${fieldRules.map((rule) => `\`${rule}\``).join(', ')}. New rules may appear: act on \`code\`.`,
           }),
           message: z.string(),
         }),
       )
       .min(1)
-      .max(limits.problems)
-      .meta({ description: `Everything wrong at once, up to ${limits.problems} problems.` }),
+      .max(limits.reportedProblems)
+      .meta({ description: `All problems of the request, up to ${limits.reportedProblems}.` }),
   }),
   RATE_LIMITED: z.strictObject({
     retry_after: z.int().min(1).meta({ description: 'Seconds, as in `Retry-After`.' }),
   }),
 } as const;
 
-/** What a failure is answered with, a schema for each code. */
-const errorAnswer = (code: ErrorCode) =>
+const errorResponse = (code: ErrorCode) =>
   z
     .strictObject({
       error: z.strictObject({
@@ -165,7 +162,8 @@ const errorAnswer = (code: ErrorCode) =>
     })
     .meta({ id: `Error_${code}` });
 
-// The keys are the table's own.
+/** The body of an error response, for each code. */
+// The keys are those of `errors`.
 export const errorResponses = Object.fromEntries(
-  (Object.keys(errors) as ErrorCode[]).map((code) => [code, errorAnswer(code)]),
-) as Record<ErrorCode, ReturnType<typeof errorAnswer>>;
+  (Object.keys(errors) as ErrorCode[]).map((code) => [code, errorResponse(code)]),
+) as Record<ErrorCode, ReturnType<typeof errorResponse>>;

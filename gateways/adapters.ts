@@ -1,67 +1,43 @@
 import type { RecordedAccount } from '../contract/gateway-account.ts';
+import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type { Account, GatewayAdapter } from './gateway.ts';
-import { AccountProblem, GatewayUnavailable } from './gateway.ts';
 import type { HttpOptions } from './http.ts';
 import { beginTry, createGatewayDispatcher } from './http.ts';
 import type { Listener } from './observe.ts';
 import { observed } from './observe.ts';
 import type { SecretBox } from './registry.ts';
-import { credentialsOf, driverOf } from './registry.ts';
+import { findDriver, openCredentials } from './registry.ts';
 import type { SandboxTools } from './sandbox.ts';
-
-const uncalled = () => Promise.reject(new Error('The account is only looked at'));
-
-/** Why an account cannot work, by field and without a value; nothing is called. */
-export const problemWithAccount = (
-  name: string,
-  account: Account,
-  { allowLoopback }: Pick<HttpOptions, 'allowLoopback'>,
-): string | undefined => {
-  const driver = driverOf(name);
-  if (!driver) return `There is no gateway driver named "${name}"`;
-  try {
-    driver.connect(account, {
-      callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
-      sandboxPayments: { open: uncalled, verify: uncalled, get: uncalled, expire: uncalled },
-      publicBaseUrl: '',
-      now: () => new Date(),
-    });
-    return undefined;
-  } catch (error) {
-    if (error instanceof AccountProblem) return error.message;
-    throw error;
-  }
-};
 
 export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
   secretBox: SecretBox;
 }
 
 /**
- * The adapter of an account, made for one try, whose time begins now. Where it cannot be made nothing
- * is known of any payment, and an account that is set up wrongly refuses to open one.
+ * Connects an account for one try; the time of the try begins now. An account that cannot be used still
+ * gets an adapter: its calls fail, so no outcome is decided, and a misconfigured one refuses to open.
  */
 export const createAdapters = (deps: Deps): AdapterOf => {
-  const adapterOf = (account: RecordedAccount): GatewayAdapter => {
+  const connect = (account: RecordedAccount): GatewayAdapter => {
     const { gateway: slug, gatewayKind: kind } = account;
     try {
-      const driver = driverOf(account.driver);
-      // Another worker may be of a newer version, and know it.
+      const driver = findDriver(account.driver);
+      // A worker of a newer version may have it.
       if (!driver)
         throw new GatewayUnavailable(`There is no gateway driver named ${account.driver}`);
-      const credentials = credentialsOf(deps.secretBox, account);
+      const credentials = openCredentials(deps.secretBox, account);
       return driver.connect({ slug, kind, credentials }, { ...deps, callsTo: beginTry(deps) });
     } catch (error) {
-      if (error instanceof GatewayUnavailable) return unusable(error);
+      if (error instanceof GatewayUnavailable) return createUnusableAdapter(error);
       throw error;
     }
   };
   return (account, listener) =>
-    listener ? observed(adapterOf(account), listener) : adapterOf(account);
+    listener ? observed(connect(account), listener) : connect(account);
 };
 export type AdapterOf = (account: RecordedAccount, listener?: Listener) => GatewayAdapter;
 
-const unusable = (problem: GatewayUnavailable): GatewayAdapter => ({
+const createUnusableAdapter = (problem: GatewayUnavailable): GatewayAdapter => ({
   async open() {
     if (!(problem instanceof AccountProblem)) throw problem;
     return { result: 'refused', code: 'account_problem', message: problem.message };
@@ -73,3 +49,27 @@ const unusable = (problem: GatewayUnavailable): GatewayAdapter => ({
     throw problem;
   },
 });
+
+const notCalled = () => Promise.reject(new Error('Checking an account makes no calls'));
+
+/** Why an account cannot work, by field and without a value. Calls no provider. */
+export const problemWithAccount = (
+  driverName: string,
+  account: Account,
+  { allowLoopback }: Pick<HttpOptions, 'allowLoopback'>,
+): string | undefined => {
+  const driver = findDriver(driverName);
+  if (!driver) return `There is no gateway driver named "${driverName}"`;
+  try {
+    driver.connect(account, {
+      callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
+      sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
+      publicBaseUrl: '',
+      now: () => new Date(),
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof AccountProblem) return error.message;
+    throw error;
+  }
+};

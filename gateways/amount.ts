@@ -1,81 +1,78 @@
 import type { FieldError } from '../contract/errors.ts';
 import { currencyExponents } from '../contract/money.ts';
-import type { Capabilities } from './gateway.ts';
 
-/** In which unit a gateway takes a currency, and how much of it. */
+/** The unit in which a gateway takes a currency, and how much of it. */
 export interface CurrencyTerms {
-  /** Decimal places of the amount on the wire; −1 for tomans, of which one is ten rials. */
+  /** Decimal places of the amount on the wire. −1 for tomans: one toman is ten rials. */
   wireExponent: number;
-  /** In our minor units, as everything outside the wire. */
+  /** `min`, `max` and `step` are in our minor units. */
   min: number;
   max: number;
-  /** Whole multiples of this only, where the wire knows less than our minor unit. */
+  /** Amounts must be a multiple of this. Larger than 1 where the wire is coarser than our minor unit. */
   step: number;
 }
+
+/** The payments that a gateway takes. */
+export interface PaymentBounds {
+  /** A create with any other currency is rejected. */
+  currencies: ReadonlyMap<string, CurrencyTerms>;
+  /** The time a payment may stay open. */
+  expirySeconds: { min: number; max: number };
+}
+
+type Currencies = Pick<PaymentBounds, 'currencies'>;
 
 export interface Money {
   amount: number;
   currency: string;
 }
 
-/** The amount as the gateway is told it. @throws RangeError for one that a create refuses */
-export const toWire = ({ currencies }: Capabilities, { amount, currency }: Money): number => {
+/** Converts to the gateway's unit. @throws RangeError for an amount that a create rejects */
+export const toWire = ({ currencies }: Currencies, { amount, currency }: Money): number => {
   const terms = currencies.get(currency);
   if (!terms || amount % terms.step !== 0)
-    throw new RangeError(`${amount} ${currency} cannot be said to the gateway`);
+    throw new RangeError(`${amount} ${currency} cannot be sent to the gateway`);
   const shift = terms.wireExponent - exponentOf(currency);
   return shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift;
 };
 
 /**
- * What the gateway confirms, in our minor units. It may have a fraction, and then equals no amount of
- * ours; of a currency that the gateway does not take it stays as it is, for no payment of ours has that.
+ * Converts to our minor units. The result may have a fraction: it equals none of our amounts then. The
+ * amount of a currency that the gateway does not take stays as it is: none of our payments has it.
  */
-export const fromWire = (
-  { currencies }: Pick<Capabilities, 'currencies'>,
-  { amount, currency }: Money,
-): number => {
+export const fromWire = ({ currencies }: Currencies, { amount, currency }: Money): number => {
   const terms = currencies.get(currency);
   if (!terms) return amount;
   const shift = exponentOf(currency) - terms.wireExponent;
   return shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift;
 };
 
-/** What a gateway does not take of a wanted payment, for the fields of VALIDATION_FAILED. */
-export const problemsWith = (
-  { currencies, expirySeconds }: Pick<Capabilities, 'currencies' | 'expirySeconds'>,
+/** The `fields` of VALIDATION_FAILED for a payment that the gateway does not take. */
+export const findProblems = (
+  { currencies, expirySeconds }: PaymentBounds,
   { amount, currency, expiresInSeconds }: Money & { expiresInSeconds: number },
 ): FieldError[] => {
   const terms = currencies.get(currency);
   const problems: FieldError[] = [];
-  const refuse = (path: string, rule: string, message: string) =>
+  const add = (path: string, rule: string, message: string) =>
     problems.push({ path, rule: `gateway_${rule}`, message });
   if (!terms) {
-    const some = [...currencies.keys()].slice(0, 5).join(', ');
-    refuse(
-      'currency',
-      'currency',
-      `is not taken by this gateway, which takes ${some}${more(currencies.size)}`,
-    );
-  } else if (amount < terms.min || amount > terms.max)
-    refuse(
-      'amount',
-      'bounds',
-      `must be from ${terms.min} to ${terms.max} ${currency} minor units at this gateway`,
-    );
-  else if (amount % terms.step !== 0)
-    refuse(
-      'amount',
-      'step',
-      `must be a multiple of ${terms.step} ${currency} minor units at this gateway`,
-    );
+    const codes = [...currencies.keys()];
+    const more = codes.length > 5 ? ` and ${codes.length - 5} more` : '';
+    const taken = codes.slice(0, 5).join(', ') + more;
+    add('currency', 'currency', `is not taken by this gateway, which takes ${taken}`);
+  } else if (amount < terms.min || amount > terms.max) {
+    const range = `from ${terms.min} to ${terms.max} ${currency}`;
+    add('amount', 'bounds', `must be ${range} minor units at this gateway`);
+  } else if (amount % terms.step !== 0) {
+    const step = `${terms.step} ${currency}`;
+    add('amount', 'step', `must be a multiple of ${step} minor units at this gateway`);
+  }
   const { min, max } = expirySeconds;
   if (expiresInSeconds < min || expiresInSeconds > max)
-    refuse('expires_in', 'bounds', `must be from ${min} to ${max} seconds at this gateway`);
+    add('expires_in', 'bounds', `must be from ${min} to ${max} seconds at this gateway`);
   return problems;
 };
-
-const more = (count: number): string => (count > 5 ? ` and ${count - 5} more` : '');
 
 const exponentOf = (currency: string): number => {
   const exponent = currencyExponents.get(currency);

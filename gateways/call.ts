@@ -1,41 +1,41 @@
 import type { z } from 'zod';
-import { GatewayUnavailable } from './gateway.ts';
+import { GatewayUnavailable } from './errors.ts';
 
 export interface Call {
-  /** For messages, e.g. `verify`. */
-  what: string;
+  /** Names the call in error messages, e.g. `verify`. */
+  operation: string;
   method: 'GET' | 'POST';
-  /** What is put into it is escaped by {@link pathOf}. */
+  /** Build it with {@link escapedPath}. */
   path: string;
   headers?: Record<string, string>;
   json?: unknown;
   form?: Record<string, string>;
-  /** Statuses of 500 and above that mean something to this provider. */
-  meaningful?: readonly number[];
+  /** Statuses of 500 and above that have a meaning at this provider. */
+  expectedStatuses?: readonly number[];
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number;
-  /** Undefined where the answer is not JSON. */
+  /** Undefined if the body is not JSON. */
   body: unknown;
 }
 
-/** @throws GatewayUnavailable without an answer, and for 3xx, 408, 429 and 5xx, which say nothing of a payment */
-export type CallGateway = (call: Call) => Promise<HttpAnswer>;
+/** @throws GatewayUnavailable without a response, and for 3xx, 408, 429 and 5xx */
+export type CallGateway = (call: Call) => Promise<HttpResponse>;
 
-/** A provider's address, and the one that tests and the embedded stack have instead. */
+/** A provider's base URL, and the one that replaces it in tests and in the embedded stack. */
 export interface Target {
   provider: string;
   baseUrl: string;
   override: string | undefined;
 }
 
-/** A path of which every value is escaped, as values that were returned to us must be. */
-export const pathOf = (parts: TemplateStringsArray, ...values: string[]): string =>
-  String.raw({ raw: parts }, ...values.map((value) => segmentOf(value)));
+/** Template tag for a path. Escapes every value: references come from the provider. */
+export const escapedPath = (parts: TemplateStringsArray, ...values: string[]): string =>
+  String.raw({ raw: parts }, ...values.map(escapeSegment));
 
-/** Undefined for what is no JSON. */
-export const jsonIn = (text: string): unknown => {
+/** Undefined for a text that is not JSON. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -43,22 +43,20 @@ export const jsonIn = (text: string): unknown => {
   }
 };
 
-/** @throws GatewayUnavailable for a body of another form: what is not understood is not an outcome */
-export const read = <Schema extends z.ZodType>(
+/** @throws GatewayUnavailable for a body that does not match the schema: an unknown format is no outcome */
+export const parseResponse = <Schema extends z.ZodType>(
   schema: Schema,
-  { status, body }: HttpAnswer,
-  what: string,
+  { status, body }: HttpResponse,
+  operation: string,
 ): z.output<Schema> => {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  throw new GatewayUnavailable(
-    `${what}: the answer, HTTP ${status}, is not of the documented form`,
-  );
+  throw new GatewayUnavailable(`${operation}: the response (HTTP ${status}) has an unknown format`);
 };
 
-/** Dots survive escaping, and would climb where somebody on the way undoes it. */
-const segmentOf = (value: string): string => {
+/** Rejects dots: they survive escaping and climb the path where a proxy on the way unescapes it. */
+const escapeSegment = (value: string): string => {
   if (/^\.?$|\.\.|\p{Cc}/u.test(value))
-    throw new GatewayUnavailable('A reference cannot be part of a path');
+    throw new GatewayUnavailable('The reference cannot be part of a path');
   return encodeURIComponent(value.toWellFormed());
 };

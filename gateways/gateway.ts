@@ -2,26 +2,27 @@ import type { z } from 'zod';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { Redirect } from '../contract/payment.ts';
-import type { CurrencyTerms } from './amount.ts';
+import type { PaymentBounds } from './amount.ts';
 import type { CallGateway, Target } from './call.ts';
+import { AccountProblem } from './errors.ts';
 
-/** What a gateway is told about a payment. Amount in minor units of the currency. */
+/** The payment that a gateway opens. The amount is in minor units of the currency. */
 export interface GatewayPayment {
   id: string;
   amount: number;
   currency: string;
   description: string | null;
   expiresAt: Date;
-  /** Where the payer's browser comes back to: our own return page. */
+  /** Our return page, where the provider sends the payer's browser back to. */
   returnUrl: string;
 }
 
-/** A payment the gateway knows; the reference is from our record, never from a browser. */
+/** A payment that exists at the gateway. The reference comes from our record, never from a browser. */
 export interface OpenedPayment extends GatewayPayment {
   reference: string;
 }
 
-/** In the gateway's own words, as far as it has any: see words.ts. */
+/** `code` and `message` are the provider's own, see redact.ts; null where it sends none. */
 interface Refused {
   result: 'refused';
   code: string | null;
@@ -30,66 +31,64 @@ interface Refused {
 
 export type Opening = { result: 'opened'; reference: string; redirect: Redirect } | Refused;
 
-/** What a gateway says of a payment. `waiting`: the payer has not decided; `settling`: money is on its way. */
-export type Answer =
+/**
+ * The state of a payment at the gateway. `waiting`: the payer has not decided. `processing`: the money is
+ * on its way, or was captured and waits for our verification.
+ */
+export type GatewayStatus =
   | {
       state: 'paid';
       amount: number;
       currency: string;
       trackingCode: string | null;
-      /** First six digits, asterisks, last four; null where the gateway does not give them. */
+      /** First six digits, asterisks, last four; null where the gateway does not send them. */
       cardPanMasked: string | null;
     }
   | { state: 'failed'; failureCode: FailureCode; code: string | null; message: string | null }
   | { state: 'cancelled' | 'expired' | 'waiting' | 'processing' };
 
-/** Of giving money back. It is repeated, up to three times, only after an inquiry that still shows it. */
 export type Reversal = { result: 'reversed' } | Refused;
 
-/** What claims to come from a gateway's server: the body as bytes, for they are what is signed. */
-export interface Message {
-  /** By its lower-case name. */
+/** A request that claims to come from a gateway's server. The signature covers the bytes of the body. */
+export interface NotificationRequest {
+  /** Takes the name in lower case. */
   header(name: string): string | undefined;
   body: Buffer;
 }
 
-/** What a message turned out to be. `refused`: nothing in it may be believed. */
+/** `rejected`: the signature is wrong. `ignored`: not about a payment's state. `changed`: verify the payment. */
 export type Notification =
-  | { result: 'refused' | 'irrelevant' }
-  | { result: 'news'; reference: string; paymentId: string | null };
+  | { result: 'rejected' | 'ignored' }
+  | { result: 'changed'; reference: string; paymentId: string | null };
 
 /**
- * One account at a payment provider, for one try: all of its calls together have 20 s.
- * A call throws {@link GatewayUnavailable} when there was no usable answer: that is never an outcome.
+ * One account at a payment provider, for one try: all calls together may take 20 s.
+ * Every call throws {@link GatewayUnavailable} without a usable answer, which is never an outcome.
  */
 export interface GatewayAdapter {
-  /** May be repeated: the first one that is recorded stays, and payers are sent to that. */
+  /** May be repeated. The first opening that is recorded counts: payers are sent to its page. */
   open(payment: GatewayPayment): Promise<Opening>;
-  /** Confirms the payment where the payer has paid, and says how it stands. May be repeated. */
-  verify(payment: OpenedPayment): Promise<Answer>;
-  /** Says how it stands without changing anything; paid money that waits for verification is `settling`. */
-  inquire(payment: OpenedPayment): Promise<Answer>;
-  /** Makes it unpayable. False where the gateway refuses, so that it must be read again. */
+  /** Confirms the money where the payer has paid, and returns the state. May be repeated. */
+  verify(payment: OpenedPayment): Promise<GatewayStatus>;
+  /** Returns the state and changes nothing. Captured money that waits for `verify` is `processing`. */
+  inquire(payment: OpenedPayment): Promise<GatewayStatus>;
+  /** Closes the payment, so that it cannot be paid. False where the gateway refuses: inquire again. */
   expire?(payment: OpenedPayment): Promise<boolean>;
-  /** Gives the whole amount back. One attempt, then an inquiry: never repeated blindly. */
+  /** Returns the whole amount. Inquire before repeating it. */
   reverse?(payment: OpenedPayment): Promise<Reversal>;
-  /** References of payments that are paid and not verified. Not `complete`: there may be more. */
+  /** References of payments that are paid and not verified. `complete: false`: there may be more. */
   listUnverified?(): Promise<{ references: string[]; complete: boolean }>;
 }
 
-/** What a payer's return says: a hint for the log and for who has cancelled, never proof. */
+/** The claim in the query of a payer's return. A hint for the log and for the cancel link, never proof. */
 export type ReturnHint = 'paid' | 'unpaid' | 'cancelled' | 'nothing';
 
-/** What a gateway can do and what it takes, as data. */
-export interface Capabilities {
-  /** Those it takes; a currency that is missing is refused at create. */
-  currencies: ReadonlyMap<string, CurrencyTerms>;
-  /** How long a payment may be open there. */
-  expirySeconds: { min: number; max: number };
-  /** Whether paid money that nobody verifies goes back by itself. */
+/** The abilities of a gateway, as data. */
+export interface Capabilities extends PaymentBounds {
+  /** Captured money that is not verified goes back to the payer by itself. */
   twoStepVerify: boolean;
-  /** Whether an inquiry shows that money went back: if not, a lost answer to a reversal is not repeated. */
-  tellsReversal: boolean;
+  /** An inquiry shows that the money was returned. Otherwise a reversal without an answer is not repeated. */
+  reportsReversals: boolean;
 }
 
 export interface Account<Credentials = unknown> {
@@ -98,9 +97,9 @@ export interface Account<Credentials = unknown> {
   credentials: Credentials;
 }
 
-/** What adapters work with. */
+/** The collaborators of an adapter. */
 export interface Tools {
-  /** Calls to one provider, all within one try. @throws AccountProblem for an address that is not allowed */
+  /** Calls one provider. @throws AccountProblem for a base URL that is not allowed */
   callsTo(target: Target): CallGateway;
   now: () => Date;
 }
@@ -108,13 +107,13 @@ export interface Tools {
 /** One payment provider: a file beside this one, and a line in the registry. */
 export interface Driver<Needs extends Tools = Tools> {
   capabilities: Capabilities;
-  /** For providers that tell something by the query of a return; a form that is posted is not read. */
+  /** For providers whose return has a query. The body of a posted form is not read. */
   parseReturn?(query: URLSearchParams): ReturnHint;
   /**
-   * For providers that tell us news. Checks the signature before anything is believed; what follows
-   * is asked of the gateway. @throws AccountProblem
+   * For providers that send notifications. Checks the signature first.
+   * @throws AccountProblem
    */
-  parseNotification?(message: Message, account: Account, now: Date): Notification;
+  parseNotification?(request: NotificationRequest, account: Account, now: Date): Notification;
   /** @throws AccountProblem for credentials that do not fit the driver or the account's kind */
   connect(account: Account, tools: Needs): GatewayAdapter;
 }
@@ -123,11 +122,15 @@ interface Definition<Schema extends z.ZodType, Needs extends Tools> {
   capabilities: Capabilities;
   credentials: Schema;
   parseReturn?(query: URLSearchParams): ReturnHint;
-  parseNotification?(message: Message, account: Account<z.output<Schema>>, now: Date): Notification;
+  parseNotification?(
+    request: NotificationRequest,
+    account: Account<z.output<Schema>>,
+    now: Date,
+  ): Notification;
   connect(account: Account<z.output<Schema>>, tools: Needs): GatewayAdapter;
 }
 
-/** A driver whose credentials are parsed before it sees them. */
+/** Defines a driver that gets its credentials parsed by a schema. */
 export const defineDriver = <Schema extends z.ZodType, Needs extends Tools = Tools>({
   credentials: schema,
   connect,
@@ -135,32 +138,26 @@ export const defineDriver = <Schema extends z.ZodType, Needs extends Tools = Too
   ...definition
 }: Definition<Schema, Needs>): Driver<Needs> => ({
   ...definition,
-  connect: (account, tools) => connect(parsedBy(schema, account), tools),
+  connect: (account, tools) => connect(parseCredentials(schema, account), tools),
   ...(parseNotification && {
-    parseNotification: (message, account, now) =>
-      parseNotification(message, parsedBy(schema, account), now),
+    parseNotification: (request, account, now) =>
+      parseNotification(request, parseCredentials(schema, account), now),
   }),
 });
 
 /** @throws AccountProblem */
-const parsedBy = <Schema extends z.ZodType>(
+const parseCredentials = <Schema extends z.ZodType>(
   schema: Schema,
   { credentials, ...account }: Account,
 ): Account<z.output<Schema>> => {
   const parsed = schema.safeParse(credentials);
   if (parsed.success) return { ...account, credentials: parsed.data };
-  // Only where it is wrong: a message could quote the secret.
-  const wrong = new Set(
+  // Field names only: zod's messages could quote the secret.
+  const fields = new Set(
     parsed.error.issues.map(({ code, path }) => {
-      if (code === 'unrecognized_keys') return 'a field that is not known';
-      return path.join('.') || 'the whole';
+      if (code === 'unrecognized_keys') return 'an unknown field';
+      return path.join('.') || 'the whole value';
     }),
   );
-  throw new AccountProblem(`The credentials do not fit the driver: ${[...wrong].join(', ')}`);
+  throw new AccountProblem(`The credentials do not fit the driver: ${[...fields].join(', ')}`);
 };
-
-/** Timeout, 5xx or nonsense, or it could not be asked: it did not say anything that can be relied on. */
-export class GatewayUnavailable extends Error {}
-
-/** The account is not set up rightly, e.g. test credentials in a live account. Says no secret. */
-export class AccountProblem extends GatewayUnavailable {}

@@ -1,54 +1,69 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { Answer, GatewayAdapter, GatewayPayment, Opening, Reversal } from './gateway.ts';
-import { GatewayUnavailable } from './gateway.ts';
-import { wordsOf } from './redact.ts';
+import { GatewayUnavailable } from './errors.ts';
+import type {
+  GatewayAdapter,
+  GatewayPayment,
+  GatewayStatus,
+  Opening,
+  Reversal,
+} from './gateway.ts';
+import { providerMessage } from './redact.ts';
 
-/** Hears of each call about a payment; whoever called is answered once it is done with that. */
+/** Called after each gateway call, and awaited before the call's result is returned. */
 export type Listener = (exchange: GatewayExchange) => unknown;
 
-/** The same adapter, of whose calls about a payment somebody hears. */
-export const observed = (adapter: GatewayAdapter, tell: Listener): GatewayAdapter => {
-  const told =
-    <P extends GatewayPayment, A extends Opening | Answer | Reversal | boolean>(
+/** Wraps an adapter so that `listener` gets the exchange of every call about a payment. */
+export const observed = (adapter: GatewayAdapter, listener: Listener): GatewayAdapter => {
+  const observe =
+    <P extends GatewayPayment, R extends Result>(
       operation: GatewayExchange['operation'],
-      call: (payment: P) => Promise<A>,
+      call: (payment: P) => Promise<R>,
     ) =>
-    async (payment: P): Promise<A> => {
-      const at = new Date();
-      const began = performance.now();
-      const over = (said: Said) =>
-        tell({ at, operation, ...said, durationMs: performance.now() - began });
-      try {
-        const answer = await call(payment);
-        await over(saidIn(answer));
-        return answer;
-      } catch (error) {
-        await over(notSaid(error));
-        throw error;
-      }
+    async (payment: P): Promise<R> => {
+      const { exchange, outcome } = await observeCall(operation, async () => call(payment));
+      await listener(exchange);
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
     };
   const { open, verify, inquire, expire, reverse } = adapter;
   return {
     ...adapter,
-    open: told('open', open),
-    verify: told('verify', verify),
-    inquire: told('inquire', inquire),
-    ...(expire && { expire: told('expire', expire) }),
-    ...(reverse && { reverse: told('reverse', reverse) }),
+    open: observe('open', open),
+    verify: observe('verify', verify),
+    inquire: observe('inquire', inquire),
+    ...(expire && { expire: observe('expire', expire) }),
+    ...(reverse && { reverse: observe('reverse', reverse) }),
   };
 };
 
-type Said = Pick<GatewayExchange, 'result' | 'code' | 'message'>;
+type Result = Opening | GatewayStatus | Reversal | boolean;
 
-const saidIn = (answer: Opening | Answer | Reversal | boolean): Said => {
-  if (typeof answer === 'boolean') return { result: answer ? 'expired' : 'refused', ...noWords };
-  const result = 'state' in answer ? answer.state : answer.result;
-  return { result, ...('code' in answer ? wordsOf(answer.code, answer.message) : noWords) };
+/** Runs one call. @returns its outcome beside the exchange that records it */
+const observeCall = async <R extends Result>(
+  operation: GatewayExchange['operation'],
+  call: () => Promise<R>,
+): Promise<{ exchange: GatewayExchange; outcome: PromiseSettledResult<R> }> => {
+  const at = new Date();
+  const began = performance.now();
+  const [outcome] = await Promise.allSettled([call()]);
+  const durationMs = performance.now() - began;
+  const facts = outcome.status === 'fulfilled' ? describe(outcome.value) : describeError(outcome);
+  return { exchange: { at, operation, ...facts, durationMs }, outcome };
 };
 
-const noWords = wordsOf(null, null);
+type Facts = Pick<GatewayExchange, 'result' | 'code' | 'message'>;
 
-const notSaid = (error: unknown): Said =>
-  error instanceof GatewayUnavailable
-    ? { result: 'no_answer', ...wordsOf(null, error.message) }
-    : { result: 'error', ...noWords };
+const describe = (result: Result): Facts => {
+  if (typeof result === 'boolean') return { result: result ? 'expired' : 'refused', ...noMessage };
+  return {
+    result: 'state' in result ? result.state : result.result,
+    ...('code' in result ? providerMessage(result.code, result.message) : noMessage),
+  };
+};
+
+const describeError = ({ reason }: PromiseRejectedResult): Facts =>
+  reason instanceof GatewayUnavailable
+    ? { result: 'no_answer', ...providerMessage(null, reason.message) }
+    : { result: 'error', ...noMessage };
+
+const noMessage = providerMessage(null, null);

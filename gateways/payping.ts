@@ -1,27 +1,28 @@
 import { z } from 'zod';
 import { toWire } from './amount.ts';
+import type { Call, HttpResponse } from './call.ts';
+import { escapedPath, parseResponse } from './call.ts';
+import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type { Account, Capabilities, GatewayAdapter, OpenedPayment, Tools } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
-import type { Call, HttpAnswer } from './call.ts';
-import { pathOf, read } from './call.ts';
+import { defineDriver } from './gateway.ts';
 import {
-  confirmationOf,
   isRefunded,
-  mustBeAbout,
   Opened,
+  parseOpeningRefusal,
+  parseReversal,
+  parseVerification,
   paypingCurrencies,
-  refusalOf,
-  refused,
   Report,
-  reversalOf,
+  requireSamePayment,
   statuses,
-  toAnswer,
-} from './payping-answers.ts';
-import { wordsOf } from './redact.ts';
+  toStatus,
+  unexpected,
+} from './payping-responses.ts';
+import { providerMessage } from './redact.ts';
 
 /*
- * From PayPing's own document of its API (v1, v2 and v3), and where that is silent from independent
- * clients: check it against the live documentation before the first live payment.
+ * Source: PayPing's document of its API (v1, v2 and v3), and independent clients for what it leaves out.
+ * Check it against the live documentation before the first live payment.
  */
 const host = 'https://api.payping.ir';
 
@@ -29,13 +30,13 @@ const capabilities: Capabilities = {
   currencies: paypingCurrencies,
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
-  // Its report shows refunds; nobody says that a reversal is one of them.
-  tellsReversal: false,
+  // The report shows refunds. Whether a reversal is one of them is not documented.
+  reportsReversals: false,
 };
 
 /*
- * Nothing shows whether a token is a test token, so that its name has to: the credentials of a live
- * account do not fit a sandbox account, nor the other way round.
+ * A token does not show whether it is a test token, so its name does: the credentials of a live account
+ * do not fit a sandbox account, nor the other way round.
  */
 const Token = z.string().regex(/^[\x21-\x7e]{8,4000}$/);
 const Credentials = z.union([
@@ -47,12 +48,13 @@ export const payping = defineDriver({
   capabilities,
   credentials: Credentials,
   connect(account, tools): GatewayAdapter {
-    const { ask, report, confirm, origin } = createClient(account, tools);
+    const { post, getReport, confirm, origin } = createClient(account, tools);
 
-    const paidAgain = async (payment: OpenedPayment, refId: number) => {
+    /** Verifies a verified payment once more for its card number. Undefined unless it is paid again. */
+    const confirmAgain = async (payment: OpenedPayment, refId: number) => {
       try {
-        const said = await confirm(payment, refId);
-        return said.state === 'paid' ? said : undefined;
+        const status = await confirm(payment, refId);
+        return status.state === 'paid' ? status : undefined;
       } catch (error) {
         if (error instanceof GatewayUnavailable) return undefined;
         throw error;
@@ -61,70 +63,60 @@ export const payping = defineDriver({
 
     return {
       async open(payment) {
-        const answer = await ask({
-          what: 'pay',
-          method: 'POST',
-          path: '/v3/pay',
-          json: {
-            amount: toWire(capabilities, payment),
-            returnUrl: payment.returnUrl,
-            description: payment.description || payment.id,
-            clientRefId: payment.id,
-            isReversible: true,
-          },
+        const response = await post('pay', '/v3/pay', {
+          amount: toWire(capabilities, payment),
+          returnUrl: payment.returnUrl,
+          description: payment.description || payment.id,
+          clientRefId: payment.id,
+          isReversible: true,
         });
-        if (answer.status !== 200) return refusalOf(answer);
-        const { paymentCode } = read(Opened, answer, 'payping, pay');
-        const url = `${origin}${pathOf`/v3/pay/start/${paymentCode}`}`;
+        if (response.status !== 200) return parseOpeningRefusal(response);
+        const { paymentCode } = parseResponse(Opened, response, 'payping, pay');
+        const url = `${origin}${escapedPath`/v3/pay/start/${paymentCode}`}`;
         return { result: 'opened', reference: paymentCode, redirect: { method: 'GET', url } };
       },
 
       async inquire(payment) {
-        return toAnswer(await report(payment));
+        return toStatus(await getReport(payment));
       },
 
       async verify(payment) {
-        const stands = await report(payment);
-        const { paymentStatus, amount, refId } = stands;
+        const report = await getReport(payment);
+        const { paymentStatus, amount, refId } = report;
         const isVerified = paymentStatus === statuses.verified;
         const isAwaiting = paymentStatus === statuses.awaiting;
-        if ((!isVerified && !isAwaiting) || isRefunded(stands)) return toAnswer(stands);
-        // Another amount is not taken: what is not verified goes back.
+        if ((!isVerified && !isAwaiting) || isRefunded(report)) return toStatus(report);
+        // Another amount is not verified, and goes back to the payer by itself.
         if (isAwaiting && amount !== toWire(capabilities, payment))
           return {
             state: 'failed',
             failureCode: 'amount_mismatch',
-            ...wordsOf(null, `${amount} IRT`),
+            ...providerMessage(null, `${amount} IRT`),
           };
         if (!refId) {
-          if (isVerified) return toAnswer(stands);
-          throw new GatewayUnavailable(
-            'payping, report: paid, but without the number to verify it by',
-          );
+          if (isVerified) return toStatus(report);
+          throw new GatewayUnavailable('payping, report: paid, but without the number for verify');
         }
-        // A verified one is verified again for its card alone: whatever else is said, and where nothing
-        // is, its report calls it final.
-        if (isVerified) return (await paidAgain(payment, Number(refId))) ?? toAnswer(stands);
-        const said = await confirm(payment, Number(refId));
-        if (said.state !== 'already' && said.state !== 'failed') return said;
-        // A verification whose answer was lost may have taken the money: the refusal of this one is
-        // no outcome.
-        const now = await report(payment);
-        const isRefused = said.state === 'failed' && now.paymentStatus === statuses.awaiting;
-        return isRefused ? said : toAnswer(now);
+        // The report is final. Only the second verification shows the card, and it may fail.
+        if (isVerified) return (await confirmAgain(payment, Number(refId))) ?? toStatus(report);
+        const status = await confirm(payment, Number(refId));
+        if (status.state !== 'verified_before' && status.state !== 'failed') return status;
+        // An earlier verification whose response was lost may have taken the money, so a refusal of this
+        // one counts only while the payment still waits for verification.
+        const now = await getReport(payment);
+        const isRefused = status.state === 'failed' && now.paymentStatus === statuses.awaiting;
+        return isRefused ? status : toStatus(now);
       },
 
-      // Up to 30 minutes after the verification; it refuses later.
+      // PayPing allows it up to 30 minutes after the verification.
       async reverse(payment) {
-        const { refId } = await report(payment);
-        if (!refId) return { result: 'refused', ...wordsOf(null, 'It was not paid') };
-        const answer = await ask({
-          what: 'reverse',
-          method: 'POST',
-          path: '/v3/pay/reverse',
-          json: { paymentRefId: Number(refId), paymentCode: payment.reference },
+        const { refId } = await getReport(payment);
+        if (!refId) return { result: 'refused', ...providerMessage(null, 'It was not paid') };
+        const response = await post('reverse', '/v3/pay/reverse', {
+          paymentRefId: Number(refId),
+          paymentCode: payment.reference,
         });
-        return reversalOf(answer);
+        return parseReversal(response);
       },
     };
   },
@@ -140,34 +132,36 @@ const createClient = (
   const call = tools.callsTo({ provider: 'payping', baseUrl: host, override: baseUrl });
   const origin = baseUrl ? new URL(baseUrl).origin : host;
 
-  const ask = (request: Omit<Call, 'headers'>): Promise<HttpAnswer> =>
+  const send = (request: Omit<Call, 'headers'>): Promise<HttpResponse> =>
     call({ ...request, headers: { authorization: `bearer ${token}` } });
 
-  const report = async (payment: OpenedPayment) => {
-    const path = pathOf`/v1/report/${payment.reference}`;
-    const answer = await ask({ what: 'report', method: 'GET', path });
-    if (answer.status !== 200) throw refused('report', answer);
-    return mustBeAbout(payment, read(Report, answer, 'payping, report'));
+  const post = (operation: string, path: string, json: object) =>
+    send({ operation, method: 'POST', path, json });
+
+  const getReport = async (payment: OpenedPayment) => {
+    const path = escapedPath`/v1/report/${payment.reference}`;
+    const response = await send({ operation: 'report', method: 'GET', path });
+    if (response.status !== 200) throw unexpected('report', response);
+    return requireSamePayment(payment, parseResponse(Report, response, 'payping, report'));
   };
 
-  const confirm = async (payment: OpenedPayment, refId: number) =>
-    confirmationOf(
-      await ask({
-        what: 'verify',
-        method: 'POST',
-        path: '/v3/pay/verify',
-        json: {
-          paymentRefId: refId,
-          paymentCode: payment.reference,
-          amount: toWire(capabilities, payment),
-        },
-        // Still settling.
-        meaningful: [502],
-      }),
-      payment,
-    );
+  const confirm = async (payment: OpenedPayment, refId: number) => {
+    const response = await send({
+      operation: 'verify',
+      method: 'POST',
+      path: '/v3/pay/verify',
+      json: {
+        paymentRefId: refId,
+        paymentCode: payment.reference,
+        amount: toWire(capabilities, payment),
+      },
+      // 502: the bank is still processing.
+      expectedStatuses: [502],
+    });
+    return parseVerification(response, payment);
+  };
 
-  return { ask, report, confirm, origin };
+  return { post, getReport, confirm, origin };
 };
 
 const checkKind = (kind: Account['kind'], credentials: object) => {

@@ -2,9 +2,9 @@ import type { FieldError } from '../contract/errors.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
 import { credentialsOwner } from '../contract/ids.ts';
 import type { Money } from './amount.ts';
-import { problemsWith } from './amount.ts';
-import type { Driver, Message, Notification, ReturnHint } from './gateway.ts';
-import { GatewayUnavailable } from './gateway.ts';
+import { findProblems } from './amount.ts';
+import { GatewayUnavailable } from './errors.ts';
+import type { Driver, Notification, NotificationRequest, ReturnHint } from './gateway.ts';
 import { payping } from './payping.ts';
 import type { SandboxTools } from './sandbox.ts';
 import { sandbox } from './sandbox.ts';
@@ -12,7 +12,7 @@ import { stripe } from './stripe.ts';
 import { zarinpal } from './zarinpal.ts';
 import { zibal } from './zibal.ts';
 
-/** Every provider there is. A name is for ever: accounts hold it. */
+/** All providers. Never rename a driver: the accounts in the database hold its name. */
 const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
   sandbox,
   zarinpal,
@@ -21,21 +21,21 @@ const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
   stripe,
 };
 
-/** @returns undefined for a driver this version does not know */
-export const driverOf = (name: string): Driver<SandboxTools> | undefined =>
+/** @returns undefined for a driver that this version does not have */
+export const findDriver = (name: string): Driver<SandboxTools> | undefined =>
   Object.hasOwn(drivers, name) ? drivers[name] : undefined;
 
-/** What a payer's return says; nothing where its driver is not known here, or reads no return. */
-export const hintOf = (driver: string, query: URLSearchParams): ReturnHint =>
-  driverOf(driver)?.parseReturn?.(query) ?? 'nothing';
+/** `nothing` for a driver that this version does not have or that reads no return. */
+export const parseReturn = (driver: string, query: URLSearchParams): ReturnHint =>
+  findDriver(driver)?.parseReturn?.(query) ?? 'nothing';
 
-/** What a gateway does not take of a wanted payment; nothing where its driver is not known here. */
-export const amountProblems = (
+/** The `fields` of VALIDATION_FAILED for a payment that the gateway does not take. */
+export const findPaymentProblems = (
   driver: string,
-  wanted: Money & { expiresInSeconds: number },
+  payment: Money & { expiresInSeconds: number },
 ): FieldError[] => {
-  const known = driverOf(driver);
-  return known ? problemsWith(known.capabilities, wanted) : [];
+  const found = findDriver(driver);
+  return found ? findProblems(found.capabilities, payment) : [];
 };
 
 export interface SecretBox {
@@ -43,10 +43,10 @@ export interface SecretBox {
 }
 
 /**
- * @throws GatewayUnavailable where they cannot be opened here: that is no problem of the account, e.g. a
- * key may be missing in this process alone
+ * @throws GatewayUnavailable if they cannot be decrypted. Not an AccountProblem: the key may be missing
+ * in this process only
  */
-export const credentialsOf = (
+export const openCredentials = (
   secretBox: SecretBox,
   { gateway, credentials }: RecordedAccount,
 ): unknown => {
@@ -54,24 +54,24 @@ export const credentialsOf = (
   try {
     return JSON.parse(secretBox.open(credentials, credentialsOwner(gateway)));
   } catch (error) {
-    // What is wrong with JSON is told with a piece of it.
+    // Not the message of a SyntaxError: it quotes the text.
     const why =
-      error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'no JSON';
+      error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'not JSON';
     throw new GatewayUnavailable(`The credentials of ${gateway} cannot be read: ${why}`);
   }
 };
 
 /**
- * Reads what claims to come from an account's gateway; undefined where that gateway tells no news.
- * @throws GatewayUnavailable where the account cannot be used
+ * Parses a request that claims to come from a gateway; undefined for a gateway without notifications.
+ * @throws GatewayUnavailable if the account cannot be used
  */
 export const createNotificationReader =
   ({ secretBox, now }: { secretBox: SecretBox; now: () => Date }) =>
-  (message: Message, account: RecordedAccount): Notification | undefined => {
+  (request: NotificationRequest, account: RecordedAccount): Notification | undefined => {
     const { gateway: slug, gatewayKind: kind } = account;
-    const driver = driverOf(account.driver);
+    const driver = findDriver(account.driver);
     if (!driver?.parseNotification) return undefined;
-    const credentials = credentialsOf(secretBox, account);
-    return driver.parseNotification(message, { slug, kind, credentials }, now());
+    const credentials = openCredentials(secretBox, account);
+    return driver.parseNotification(request, { slug, kind, credentials }, now());
   };
 export type NotificationReader = ReturnType<typeof createNotificationReader>;

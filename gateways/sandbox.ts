@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { amountBounds, currencyExponents } from '../contract/money.ts';
 import type { SandboxPayment, SandboxPayments } from '../postgres/sandbox-payments.ts';
-import type { Answer, GatewayAdapter, Tools } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
+import { AccountProblem, GatewayUnavailable } from './errors.ts';
+import type { GatewayAdapter, GatewayStatus, Tools } from './gateway.ts';
+import { defineDriver } from './gateway.ts';
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'open' | 'verify' | 'get' | 'expire'>;
@@ -21,16 +22,17 @@ export const sandbox = defineDriver({
     ),
     expirySeconds: { min: 60, max: 86_400 },
     twoStepVerify: true,
-    tellsReversal: false,
+    reportsReversals: false,
   },
   credentials: z.strictObject({}),
   connect({ kind }, tools: SandboxTools): GatewayAdapter {
-    if (kind !== 'sandbox') throw new AccountProblem('Its money is not real: it cannot be live');
+    if (kind !== 'sandbox')
+      throw new AccountProblem('The sandbox driver moves no real money, so it cannot be live');
     return createSandboxGateway(tools);
   },
 });
 
-/** The built-in gateway: a two-step provider whose page is ours and whose money is not real. */
+/** The built-in gateway: a two-step provider with our own page and without real money. */
 const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): GatewayAdapter => ({
   async open({ id, amount, currency, returnUrl }) {
     const reference = await sandboxPayments.open({ paymentId: id, amount, currency, returnUrl });
@@ -38,19 +40,19 @@ const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): Gateway
     return { result: 'opened', reference, redirect: { method: 'GET', url } };
   },
   async verify({ reference }) {
-    return toAnswer(await sandboxPayments.verify(reference));
+    return toStatus(await sandboxPayments.verify(reference));
   },
   async inquire({ reference }) {
     const payment = await sandboxPayments.get(reference);
-    return payment?.state === 'paid' ? { state: 'processing' } : toAnswer(payment);
+    return payment?.state === 'paid' ? { state: 'processing' } : toStatus(payment);
   },
   expire({ reference }) {
     return sandboxPayments.expire(reference);
   },
 });
 
-const toAnswer = (payment: SandboxPayment | undefined): Answer => {
-  if (!payment) throw new GatewayUnavailable('The sandbox gateway does not know the payment');
+const toStatus = (payment: SandboxPayment | undefined): GatewayStatus => {
+  if (!payment) throw new GatewayUnavailable('The sandbox gateway does not have this payment');
   const { amount, currency, trackingCode, cardPanMasked } = payment;
   switch (payment.state) {
     case 'paid':

@@ -5,9 +5,9 @@ import type { CurrencyTerms } from './amount.ts';
 const withoutDecimals = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF';
 const withThreeDecimals = 'BHD JOD KWD OMR TND';
 /*
- * With two, from memory. UGX is missing on purpose: the documentation has it among those without
- * decimals and among the special cases with two, and a hundredfold charge is worse than a refusal.
- * ISK has none of its own, but is sent with two that are zero.
+ * This list is from memory. UGX is missing on purpose: the documentation lists it without decimals and as
+ * a special case with two, and a charge of a hundred times the amount is worse than a rejected create.
+ * ISK has no decimals, but is sent with two zeros.
  */
 const withTwoDecimals =
   'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CNY ' +
@@ -16,15 +16,15 @@ const withTwoDecimals =
   'MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SEK SGD SHP SLE ' +
   'SOS SRD SZL THB TJS TOP TRY TTD TWD TZS UAH USD UYU UZS WST XCD XCG YER ZAR ZMW';
 
-/** Eight digits on the wire, and twelve of IDR. 50 cents are from memory; other minima are not known. */
+/** Eight digits on the wire, twelve for IDR. The minimum of USD is from memory; others are not known. */
 const maxOnWire = 99_999_999;
 const maxima = new Map([['IDR', 999_999_999_999]]);
 const minima = new Map([['USD', 50]]);
 
-const termsOf = (currency: string, wireExponent: number): CurrencyTerms => {
+const createTerms = (currency: string, wireExponent: number): CurrencyTerms => {
   const exponent = currencyExponents.get(currency);
   if (exponent === undefined) throw new Error(`${currency} is not a currency of the contract`);
-  // MGA has cents with us and none at Stripe; the third decimal must be 0 (from memory).
+  // We have cents for MGA, Stripe has none. A third decimal must be 0 (from memory).
   const step = wireExponent === 3 ? 10 : 10 ** Math.max(0, exponent - wireExponent);
   const mostOnWire = maxima.get(currency) ?? maxOnWire;
   const most = Math.floor(mostOnWire * 10 ** (exponent - wireExponent));
@@ -40,6 +40,6 @@ export const stripeCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map(
       [withThreeDecimals, 3],
     ] as const
   ).flatMap(([codes, wireExponent]) =>
-    codes.split(' ').map((code) => [code, termsOf(code, wireExponent)] as const),
+    codes.split(' ').map((code) => [code, createTerms(code, wireExponent)] as const),
   ),
 );

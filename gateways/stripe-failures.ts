@@ -1,6 +1,6 @@
 import type { FailureCode } from '../contract/failure-codes.ts';
 
-/** https://docs.stripe.com/declines/codes: `decline_code` where there is one, else `code`. */
+/** `decline_code` if Stripe sends one, else `code`. Source: https://docs.stripe.com/declines/codes. */
 const codes: Partial<Record<FailureCode, string>> = {
   insufficient_funds: 'insufficient_funds',
   card_declined: 'generic_decline do_not_honor call_issuer card_declined',
@@ -18,11 +18,11 @@ const codes: Partial<Record<FailureCode, string>> = {
 
 const byCode = new Map(
   Object.entries(codes).flatMap(([failure, list]) =>
-    // Its keys are failure codes, which Object.entries forgets.
+    // Object.entries loses the type of the keys.
     list.split(' ').map((code) => [code, failure as FailureCode] as const),
   ),
 );
 
-/** A payment that failed without any code was simply not completed. */
-export const stripeFailure = (code: string | null): FailureCode =>
+/** Without a code, the payer did not complete the payment. */
+export const toFailureCode = (code: string | null): FailureCode =>
   code === null ? 'payment_not_completed' : (byCode.get(code) ?? 'unknown');

@@ -1,26 +1,27 @@
 import { z } from 'zod';
 import { toWire } from './amount.ts';
+import { escapedPath, parseResponse } from './call.ts';
+import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type {
   Account,
-  Answer,
   Capabilities,
   GatewayAdapter,
   GatewayPayment,
+  GatewayStatus,
   OpenedPayment,
   Tools,
 } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
-import { pathOf, read } from './call.ts';
-import { maskedPan, wordsOf } from './redact.ts';
+import { defineDriver } from './gateway.ts';
+import { maskedPan, providerMessage } from './redact.ts';
 
 const hosts = { sandbox: 'https://sandbox.zarinpal.com', live: 'https://payment.zarinpal.com' };
 
 const capabilities: Capabilities = {
-  // At most 1,000,000,000 rials; there is no official minimum.
+  // The maximum is official. There is no official minimum.
   currencies: new Map([['IRR', { wireExponent: 0, min: 1, max: 1_000_000_000, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
-  tellsReversal: true,
+  reportsReversals: true,
 };
 
 const Credentials = z.strictObject({ merchantId: z.guid(), baseUrl: z.string().optional() });
@@ -28,7 +29,7 @@ const Credentials = z.strictObject({ merchantId: z.guid(), baseUrl: z.string().o
 const Authority = z.string().regex(/^[A-Za-z0-9-]{36}$/);
 const Empty = z.union([z.array(z.unknown()).max(0), z.strictObject({}), z.literal(''), z.null()]);
 
-/** The types change with the outcome: on failure `data` is empty and `errors` an object. */
+/** A failure has an object in `errors` and empty `data`, a success the other way round. */
 const Refusal = z.object({
   data: Empty.optional(),
   errors: z.object({ code: z.int(), message: z.string().nullish() }),
@@ -38,7 +39,7 @@ const Success = z.object({ data: z.unknown(), errors: Empty.optional() });
 const Opened = z.object({ code: z.literal(100), authority: Authority });
 const Verified = z.object({
   code: z.literal([100, 101]),
-  // A number in the documentation; whether 101 always carries it is not confirmed.
+  // A number in the documentation. It is not confirmed that 101 always has it.
   ref_id: z.union([z.int().nonnegative(), z.string().regex(/^[\x21-\x7e]{1,100}$/)]).nullish(),
   card_pan: z.string().nullish(),
 });
@@ -46,19 +47,18 @@ const Inquired = z.object({
   status: z.enum(['VERIFIED', 'PAID', 'IN_BANK', 'FAILED', 'REVERSED']),
 });
 const Reversed = z.object({ code: z.literal(100) });
-// That these are at most the latest 100 is from a third-party client. Its documentation's sample has
-// the code as a text.
+// At most the latest 100, says a third-party client. The code is a text in ZarinPal's own sample.
 const Unverified = z.object({
   code: z.literal([100, '100']),
   authorities: z.array(z.object({ authority: Authority })),
 });
 
-/** Refusals of a verification that are about the payment. All others are about us, or a fault there. */
+/** Refusals of a verification because of the payment. All others are about us, or a fault of theirs. */
 const refusals = { anotherAmount: -50, notPaid: -51 } as const;
 
 /**
- * About the account or what was sent: https://www.zarinpal.com/docs/paymentGateway/errorList. Of −12,
- * too many attempts, the same call may succeed a moment later.
+ * Refusals because of the account or the request. Not −12, too many attempts: a retry may succeed.
+ * Source: https://www.zarinpal.com/docs/paymentGateway/errorList.
  */
 const isOpeningRefusal = (code: number) =>
   (code <= -9 && code >= -19 && code !== -12) || (code <= -30 && code >= -41);
@@ -69,70 +69,74 @@ export const zarinpal = defineDriver({
   parseReturn(query) {
     const status = query.get('Status');
     if (status === 'OK') return 'paid';
-    // NOK does not tell cancelled from failed.
+    // NOK is the same for a cancelled and a failed payment.
     return status === 'NOK' ? 'unpaid' : 'nothing';
   },
   connect(account, tools): GatewayAdapter {
     const { kind } = account;
-    const { ask, statusOf, guard, isOfKind, origin } = createClient(account, tools);
-    const inquire = async (payment: OpenedPayment): Promise<Answer> =>
-      toAnswer(await statusOf(payment), payment);
+    const { post, getStatus, toBody, isOfKind, origin } = createClient(account, tools);
+    const inquire = async (payment: OpenedPayment): Promise<GatewayStatus> =>
+      toStatus(await getStatus(payment), payment);
 
     return {
       inquire,
 
       async open(payment) {
-        const answer = await ask('request', requestOf(payment), Opened);
-        if (answer.refusal) {
-          const { code, message } = answer.refusal;
-          if (!isOpeningRefusal(code)) throw refused('request', code);
-          return { result: 'refused', ...wordsOf(code, message) };
+        const response = await post('request', toOpeningBody(payment), Opened);
+        if (response.refusal) {
+          const { code, message } = response.refusal;
+          if (!isOpeningRefusal(code)) throw unexpected('request', code);
+          return { result: 'refused', ...providerMessage(code, message) };
         }
-        const { authority } = answer.ok;
+        const { authority } = response.data;
         if (!isOfKind(authority))
           return { result: 'refused', code: 'test_mode_guard', message: `Not a ${kind} authority` };
-        const url = `${origin}${pathOf`/pg/StartPay/${authority}`}`;
+        const url = `${origin}${escapedPath`/pg/StartPay/${authority}`}`;
         return { result: 'opened', reference: authority, redirect: { method: 'GET', url } };
       },
 
       async verify(payment) {
-        // Verifying first would take a payer who is still at the bank for one who failed.
-        const status = await statusOf(payment);
-        if (!isPaid(status)) return toAnswer(status, payment);
-        const answer = await ask(
+        // Inquire first: a verification reports a payer who is still at the bank as failed.
+        const status = await getStatus(payment);
+        if (!isPaid(status)) return toStatus(status, payment);
+        const response = await post(
           'verify',
-          { ...guard(payment), amount: toWire(capabilities, payment) },
+          { ...toBody(payment), amount: toWire(capabilities, payment) },
           Verified,
         );
-        if (answer.refusal) {
-          const { code, message } = answer.refusal;
+        if (response.refusal) {
+          const { code, message } = response.refusal;
           if (code === refusals.anotherAmount)
-            return { state: 'failed', failureCode: 'amount_mismatch', ...wordsOf(code, message) };
-          if (code !== refusals.notPaid) throw refused('verify', code);
-          // The inquiry has said that it is paid: as long as it does, the two contradict each other.
-          const now = await statusOf(payment);
-          if (isPaid(now)) throw refused('verify', code);
-          return toAnswer(now, payment);
+            return {
+              state: 'failed',
+              failureCode: 'amount_mismatch',
+              ...providerMessage(code, message),
+            };
+          if (code !== refusals.notPaid) throw unexpected('verify', code);
+          // The inquiry said paid, the verification says not paid. Ask again; no outcome if they still differ.
+          const now = await getStatus(payment);
+          if (isPaid(now)) throw unexpected('verify', code);
+          return toStatus(now, payment);
         }
-        const { ref_id: ref, card_pan: card } = answer.ok;
-        const told = { trackingCode: ref ? String(ref) : null, cardPanMasked: maskedPan(card) };
-        if (ref) return { ...paid(payment), ...told };
-        // Verified before, but without its number: it is paid only if the inquiry says so too.
-        const stands = await inquire(payment);
-        return stands.state === 'paid' ? { ...stands, ...told } : stands;
+        const { ref_id: ref, card_pan: card } = response.data;
+        const facts = { trackingCode: ref ? String(ref) : null, cardPanMasked: maskedPan(card) };
+        if (ref) return { ...paid(payment), ...facts };
+        // Verified before, but without its number: the inquiry must confirm it.
+        const confirmed = await inquire(payment);
+        return confirmed.state === 'paid' ? { ...confirmed, ...facts } : confirmed;
       },
 
-      // Up to 30 minutes after the payment; it refuses later.
+      // ZarinPal allows it up to 30 minutes after the payment.
       async reverse(payment) {
-        const answer = await ask('reverse', guard(payment), Reversed);
-        if (!answer.refusal) return { result: 'reversed' };
-        return { result: 'refused', ...wordsOf(answer.refusal.code, answer.refusal.message) };
+        const { refusal } = await post('reverse', toBody(payment), Reversed);
+        if (!refusal) return { result: 'reversed' };
+        return { result: 'refused', ...providerMessage(refusal.code, refusal.message) };
       },
 
       async listUnverified() {
-        const answer = await ask('unVerified', {}, Unverified);
-        if (answer.refusal) throw refused('unVerified', answer.refusal.code);
-        const references = answer.ok.authorities.map(({ authority }) => authority);
+        const response = await post('unVerified', {}, Unverified);
+        if (response.refusal) throw unexpected('unVerified', response.refusal.code);
+        const references = response.data.authorities.map(({ authority }) => authority);
         return { references: references.filter(isOfKind), complete: references.length < 100 };
       },
     };
@@ -146,44 +150,45 @@ const createClient = (
   const call = tools.callsTo({ provider: 'zarinpal', baseUrl: hosts[kind], override: baseUrl });
   const origin = baseUrl ? new URL(baseUrl).origin : hosts[kind];
 
-  const ask = async <Data extends z.ZodType>(what: string, body: object, data: Data) => {
-    const answer = await call({
-      what,
+  const post = async <Data extends z.ZodType>(operation: string, body: object, schema: Data) => {
+    const response = await call({
+      operation,
       method: 'POST',
-      path: `/pg/v4/payment/${what}.json`,
+      path: `/pg/v4/payment/${operation}.json`,
       json: { merchant_id: merchantId, ...body },
     });
-    const refusal = Refusal.safeParse(answer.body).data?.errors;
+    const refusal = Refusal.safeParse(response.body).data?.errors;
     if (refusal) return { refusal };
-    const success = read(Success, answer, `zarinpal, ${what}`);
-    return { ok: read(data, { ...answer, body: success.data }, `zarinpal, ${what}`) };
+    const name = `zarinpal, ${operation}`;
+    const { data } = parseResponse(Success, response, name);
+    return { data: parseResponse(schema, { ...response, body: data }, name) };
   };
 
   /** Test authorities start with S, live ones with A: money of one kind never counts for the other. */
   const isOfKind = (authority: string) => authority.startsWith(kind === 'sandbox' ? 'S' : 'A');
-  const guard = ({ reference }: OpenedPayment): { authority: string } => {
+  const toBody = ({ reference }: OpenedPayment): { authority: string } => {
     if (!isOfKind(reference))
-      throw new AccountProblem(`A reference is not of the account's kind, ${kind}`);
+      throw new AccountProblem(`The reference does not belong to a ${kind} account`);
     return { authority: reference };
   };
 
-  const statusOf = async (payment: OpenedPayment) => {
-    const answer = await ask('inquiry', guard(payment), Inquired);
-    // Why it does not answer the question is about us: it says nothing of the payment.
-    if (answer.refusal) throw refused('inquiry', answer.refusal.code);
-    return answer.ok.status;
+  const getStatus = async (payment: OpenedPayment) => {
+    const response = await post('inquiry', toBody(payment), Inquired);
+    // A refused inquiry is about us. It says nothing about the payment.
+    if (response.refusal) throw unexpected('inquiry', response.refusal.code);
+    return response.data.status;
   };
 
-  return { ask, statusOf, guard, isOfKind, origin };
+  return { post, getStatus, toBody, isOfKind, origin };
 };
 
-const requestOf = (payment: GatewayPayment) => ({
+const toOpeningBody = (payment: GatewayPayment) => ({
   amount: toWire(capabilities, payment),
   currency: 'IRR',
   description: payment.description || payment.id,
   callback_url: payment.returnUrl,
-  // auto_verify is from third-party clients. Unset, the merchant's panel decides, and would settle
-  // late payments behind our back.
+  // auto_verify is from third-party clients. Without it the merchant's panel decides, and could capture
+  // late payments without us.
   metadata: { order_id: payment.id, auto_verify: false },
 });
 
@@ -191,26 +196,30 @@ type Status = z.output<typeof Inquired>['status'];
 
 const isPaid = (status: Status) => status === 'PAID' || status === 'VERIFIED';
 
-const toAnswer = (status: Status, payment: OpenedPayment): Answer => {
+const toStatus = (status: Status, payment: OpenedPayment): GatewayStatus => {
   switch (status) {
     case 'IN_BANK':
-      // Also what a payer leaves behind who has gone away: no sign that money is on its way. Who pays
-      // after the deadline is not verified any more, and ZarinPal gives it back.
+      // Not `processing`: a payer who has gone away leaves this status too. A payment after the deadline
+      // is not verified, and ZarinPal returns the money.
       return { state: 'waiting' };
     case 'PAID':
       return { state: 'processing' };
     case 'VERIFIED':
       return paid(payment);
     case 'FAILED':
-      return { state: 'failed', failureCode: 'payment_not_completed', ...wordsOf(status, null) };
+      return {
+        state: 'failed',
+        failureCode: 'payment_not_completed',
+        ...providerMessage(status, null),
+      };
     case 'REVERSED':
-      return { state: 'failed', failureCode: 'payment_reversed', ...wordsOf(status, null) };
+      return { state: 'failed', failureCode: 'payment_reversed', ...providerMessage(status, null) };
   }
 };
 
-/** ZarinPal names no amount: it verified the one we sent, and refuses another with −50. */
+/** ZarinPal's responses have no amount: it verifies the one we send, and refuses another with −50. */
 const paid = ({ amount, currency }: OpenedPayment) =>
   ({ state: 'paid', amount, currency, trackingCode: null, cardPanMasked: null }) as const;
 
-const refused = (what: string, code: number) =>
-  new GatewayUnavailable(`zarinpal, ${what}: it refused to answer, code ${code}`);
+const unexpected = (operation: string, code: number) =>
+  new GatewayUnavailable(`zarinpal, ${operation}: unexpected refusal, code ${code}`);

@@ -2,32 +2,33 @@ import { z } from 'zod';
 import type { FailureCode } from '../contract/failure-codes.ts';
 import { amountBounds } from '../contract/money.ts';
 import { fromWire, toWire } from './amount.ts';
+import { escapedPath, parseResponse } from './call.ts';
+import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type {
   Account,
-  Answer,
   Capabilities,
   GatewayAdapter,
+  GatewayStatus,
   OpenedPayment,
   Tools,
 } from './gateway.ts';
-import { AccountProblem, defineDriver, GatewayUnavailable } from './gateway.ts';
-import { pathOf, read } from './call.ts';
-import { maskedPan, wordsOf } from './redact.ts';
+import { defineDriver } from './gateway.ts';
+import { maskedPan, providerMessage } from './redact.ts';
 
 /*
- * Host, sandbox merchant, paths and codes are in the official sample; fields come from independent
- * clients: check them against the live documentation before the first live payment. Its refund is
- * another API with another credential, and is not offered here.
+ * Host, sandbox merchant, paths and codes are from the official sample, fields from independent clients:
+ * check them against the live documentation before the first live payment. Zibal's refund is another API
+ * with another credential, and is not supported.
  */
 const host = 'https://gateway.zibal.ir';
 const sandboxMerchant = 'zibal';
 
 const capabilities: Capabilities = {
-  // More than 1,000 rials, says an independent client; no maximum is known.
+  // The minimum is from an independent client. No maximum is known.
   currencies: new Map([['IRR', { wireExponent: 0, min: 1_001, max: amountBounds.max, step: 1 }]]),
   expirySeconds: { min: 60, max: 86_400 },
   twoStepVerify: true,
-  tellsReversal: true,
+  reportsReversals: true,
 };
 
 const Credentials = z.strictObject({
@@ -35,25 +36,25 @@ const Credentials = z.strictObject({
   baseUrl: z.string().optional(),
 });
 
-const Reply = z.object({ result: z.int(), message: z.string().nullish() });
+const Envelope = z.object({ result: z.int(), message: z.string().nullish() });
 const Opened = z.object({ trackId: z.int().positive() });
-/** A number or a string, depending on whom one asks. */
+/** A number in some sources, a string in others. */
 const RefNumber = z.union([z.int().nonnegative(), z.string().regex(/^[\x21-\x7e]{0,100}$/)]);
-const Facts = z.object({
+const Paid = z.object({
   amount: z.int().positive(),
   refNumber: RefNumber.nullish(),
   cardNumber: z.string().nullish(),
   orderId: z.string().nullish(),
 });
-const Inquired = Facts.extend({ status: z.int() });
+const Inquired = Paid.extend({ status: z.int() });
 
 const statuses = { verified: 1, unverified: 2 } as const;
 const results = { ok: 100, alreadyVerified: 201, notPaid: 202 } as const;
 
-/** About the account or what was sent: 102 to 115 are in the official sample. */
+/** Refusals because of the account or the request. Source: official sample. */
 const isOpeningRefusal = (result: number) => result >= 102 && result <= 115;
 
-const failureOf: Record<number, FailureCode> = {
+const failureCodes: Record<number, FailureCode> = {
   [-2]: 'gateway_error',
   4: 'invalid_card',
   5: 'insufficient_funds',
@@ -80,55 +81,55 @@ export const zibal = defineDriver({
     return success === '0' ? 'unpaid' : 'nothing';
   },
   connect(account, tools): GatewayAdapter {
-    const { ask, standing, trackIdOf, origin } = createClient(account, tools);
-    const inquire = async (payment: OpenedPayment): Promise<Answer> =>
-      toAnswer(await standing(payment));
+    const { post, getStatus, toBody, origin } = createClient(account, tools);
+    const inquire = async (payment: OpenedPayment): Promise<GatewayStatus> =>
+      toStatus(await getStatus(payment));
 
     return {
       inquire,
 
       async open(payment) {
-        const reply = await ask('request', {
+        const response = await post('request', {
           amount: toWire(capabilities, payment),
           callbackUrl: payment.returnUrl,
           description: payment.description || payment.id,
           orderId: payment.id,
         });
-        if (reply.result !== results.ok) {
-          if (!isOpeningRefusal(reply.result)) throw refused('request', reply.result);
-          return { result: 'refused', ...wordsOf(reply.result, reply.message) };
+        if (response.result !== results.ok) {
+          if (!isOpeningRefusal(response.result)) throw unexpected('request', response.result);
+          return { result: 'refused', ...providerMessage(response.result, response.message) };
         }
-        const reference = String(reply.as(Opened).trackId);
-        const url = `${origin}${pathOf`/start/${reference}`}`;
+        const reference = String(response.parse(Opened).trackId);
+        const url = `${origin}${escapedPath`/start/${reference}`}`;
         return { result: 'opened', reference, redirect: { method: 'GET', url } };
       },
 
       async verify(payment) {
-        const stands = await standing(payment);
-        if (stands.status !== statuses.unverified) return toAnswer(stands);
-        const { amount } = stands;
-        // A verification names no amount: another one is not taken, and what is not verified goes back.
+        const inquired = await getStatus(payment);
+        if (inquired.status !== statuses.unverified) return toStatus(inquired);
+        const { amount } = inquired;
+        // A verification sends no amount. Another amount is not verified, and goes back to the payer.
         if (amount !== toWire(capabilities, payment))
           return {
             state: 'failed',
             failureCode: 'amount_mismatch',
-            ...wordsOf(null, `${amount} IRR`),
+            ...providerMessage(null, `${amount} IRR`),
           };
-        const reply = await ask('verify', trackIdOf(payment));
-        switch (reply.result) {
+        const response = await post('verify', toBody(payment));
+        switch (response.result) {
           case results.ok:
-            return paid(mustBeAbout(payment, reply.as(Facts)));
+            return paid(requireSamePayment(payment, response.parse(Paid)));
           case results.alreadyVerified:
-            // It comes without number and amount.
+            // This response has neither number nor amount.
             return inquire(payment);
           case results.notPaid: {
-            // The inquiry has said that it is paid: as long as it does, the two contradict each other.
-            const now = await standing(payment);
-            if (isPaid(now)) throw refused('verify', reply.result);
-            return toAnswer(now);
+            // The inquiry said paid, the verification says not paid. Ask again; no outcome if they still differ.
+            const now = await getStatus(payment);
+            if (isPaid(now)) throw unexpected('verify', response.result);
+            return toStatus(now);
           }
           default:
-            throw refused('verify', reply.result);
+            throw unexpected('verify', response.result);
         }
       },
     };
@@ -139,65 +140,69 @@ const createClient = (
   { kind, credentials: { merchant, baseUrl } }: Account<z.output<typeof Credentials>>,
   tools: Tools,
 ) => {
-  // The same host takes both: the merchant's name alone keeps test payments from a live account.
+  // Test and live share a host: only the merchant's name keeps test payments out of a live account.
   if ((kind === 'sandbox') !== (merchant === sandboxMerchant))
-    throw new AccountProblem(`The merchant is not one of a ${kind} account`);
+    throw new AccountProblem(`The merchant does not belong to a ${kind} account`);
   const call = tools.callsTo({ provider: 'zibal', baseUrl: host, override: baseUrl });
   const origin = baseUrl ? new URL(baseUrl).origin : host;
 
-  const ask = async (what: string, body: object) => {
-    const answer = await call({
-      what,
+  const post = async (operation: string, body: object) => {
+    const response = await call({
+      operation,
       method: 'POST',
-      path: `/v1/${what}`,
+      path: `/v1/${operation}`,
       json: { merchant, ...body },
     });
-    const { result, message } = read(Reply, answer, `zibal, ${what}`);
+    const name = `zibal, ${operation}`;
+    const { result, message } = parseResponse(Envelope, response, name);
     return {
       result,
       message,
-      as: <Data extends z.ZodType>(data: Data) => read(data, answer, `zibal, ${what}`),
+      parse: <Data extends z.ZodType>(schema: Data) => parseResponse(schema, response, name),
     };
   };
-  const trackIdOf = ({ reference }: OpenedPayment) => ({ trackId: Number(reference) });
+  const toBody = ({ reference }: OpenedPayment) => ({ trackId: Number(reference) });
 
-  const standing = async (payment: OpenedPayment) => {
-    const reply = await ask('inquiry', trackIdOf(payment));
-    // Why it does not answer is about us, or an unknown number: it says nothing of the payment.
-    if (reply.result !== results.ok) throw refused('inquiry', reply.result);
-    return mustBeAbout(payment, reply.as(Inquired));
+  const getStatus = async (payment: OpenedPayment) => {
+    const response = await post('inquiry', toBody(payment));
+    // A refused inquiry is about us or an unknown number. It says nothing about the payment.
+    if (response.result !== results.ok) throw unexpected('inquiry', response.result);
+    return requireSamePayment(payment, response.parse(Inquired));
   };
-  return { ask, standing, trackIdOf, origin };
+  return { post, getStatus, toBody, origin };
 };
 
-/** @throws GatewayUnavailable for what is said of another payment: it says nothing of this one */
-const mustBeAbout = <F extends z.output<typeof Facts>>({ id }: OpenedPayment, facts: F): F => {
-  if (!facts.orderId || facts.orderId === id) return facts;
-  throw new GatewayUnavailable('zibal: it answered about another payment');
+/** @throws GatewayUnavailable for a response about another payment */
+const requireSamePayment = <P extends z.output<typeof Paid>>(
+  { id }: OpenedPayment,
+  response: P,
+): P => {
+  if (!response.orderId || response.orderId === id) return response;
+  throw new GatewayUnavailable('zibal: the response is about another payment');
 };
 
 const isPaid = ({ status }: z.output<typeof Inquired>) =>
   status === statuses.verified || status === statuses.unverified;
 
-const toAnswer = ({ status, ...facts }: z.output<typeof Inquired>): Answer => {
+const toStatus = ({ status, ...facts }: z.output<typeof Inquired>): GatewayStatus => {
   if (status === -1) return { state: 'waiting' };
   if (status === statuses.unverified) return { state: 'processing' };
   if (status === statuses.verified) return paid(facts);
   if (status === 3) return { state: 'cancelled' };
-  const failureCode = failureOf[status];
-  // A status nobody told us of: it may mean that money moves.
+  const failureCode = failureCodes[status];
+  // An undocumented status may mean that money moves.
   if (!failureCode) throw new GatewayUnavailable(`zibal, inquiry: unknown status ${status}`);
-  return { state: 'failed', failureCode, ...wordsOf(status, null) };
+  return { state: 'failed', failureCode, ...providerMessage(status, null) };
 };
 
-const paid = ({ amount, refNumber, cardNumber }: z.output<typeof Facts>): Answer => ({
+const paid = ({ amount, refNumber, cardNumber }: z.output<typeof Paid>): GatewayStatus => ({
   state: 'paid',
-  // The currency is not said; there is no other.
+  // The response has no currency. Zibal takes rials only.
   amount: fromWire(capabilities, { amount, currency: 'IRR' }),
   currency: 'IRR',
   trackingCode: refNumber ? String(refNumber) : null,
   cardPanMasked: maskedPan(cardNumber),
 });
 
-const refused = (what: string, result: number) =>
-  new GatewayUnavailable(`zibal, ${what}: it refused to answer, result ${result}`);
+const unexpected = (operation: string, result: number) =>
+  new GatewayUnavailable(`zibal, ${operation}: unexpected result ${result}`);

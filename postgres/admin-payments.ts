@@ -1,27 +1,39 @@
 import type { EventKind } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { FailureCode } from '../contract/failure-codes.ts';
+import type { Payment } from '../contract/payment.ts';
 import type { DeliveryStatus, Status } from '../contract/status.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import { createGatewayExchanges } from './gateway-exchanges.ts';
 import type { LatePaymentResult } from './late-payments.ts';
+import { selectPayment } from './payment-columns.ts';
+
+const summaryFields = [
+  'id',
+  'application',
+  'orderId',
+  'status',
+  'amount',
+  'currency',
+  'gateway',
+  'test',
+  'createdAt',
+] as const;
 
 /** A payment in a list for admins. */
-export interface PaymentSummary {
-  id: string;
-  application: string;
-  orderId: string;
-  status: Status;
-  amount: number;
-  currency: string;
-  gateway: string;
-  test: boolean;
+export interface PaymentSummary extends Pick<Payment, (typeof summaryFields)[number]> {
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
-  /** The payment that had paid the same order before; null where there is none. */
+  /** An earlier payment that paid the same order, if there is one. */
   duplicateOf: string | null;
-  createdAt: Date;
 }
+
+const detailFields = [
+  'expiresAt',
+  'updatedAt',
+  'trackingCode',
+  'cardPanMasked',
+  'failureCode',
+] as const;
 
 export interface PaymentFilter {
   id: string | null;
@@ -31,7 +43,7 @@ export interface PaymentFilter {
   delivery: DeliveryStatus | null;
 }
 
-/** One POST with all that is known of it. */
+/** One POST of a delivery. */
 export interface AttemptRecord {
   number: number;
   round: number;
@@ -46,17 +58,14 @@ export interface AttemptRecord {
   responseTruncated: boolean | null;
 }
 
-/** All that happened to a payment, for admins alone. */
-export interface PaymentRecord extends PaymentSummary {
-  expiresAt: Date;
-  updatedAt: Date;
+/** Everything that is recorded about a payment, for admins only. */
+export interface PaymentRecord
+  extends PaymentSummary, Pick<Payment, (typeof detailFields)[number]> {
   gatewayReference: string | null;
-  /** When the payer was last sent to the gateway, and from when it counts as asked: see sweep.ts. */
+  /** When the payer was last sent to the gateway. */
   checkoutAt: Date | null;
-  askedAt: Date | null;
-  trackingCode: string | null;
-  cardPanMasked: string | null;
-  failureCode: FailureCode | null;
+  /** From when the sweeper counts the interval to its next inquiry, see sweeper.ts. */
+  inquiredAt: Date | null;
   gatewayCode: string | null;
   gatewayMessage: string | null;
   eventId: string | null;
@@ -64,25 +73,25 @@ export interface PaymentRecord extends PaymentSummary {
   eventAt: Date | null;
   round: number | null;
   nextAttemptAt: Date | null;
-  /** Money that came after the end; null where there was none, and the last two while it is worked on. */
-  lateMoneyAt: Date | null;
-  latePayments: LatePaymentResult | null;
-  lateMoneySettledAt: Date | null;
+  /** When money was found after the end; null if there was none. */
+  latePaymentFoundAt: Date | null;
+  /** Null while the late payment is being resolved, like the next field. */
+  latePaymentResult: LatePaymentResult | null;
+  latePaymentResolvedAt: Date | null;
   attempts: AttemptRecord[];
-  /** The last ones; of inquiries the last with each result. */
+  /** The last exchanges; of the sweeper's inquiries the last one with each result. */
   exchanges: GatewayExchange[];
 }
 
 export const createAdminPayments = (sql: Queries) => {
-  const line = sql`
-    p.id, p.application, p.order_id as "orderId", p.status, p.amount, p.currency, p.gateway,
-    p.test, p.created_at as "createdAt", d.status as delivery,
+  const summary = sql`
+    ${selectPayment(sql, summaryFields)}, d.status as delivery,
     (select q.id from payments q
       where q.application = p.application and q.test = p.test and q.order_id = p.order_id
         and q.status = 'paid' and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
       order by q.paid_at limit 1) as "duplicateOf"`;
 
-  const attemptsOf = (id: string) => sql<AttemptRecord[]>`
+  const listAttempts = (id: string) => sql<AttemptRecord[]>`
     select number, round, trigger, started_at as "startedAt", completed_at as "completedAt",
       duration_ms as "durationMs", response_status as "responseStatus",
       error_class as "errorClass", error, response_body as "responseBody",
@@ -91,13 +100,13 @@ export const createAdminPayments = (sql: Queries) => {
 
   return {
     /**
-     * The newest first: ids are ordered by time. An order has an index behind its application, which
-     * Postgres skips through since 18 where none is given; a status alone is looked for from the newest on.
+     * The newest first: ids are ordered by time. If only the order is given, Postgres 18 skips through the
+     * index on application and order. A status alone is found by a scan from the newest payment on.
      */
     async find(filter: PaymentFilter, limit: number): Promise<PaymentSummary[]> {
       const { id, orderId, application, status, delivery } = filter;
       return sql<PaymentSummary[]>`
-        select ${line} from payments p left join deliveries d on d.payment_id = p.id
+        select ${summary} from payments p left join deliveries d on d.payment_id = p.id
         where true
           ${id === null ? sql`` : sql`and p.id = ${id}`}
           ${orderId === null ? sql`` : sql`and p.order_id = ${orderId}`}
@@ -109,14 +118,13 @@ export const createAdminPayments = (sql: Queries) => {
 
     async get(id: string): Promise<PaymentRecord | undefined> {
       const [row] = await sql<Omit<PaymentRecord, 'attempts' | 'exchanges'>[]>`
-        select ${line}, p.expires_at as "expiresAt", p.updated_at as "updatedAt",
+        select ${summary}, ${selectPayment(sql, detailFields)},
           p.gateway_reference as "gatewayReference", p.checkout_at as "checkoutAt",
-          p.inquired_at as "askedAt", p.tracking_code as "trackingCode",
-          p.card_pan_masked as "cardPanMasked", p.failure_code as "failureCode",
-          p.gateway_code as "gatewayCode", p.gateway_message as "gatewayMessage",
-          e.id as "eventId", e.kind as "eventKind", e.created_at as "eventAt",
-          d.round, d.next_attempt_at as "nextAttemptAt", l.found_at as "lateMoneyAt",
-          l.result as "latePayments", l.resolved_at as "lateMoneySettledAt"
+          p.inquired_at as "inquiredAt", p.gateway_code as "gatewayCode",
+          p.gateway_message as "gatewayMessage", e.id as "eventId", e.kind as "eventKind",
+          e.created_at as "eventAt", d.round, d.next_attempt_at as "nextAttemptAt",
+          l.found_at as "latePaymentFoundAt", l.result as "latePaymentResult",
+          l.resolved_at as "latePaymentResolvedAt"
         from payments p
         left join events e on e.payment_id = p.id
         left join deliveries d on d.payment_id = p.id
@@ -124,10 +132,10 @@ export const createAdminPayments = (sql: Queries) => {
         where p.id = ${id}`;
       if (!row) return undefined;
       const exchanges = await createGatewayExchanges(sql).list(id);
-      return { ...row, attempts: await attemptsOf(id), exchanges };
+      return { ...row, attempts: await listAttempts(id), exchanges };
     },
 
-    /** Ids of payments whose delivery is exhausted, after one id, in order. */
+    /** Lists ids of payments whose delivery is exhausted, in order, after the id `after`. */
     async listExhausted(
       application: string | null,
       { after, limit }: { after: string; limit: number },

@@ -1,9 +1,9 @@
 import type { TokenMode } from '../contract/token.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
-/** All that can be shown of a token. */
+/** A token without its secret. */
 export interface TokenSummary {
-  /** Of its hash, so that it says nothing about the token. */
+  /** The first digits of its hash, which reveal nothing about the token. */
   id: string;
   prefix: string;
   mode: TokenMode;
@@ -17,25 +17,25 @@ export interface TokenSummary {
 
 export const createAdminTokens = (sql: Queries) => {
   const id = sql`left(encode(hash, 'hex'), 16)`;
-  const facts = sql`
+  const summary = sql`
     ${id} as id, prefix, mode, name, created_at as "createdAt", last_used_at as "lastUsedAt",
     expires_at as "expiresAt", revoked_at as "revokedAt"`;
   return {
-    /** Those that still work first, each kind with the newest first. */
+    /** Valid tokens first, then by age, newest first. */
     async list(application: string, limit: number): Promise<TokenSummary[]> {
       return sql<TokenSummary[]>`
-        select ${facts} from tokens where application = ${application}
+        select ${summary} from tokens where application = ${application}
         order by revoked_at is not null or coalesce(expires_at <= now(), false), created_at desc
         limit ${limit}`;
     },
 
     async get(application: string, tokenId: string): Promise<TokenSummary | undefined> {
       const [token] = await sql<TokenSummary[]>`
-        select ${facts} from tokens where application = ${application} and ${id} = ${tokenId}`;
+        select ${summary} from tokens where application = ${application} and ${id} = ${tokenId}`;
       return token;
     },
 
-    /** False when it was revoked before, or is not there. */
+    /** False if the token is revoked already or does not exist. */
     async revoke(application: string, tokenId: string): Promise<boolean> {
       const { count } = await sql`
         update tokens set revoked_at = now()

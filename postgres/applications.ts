@@ -1,5 +1,5 @@
 import { limits } from '../contract/limits.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 export interface NewApplication {
   slug: string;
@@ -7,7 +7,7 @@ export interface NewApplication {
   /** At least one; the first is the default. */
   callbackUrls: string[];
   webhookUrl: string | null;
-  /** Its request budget; the contract's unless told otherwise. */
+  /** The request budget; by default the published one. */
   requestsPerMinute?: number;
 }
 
@@ -17,7 +17,7 @@ export interface Application extends NewApplication {
   createdAt: Date;
 }
 
-/** What of an application can be changed. */
+/** The part of an application that an admin can change. */
 export type ApplicationSettings = Pick<
   Application,
   'status' | 'defaultGateway' | 'callbackUrls' | 'webhookUrl' | 'requestsPerMinute'
@@ -29,10 +29,10 @@ export const createApplications = (sql: Queries) => {
     webhook_url as "webhookUrl", requests_per_minute as "requestsPerMinute",
     created_at as "createdAt"`;
   return {
-    /** False, and nothing is done, when the slug exists. */
+    /** False if the slug exists; then nothing is written. */
     async insert(application: NewApplication): Promise<boolean> {
       const { slug, defaultGateway, callbackUrls, webhookUrl } = application;
-      const { requestsPerMinute = limits.requestsPerMinute } = application;
+      const { requestsPerMinute = limits.applicationRequestsPerMinute } = application;
       const { count } = await sql`
         insert into applications
           (slug, default_gateway, callback_urls, webhook_url, requests_per_minute)
@@ -57,7 +57,7 @@ export const createApplications = (sql: Queries) => {
       return row;
     },
 
-    /** Nobody else changes it, or its secrets, until the transaction ends. */
+    /** Locks the row: no other transaction changes the application or its secrets until this one ends. */
     async lock(slug: string): Promise<Application | undefined> {
       const [row] = await sql<Application[]>`
         select ${columns} from applications where slug = ${slug} for no key update`;

@@ -1,20 +1,20 @@
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
-/** Facts as the log keeps them: names, states, URLs; never a secret. */
+/** The state of a subject in the audit log: names, states, URLs; never a secret. */
 export type AuditFacts = Readonly<
   Record<string, string | number | boolean | null | readonly string[]>
 >;
 
 export interface NewAuditRecord {
-  /** Who. */
+  /** The name of the admin, or `service`. */
   actor: string;
-  /** What was done, e.g. `application.disable`. */
+  /** For example `application.disable`. */
   action: string;
-  /** To what, e.g. `application:shop`. */
+  /** For example `application:shop`. */
   subject: string;
   before: AuditFacts | null;
   after: AuditFacts | null;
-  /** Why, in the admin's words. */
+  /** The reason that the admin gave. */
   reason: string | null;
 }
 
@@ -28,7 +28,7 @@ export interface AuditFilter {
   limit: number;
 }
 
-/** Only written and read: the table refuses every other statement. */
+/** The table is append-only: a trigger rejects updates and deletes. */
 export const createAuditLog = (sql: Queries) => ({
   async insert(record: NewAuditRecord): Promise<void> {
     await sql`
@@ -38,7 +38,7 @@ export const createAuditLog = (sql: Queries) => ({
         ${record.reason})`;
   },
 
-  /** The newest first. */
+  /** Newest first. */
   async list({ subject, limit }: AuditFilter): Promise<AuditRecord[]> {
     return sql<AuditRecord[]>`
       select id, at, actor, action, subject, before, after, reason from audit_log

@@ -1,28 +1,28 @@
-import type { Sql } from './driver/connection.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
 
-/** What is left to do, and how long it waits; counts end at 10,000, and an age is 0 where nothing waits. */
+/** The work that waits. Counts stop at 10,000; an age is 0 if nothing waits. */
 export interface BacklogMetrics {
   outboxSize: number;
   outboxAgeSeconds: number;
-  /** Of the open payment whose deadline passed first. */
+  /** Since the earliest deadline of the open payments. */
   overdueSeconds: number;
-  /** Since a gateway was asked about the payer on the way who waits longest for that. */
+  /** Since the oldest inquiry about a payment whose payer is at the gateway. */
   inquiryLagSeconds: number;
   exhausted: number;
-  /** Of the delivery whose next attempt was due first. */
+  /** Since the earliest due time of the pending deliveries. */
   deliveryOverdueSeconds: number;
 }
 
-const countedMax = 10_000;
+const maxCount = 10_000;
 
-/** For operators: one statement, each part of it the beginning of an index. */
-export const createBacklogMetrics = (sql: Sql) => ({
-  async look(): Promise<BacklogMetrics> {
-    const since = (oldest: ReturnType<typeof sql>) =>
+/** One statement for operators' metrics. Each part of it reads only the start of an index. */
+export const createBacklogMetrics = (sql: Queries) => ({
+  async measure(): Promise<BacklogMetrics> {
+    const since = (oldest: Fragment) =>
       sql`greatest(coalesce(extract(epoch from now() - (${oldest})), 0), 0)::float8`;
     const [row] = await sql<BacklogMetrics[]>`
       select
-        (select count(*) from (select from workflow_outbox order by created_at limit ${countedMax}) as counted) as "outboxSize",
+        (select count(*) from (select from workflow_outbox order by created_at limit ${maxCount}) as counted) as "outboxSize",
         ${since(sql`select created_at from workflow_outbox order by created_at limit 1`)}
           as "outboxAgeSeconds",
         ${since(sql`select expires_at from payments where status in ('pending', 'processing')
@@ -33,11 +33,11 @@ export const createBacklogMetrics = (sql: Sql) => ({
             and p.status in ('pending', 'processing') and p.expires_at > now()
           order by coalesce(p.inquired_at, p.checkout_at) limit 1) as longest`)} as "inquiryLagSeconds",
         (select count(*) from (
-          select from deliveries where status = 'exhausted' limit ${countedMax}) as counted
+          select from deliveries where status = 'exhausted' limit ${maxCount}) as counted
         ) as exhausted,
         ${since(sql`select next_attempt_at from deliveries where status = 'pending'
           order by next_attempt_at limit 1`)} as "deliveryOverdueSeconds"`;
-    if (!row) throw new Error('A select without a condition has a row');
+    if (!row) throw new Error('A select without a condition returned no row');
     return row;
   },
 });

@@ -1,19 +1,20 @@
 import type { EventKind } from '../contract/event.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
-import type { Queries } from './driver/connection.ts';
-import { inUse } from './webhook-secrets.ts';
+import type { Queries } from './driver/sql.ts';
+import { isActive } from './webhook-secrets.ts';
 
-/** One POST as the ledger has it. The engine's clock is kept apart: a test can skip it. */
+/** One POST in the ledger. */
 export interface LedgerRow {
   number: number;
-  /** When it was due. */
+  /** When the attempt was due, by Temporal's clock, which a test can skip. */
   scheduledAt: Date;
+  /** Real time. */
   startedAt: Date;
   completed: boolean;
   durationMs: number | null;
 }
 
-/** All that an attempt needs, read anew each time: a corrected URL or secret holds at once. */
+/** The input of an attempt. It is read for every attempt, so a corrected URL or secret takes effect at once. */
 export interface Delivery {
   paymentId: string;
   status: DeliveryStatus;
@@ -22,7 +23,7 @@ export interface Delivery {
   application: string;
   event: { id: string; kind: EventKind; body: Buffer };
   webhookUrl: string | null;
-  /** Sealed, see secret-box.ts; the newer first. */
+  /** Sealed, see secret-box.ts; newest first. */
   secrets: string[];
   /** The attempts of this round, in order. */
   attempts: LedgerRow[];
@@ -30,7 +31,7 @@ export interface Delivery {
   highestNumber: number;
 }
 
-/** How a POST went. */
+/** The result of a POST. */
 export interface AttemptResult {
   durationMs: number;
   responseStatus: number | null;
@@ -40,7 +41,7 @@ export interface AttemptResult {
   responseTruncated: boolean;
 }
 
-/** What follows from an attempt for its delivery. */
+/** The state of the delivery after an attempt. */
 export type Consequence =
   | { status: 'delivered' }
   | { status: 'pending'; nextAttemptAt: Date }
@@ -71,7 +72,7 @@ export const createDeliveries = (sql: Queries) => ({
         e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
         array(
           select s.ciphertext from webhook_secrets s
-          where s.application = p.application and ${inUse(sql)}
+          where s.application = p.application and ${isActive(sql)}
           order by s.id desc
         ) as secrets,
         coalesce((
@@ -91,7 +92,7 @@ export const createDeliveries = (sql: Queries) => ({
     return row && toDelivery(row);
   },
 
-  /** An exhausted delivery begins a new round. False when somebody else did that already. */
+  /** Starts a new round of an exhausted delivery. False if the delivery is not exhausted, e.g. started already. */
   async beginRound(paymentId: string, now: Date): Promise<boolean> {
     const { count } = await sql`
       update deliveries set status = 'pending', round = round + 1, next_attempt_at = ${now},
@@ -101,8 +102,9 @@ export const createDeliveries = (sql: Queries) => ({
   },
 
   /**
-   * Writes the row before the POST; a number that was cut short is begun again.
-   * @returns when the attempt was due, null once nothing is; undefined where its number is complete
+   * Writes the row before the POST. An attempt that was interrupted starts again under its number.
+   * @returns when the attempt was due, null if the delivery is not pending; undefined if the attempt is
+   *   complete
    */
   async beginAttempt(
     paymentId: string,
@@ -124,8 +126,8 @@ export const createDeliveries = (sql: Queries) => ({
   },
 
   /**
-   * Completes the row after the POST, once, and moves the delivery with it.
-   * @returns false where it was complete before: then nothing is written
+   * Completes the row after the POST and moves the delivery, in one statement.
+   * @returns false if the attempt is complete already; then nothing is written
    */
   async completeAttempt(
     paymentId: string,

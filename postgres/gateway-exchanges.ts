@@ -1,11 +1,11 @@
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
-/** Of one payment: the last ones stay. */
-const mostKept = 50;
+/** The last exchanges of a payment are kept. */
+const maxKept = 50;
 
-/** As JSON that Postgres reads again as rows. */
-const jsonOf = (sql: Queries, exchanges: readonly GatewayExchange[]) =>
+/** JSON that `jsonb_to_recordset` turns into rows. */
+const toJson = (sql: Queries, exchanges: readonly GatewayExchange[]) =>
   sql.json(
     exchanges.map((exchange) => ({
       ...exchange,
@@ -15,55 +15,53 @@ const jsonOf = (sql: Queries, exchanges: readonly GatewayExchange[]) =>
   );
 
 /**
- * Two common table expressions that keep exchanges: part of the statement that writes what they
- * mean, so that they cost no round trip.
+ * Two common table expressions that store exchanges. They are part of the statement that writes their
+ * result, so they cost no round trip.
  */
 export const exchangeInserts = (
   sql: Queries,
   paymentId: string,
   exchanges: readonly GatewayExchange[],
 ) => sql`
-    dropped as (
+    deleted_exchanges as (
       delete from gateway_exchanges where payment_id = ${paymentId} and id <= (
         select id from gateway_exchanges where payment_id = ${paymentId}
-        order by id desc offset ${Math.max(0, mostKept - exchanges.length)} limit 1)
-    ), exchanged as (
+        order by id desc offset ${Math.max(0, maxKept - exchanges.length)} limit 1)
+    ), inserted_exchanges as (
       insert into gateway_exchanges (payment_id, at, operation, result, code, message, duration_ms)
       select ${paymentId}, e.at, e.operation, e.result, e.code, e.message, e."durationMs"
-      from jsonb_to_recordset(${jsonOf(sql, exchanges)}) as e (at timestamptz, operation text,
+      from jsonb_to_recordset(${toJson(sql, exchanges)}) as e (at timestamptz, operation text,
         result text, code text, message text, "durationMs" int)
     )`;
 
-/** An exchange about one of many payments. */
+/** An exchange with the payment that it is about. */
 export interface PaymentExchange extends GatewayExchange {
   paymentId: string;
 }
 
 export const createGatewayExchanges = (sql: Queries) => ({
-  /** Where nothing else is written. */
   async insert(paymentId: string, exchanges: readonly GatewayExchange[]): Promise<void> {
     await sql`with ${exchangeInserts(sql, paymentId, exchanges)} select`;
   },
 
   /**
-   * Of what is asked again and again, e.g. by the sweep about many payments: of each payment, the last
-   * one with each result stays, so that they do not push out what else was said.
+   * Stores the exchanges of repeated inquiries. Each replaces the payment's earlier exchange with the same
+   * operation and result, so that inquiries never evict other exchanges.
    */
-  async insertRepeated(exchanges: readonly PaymentExchange[]): Promise<void> {
+  async replaceRepeated(exchanges: readonly PaymentExchange[]): Promise<void> {
     await sql`
-      with said as (
-        select * from jsonb_to_recordset(${jsonOf(sql, exchanges)}) as e ("paymentId" text,
+      with repeated as (
+        select * from jsonb_to_recordset(${toJson(sql, exchanges)}) as e ("paymentId" text,
           at timestamptz, operation text, result text, code text, message text, "durationMs" int)
-      ), dropped as (
-        delete from gateway_exchanges x using said
-        where x.payment_id = said."paymentId" and x.operation = said.operation
-          and x.result = said.result
+      ), deleted as (
+        delete from gateway_exchanges x using repeated r
+        where x.payment_id = r."paymentId" and x.operation = r.operation and x.result = r.result
       )
       insert into gateway_exchanges (payment_id, at, operation, result, code, message, duration_ms)
-      select "paymentId", at, operation, result, code, message, "durationMs" from said`;
+      select "paymentId", at, operation, result, code, message, "durationMs" from repeated`;
   },
 
-  /** In order. */
+  /** Oldest first. */
   list: (paymentId: string) => sql<GatewayExchange[]>`
     select at, operation, result, code, message, duration_ms as "durationMs"
     from gateway_exchanges where payment_id = ${paymentId} order by id`,

@@ -1,5 +1,5 @@
 import type { GatewayKind, RecordedAccount } from '../contract/gateway-account.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
 /** A configured account at a payment provider. */
 export interface Gateway {
@@ -9,7 +9,7 @@ export interface Gateway {
   enabled: boolean;
 }
 
-/** The built-in gateway, whose money is not real. */
+/** The built-in gateway. Its money is not real. */
 export const sandboxAccount = {
   slug: 'sandbox',
   driver: 'sandbox',
@@ -18,7 +18,7 @@ export const sandboxAccount = {
 } as const;
 
 export const createGateways = (sql: Queries) => ({
-  /** False, and nothing is done, when the slug exists. `credentials`: sealed, see secret-box.ts. */
+  /** False if the slug exists; then nothing is written. `credentials` are sealed, see secret-box.ts. */
   async insert(
     gateway: Omit<Gateway, 'enabled'> & { credentials: string | null },
   ): Promise<boolean> {
@@ -35,7 +35,7 @@ export const createGateways = (sql: Queries) => ({
       from gateways order by slug`;
   },
 
-  /** False when there is no such gateway, or it is so already. */
+  /** False if the gateway does not exist or is in this state already. */
   async setEnabled(slug: string, enabled: boolean): Promise<boolean> {
     const { count } = await sql`
       update gateways set enabled = ${enabled} where slug = ${slug} and enabled <> ${enabled}`;
@@ -48,7 +48,7 @@ export const createGateways = (sql: Queries) => ({
     return row;
   },
 
-  /** With what its adapter takes. */
+  /** The account that the gateway's adapter needs. */
   async getAccount(slug: string): Promise<RecordedAccount | undefined> {
     const [row] = await sql<RecordedAccount[]>`
       select slug as gateway, driver, kind as "gatewayKind", credentials
@@ -56,7 +56,7 @@ export const createGateways = (sql: Queries) => ({
     return row;
   },
 
-  /** Those whose credentials another key than this one has sealed. */
+  /** Locks and lists gateways whose credentials are sealed by another key. */
   async listSealedByOthers(
     currentKeyId: string,
     limit: number,
@@ -71,7 +71,7 @@ export const createGateways = (sql: Queries) => ({
     await sql`update gateways set credentials = ${credentials} where slug = ${slug}`;
   },
 
-  /** Those that a test token may use now. */
+  /** The enabled gateways that a test token may use. */
   async sandboxSlugs(): Promise<string[]> {
     const rows = await sql<{ slug: string }[]>`
       select slug from gateways where kind = 'sandbox' and enabled order by slug limit 10`;

@@ -1,26 +1,29 @@
 import type { AuditFacts } from './audit-log.ts';
 import { createAuditLog } from './audit-log.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Sql } from './driver/sql.ts';
 
-/** What became of it. `by_hand`: nobody can tell, or the gateway does not give it back. */
+/**
+ * `returns`: the gateway returns the money without a call. `reversed`: it was returned after a call.
+ * `by_hand`: the result is unknown, or the gateway does not return it, so a person must look.
+ */
 export type LatePaymentResult = 'returns' | 'reversed' | 'by_hand';
 
 export interface LatePayment {
-  /** How often the gateway was told to give it back. */
+  /** The number of calls that asked the gateway to return the money. */
   reversals: number;
-  /** Null while it is being worked on. */
+  /** Null while it is being resolved. */
   result: LatePaymentResult | null;
 }
 
-export interface LateFacts {
-  /** Null when it is found, and not yet where it is to be. */
+export interface LatePaymentChange {
+  /** Null when the money was found and is not resolved yet. */
   result: LatePaymentResult | null;
   /** For the audit log. */
   facts: AuditFacts;
   now: Date;
 }
 
-/** Money that came after its payment had ended; every change of it is in the audit log. */
+/** Money that arrived after its payment had ended without it. Every change is in the audit log. */
 export const createLatePayments = (sql: Sql) => ({
   async get(paymentId: string): Promise<LatePayment | undefined> {
     const [row] = await sql<LatePayment[]>`
@@ -28,8 +31,8 @@ export const createLatePayments = (sql: Sql) => ({
     return row;
   },
 
-  /** False, and nothing is written, where that much is known already. */
-  async record(paymentId: string, { result, facts, now }: LateFacts): Promise<boolean> {
+  /** False if the payment has this or a later state already; then nothing is written. */
+  async record(paymentId: string, { result, facts, now }: LatePaymentChange): Promise<boolean> {
     let recorded = false;
     await sql.begin(async (tx) => {
       const { count } = await tx`
@@ -53,17 +56,18 @@ export const createLatePayments = (sql: Sql) => ({
   },
 
   /**
-   * Written before the gateway is told to give it back, so that a crash cannot make it two times.
-   * @returns false where it was told `most` times, or after `notAfter`: then it is asked, not told
+   * Written before each call that reverses the money, so that a crash cannot repeat a call unnoticed.
+   * @returns false after `maxReversals` calls, or if the last call was after `lastBefore`: then the
+   *   gateway may only be asked what happened
    */
   async beginReversal(
     paymentId: string,
-    { most, notAfter, now }: { most: number; notAfter: Date; now: Date },
+    { maxReversals, lastBefore, now }: { maxReversals: number; lastBefore: Date; now: Date },
   ): Promise<boolean> {
     const { count } = await sql`
       update late_payments set reversals = reversals + 1, reversal_at = ${now}
-      where payment_id = ${paymentId} and result is null and reversals < ${most}
-        and (reversal_at is null or reversal_at <= ${notAfter})`;
+      where payment_id = ${paymentId} and result is null and reversals < ${maxReversals}
+        and (reversal_at is null or reversal_at <= ${lastBefore})`;
     return count === 1;
   },
 });

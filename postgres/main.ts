@@ -1,16 +1,17 @@
 import { readDatabaseConfig } from '../config.ts';
-import { createLogger, runOnce, SetupError } from '../process.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { runOnce, SetupError } from '../process.ts';
 import { connect } from './driver/connection.ts';
 import { migrate } from './migrate.ts';
 
-/** Before each deploy, and whenever one likes: brings the database to this version's schema. */
+/** Migrates the database to this version's schema. Run it before each deploy; running it again is harmless. */
 await runOnce(async () => {
   const { DATABASE_URL: url } = readDatabaseConfig();
   const sql = connect(url, { name: 'payments-migrations', max: 1, patient: true });
   try {
     const applied = await migrate(sql).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new SetupError(`The database cannot be brought to this version's schema: ${reason}`);
+      throw new SetupError(`The database could not be migrated: ${reason}`);
     });
     createLogger('migrations', 'info').info({ applied }, 'The schema is up to date');
   } finally {

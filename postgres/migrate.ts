@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAway, type Sql } from './driver/connection.ts';
+import { isPostgresUnavailable } from './driver/error-codes.ts';
+import type { Queries, ReservedConnection, Sql } from './driver/sql.ts';
 
 interface Migration {
   name: string;
@@ -12,8 +13,8 @@ interface Migration {
 const lockKey = 7_241_803;
 const lockTimeoutMs = 60_000;
 /**
- * Whoever waits for a table has all others wait behind him: rather gives up, and tries again. Longer than
- * Postgres's deadlock_timeout of 1 s, after which an autovacuum makes way for who waits.
+ * A migration that waits for a table lock blocks every query behind it, so it gives up after this time and
+ * retries. Longer than Postgres's deadlock_timeout, 1 s, after which an autovacuum yields to it.
  */
 const tableLockMs = 1_500;
 const lockNotAvailable = '55P03';
@@ -28,20 +29,20 @@ const readMigrations = (folder: URL): Migration[] =>
     });
 
 /**
- * Brings the database to the newest schema, one transaction a file, forward only.
+ * Brings the database to the newest schema, forward only, in one transaction for each file.
  * Safe when several processes start at once.
  * @returns the names of the files it applied
- * @throws Error when an applied file was edited, is unknown, or a new one would go before it
+ * @throws Error if an applied file was edited or is unknown, or if a new file sorts before an applied one
  */
 export const migrate = async (
   sql: Sql,
   folder = new URL('./migrations/', import.meta.url),
 ): Promise<string[]> => {
   const connection = await sql.reserve();
-  let isLost = false;
+  let connectionLost = false;
   try {
-    await lock(connection);
-    // The limit is for the service's own statements: a large index takes minutes.
+    await acquireLock(connection);
+    // statement_timeout is meant for the service's queries: building a large index takes minutes.
     await connection`set statement_timeout = 0`;
     await connection`
       create table if not exists migrations (
@@ -51,43 +52,46 @@ export const migrate = async (
       )`;
     const applied = await connection<{ name: string; sha256: string }[]>`
       select name, sha256 from migrations order by name collate "C"`;
-    const pending = pendingOf(readMigrations(folder), applied);
-    for (const migration of pending) await applyPatiently(connection, migration);
+    const pending = findPending(readMigrations(folder), applied);
+    for (const migration of pending) await applyWithRetry(connection, migration);
     return pending.map(({ name }) => name);
   } catch (error) {
-    isLost = isAway(error) || (error instanceof Error && isAway(error.cause));
+    connectionLost =
+      isPostgresUnavailable(error) ||
+      (error instanceof Error && isPostgresUnavailable(error.cause));
     throw error;
   } finally {
-    if (!isLost) await giveBack(connection);
+    if (!connectionLost) await release(connection);
   }
 };
 
-/** One that is lost has given everything back: the library would wait for its answers for ever. */
-const giveBack = async (connection: Awaited<ReturnType<Sql['reserve']>>) => {
+/** A lost connection has released everything; postgres.js would wait without end for its answers. */
+const release = async (connection: ReservedConnection) => {
   await connection`reset statement_timeout`.catch(() => {});
   await connection`reset lock_timeout`.catch(() => {});
   await connection`select pg_advisory_unlock(${lockKey})`.catch(() => {});
   connection.release();
 };
 
-/** Polls: waiting inside pg_advisory_lock() deadlocks with `create index concurrently`. */
-const lock = async (connection: Sql) => {
+/** Polls, because waiting inside pg_advisory_lock() deadlocks with `create index concurrently`. */
+const acquireLock = async (connection: Queries) => {
   for (const until = Date.now() + lockTimeoutMs; ; await sleep(100)) {
     const [row] = await connection<{ locked: boolean }[]>`
       select pg_try_advisory_lock(${lockKey}) as locked`;
     if (row?.locked) return;
-    if (Date.now() > until) throw new Error('Another process has been migrating for a minute');
+    if (Date.now() > until)
+      throw new Error('Another process has held the migration lock for a minute');
   }
 };
 
-const pendingOf = (
+const findPending = (
   files: Migration[],
   applied: readonly { name: string; sha256: string }[],
 ): Migration[] => {
   for (const { name, sha256 } of applied) {
     const file = files.find((candidate) => candidate.name === name);
     if (!file)
-      throw new Error(`The database has migration ${name}, which this version does not know`);
+      throw new Error(`The database has migration ${name}, which is unknown to this version`);
     if (file.sha256 !== sha256)
       throw new Error(`Migration ${name} was edited after it was applied`);
   }
@@ -98,23 +102,24 @@ const pendingOf = (
   return pending;
 };
 
-/** A statement of somebody else may hold a table for long: that is waited for in short turns. */
-const applyPatiently = async (connection: Sql, migration: Migration) => {
+/** Retries while another query holds a table lock, so that queries are blocked only for short times. */
+const applyWithRetry = async (connection: Queries, migration: Migration) => {
   for (const until = Date.now() + lockTimeoutMs; ; await sleep(tableLockMs)) {
     try {
       return await apply(connection, migration);
     } catch (error) {
       const cause: unknown = error instanceof Error ? error.cause : undefined;
-      const waits = cause instanceof Error && 'code' in cause && cause.code === lockNotAvailable;
-      if (!waits || Date.now() > until) throw error;
+      const lockFailed =
+        cause instanceof Error && 'code' in cause && cause.code === lockNotAvailable;
+      if (!lockFailed || Date.now() > until) throw error;
     }
   }
 };
 
-const apply = async (connection: Sql, { name, text, sha256 }: Migration) => {
-  // A file that cannot run inside a transaction says so in its first line.
+const apply = async (connection: Queries, { name, text, sha256 }: Migration) => {
+  // The first line of a file says that it cannot run inside a transaction.
   const transactional = !text.startsWith('-- no-transaction');
-  // An index that is built beside others' work waits for their transactions, however long they take.
+  // `create index concurrently` blocks no query, and waits for all transactions that are open.
   await connection.unsafe(`set lock_timeout = ${transactional ? tableLockMs : 0}`);
   if (transactional) await connection`begin`;
   try {
@@ -123,16 +128,16 @@ const apply = async (connection: Sql, { name, text, sha256 }: Migration) => {
     await connection`insert into migrations (name, sha256) values (${name}, ${sha256})`;
     if (transactional) await connection`commit`;
   } catch (error) {
-    if (transactional && !isAway(error)) await connection`rollback`;
+    if (transactional && !isPostgresUnavailable(error)) await connection`rollback`;
     throw new Error(`Migration ${name} failed: ${String(error)}`, { cause: error });
   }
 };
 
 /**
- * The index of a file that was cut short: unfinished, or finished and not written down as applied.
- * It would be in the way for ever, and nobody can tell whether it is the one the file means.
+ * Drops the indexes of an interrupted file: they are incomplete, or complete but the file is not recorded
+ * as applied. An index that is left would make every retry fail.
  */
-const dropLeftovers = async (connection: Sql, text: string) => {
+const dropLeftovers = async (connection: Queries, text: string) => {
   for (const [, name = ''] of text.matchAll(/\bcreate (?:unique )?index concurrently (\w+)/gi))
     await connection`drop index concurrently if exists ${connection(name)}`;
 };

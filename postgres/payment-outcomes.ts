@@ -4,44 +4,44 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
-import { paymentColumns } from './payments.ts';
+import { selectPayment } from './payment-columns.ts';
 import { retryInquiryAt } from './sweeper.ts';
 
-/** A payment with what its gateway needs, and how far its life has come. */
+/** A payment with its gateway's account and its progress. */
 export interface PaymentWithAccount extends Payment, RecordedAccount {
-  /** The gateway's own name for the payment; null until it is opened there. */
+  /** The gateway's reference for the payment; null until the payment is opened there. */
   reference: string | null;
-  /** Whether the payer was ever sent to the gateway. */
+  /** The payer was sent to the gateway. */
   sent: boolean;
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
 }
 
-/** The gateway's own words, for admins only. */
+/** The gateway's own code and message, for admins only. */
 export interface ProviderMessage {
   code: string | null;
   message: string | null;
 }
 
 export interface Duplicates {
-  /** Another payment that has paid the same order. */
+  /** Another payment that paid the same order. */
   duplicateOf: string | null;
-  /** Another payment that the gateway confirmed by the same tracking code. */
+  /** Another payment of the gateway with the same tracking code. */
   trackingCodeOf: string | null;
 }
 
-/** What was said to the gateway and led to what is written. */
-interface Said {
+/** The gateway exchanges that led to a change; they are stored in the same statement. */
+interface WithExchanges {
   exchanges: readonly GatewayExchange[];
 }
 
-/** What the workflow's activities write: nothing else changes how a payment stands. */
-export const createPaymentOutcomes = (sql: Sql) => ({
+/** The changes of a payment's state. Only the workflow's activities write them. */
+export const createPaymentOutcomes = (sql: Queries) => ({
   async get(id: string): Promise<PaymentWithAccount | undefined> {
     const [row] = await sql<PaymentWithAccount[]>`
-      select ${paymentColumns(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
+      select ${selectPayment(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
         p.gateway_reference as reference, p.checkout_at is not null as sent, d.status as delivery
       from payments p
       join gateways g on g.slug = p.gateway
@@ -50,10 +50,10 @@ export const createPaymentOutcomes = (sql: Sql) => ({
     return row;
   },
 
-  /** False when the payment has ended or was opened meanwhile. */
-  async open(
+  /** Records that the payment was opened at its gateway. False if it has ended or is open already. */
+  async recordOpened(
     id: string,
-    { reference, redirect, exchanges }: { reference: string; redirect: Redirect } & Said,
+    { reference, redirect, exchanges }: { reference: string; redirect: Redirect } & WithExchanges,
   ): Promise<boolean> {
     const { count } = await sql`
       with ${exchangeInserts(sql, id, exchanges)}
@@ -64,17 +64,18 @@ export const createPaymentOutcomes = (sql: Sql) => ({
   },
 
   /**
-   * Notes that the gateway was asked in vain; `processing` also moves a pending payment there.
-   * `unanswered`: it gave no usable answer, or none yet. False when the payment has ended meanwhile.
+   * Records an inquiry that brought no outcome. `processing` moves a pending payment to that state;
+   * `unanswered` means that the gateway gave no usable answer, or none yet.
+   * @returns false if the payment has ended
    */
-  async wait(
+  async recordInquiry(
     id: string,
     {
       processing,
       unanswered,
       now,
       exchanges,
-    }: { processing: boolean; unanswered: boolean; now: Date } & Said,
+    }: { processing: boolean; unanswered: boolean; now: Date } & WithExchanges,
   ): Promise<boolean> {
     const { count } = await sql`
       with ${exchangeInserts(sql, id, exchanges)}
@@ -87,9 +88,9 @@ export const createPaymentOutcomes = (sql: Sql) => ({
   },
 
   /**
-   * What admins should know of a payment that is paid, and find in the audit log then. A statement
-   * after the end's, not a part of it: of two that end at the same moment neither would see the other.
-   * Asked again, it notes it again.
+   * Finds another paid payment of the order and one with the same tracking code, and writes both to the
+   * audit log. This is a separate statement after `finalize`: inside it, two payments that end at the same
+   * moment would not see each other. Calling it twice logs twice.
    */
   async flagDuplicates(paid: Payment): Promise<Duplicates> {
     const [row] = await sql<Duplicates[]>`
@@ -102,40 +103,48 @@ export const createPaymentOutcomes = (sql: Sql) => ({
         where q.gateway = ${paid.gateway} and q.tracking_code = ${paid.trackingCode}
           and q.id <> ${paid.id}
         limit 1) as "trackingCodeOf"`;
-    const doubts = row ?? { duplicateOf: null, trackingCodeOf: null };
-    const { duplicateOf, trackingCodeOf } = doubts;
+    const duplicates = row ?? { duplicateOf: null, trackingCodeOf: null };
+    const { duplicateOf, trackingCodeOf } = duplicates;
     const subject = `payment:${paid.id}`;
-    const noted = { actor: 'service', subject, before: null, reason: null };
+    const entry = { actor: 'service', subject, before: null, reason: null };
     if (duplicateOf !== null) {
       const after = { order_id: paid.orderId, duplicate_of: duplicateOf };
-      await createAuditLog(sql).insert({ ...noted, action: 'payment.duplicate', after });
+      await createAuditLog(sql).insert({ ...entry, action: 'payment.duplicate', after });
     }
     if (trackingCodeOf !== null) {
       const after = { tracking_code: paid.trackingCode, also_of: trackingCodeOf };
-      await createAuditLog(sql).insert({ ...noted, action: 'payment.tracking_code_twice', after });
+      await createAuditLog(sql).insert({
+        ...entry,
+        action: 'payment.duplicate_tracking_code',
+        after,
+      });
     }
-    return doubts;
+    return duplicates;
   },
 
   /**
-   * Ends a payment: the outcome, the event with its frozen body and the delivery, in one transaction.
-   * @param ended the payment as it is to stand
-   * @param options.unsent only while no payer was sent to the gateway
-   * @returns false when it had ended already (or a payer was sent): nothing changes
+   * Ends a payment: writes the outcome, the event with its final body and the delivery in one statement.
+   * @param ended the payment with its outcome
+   * @param options.onlyIfUnsent ends the payment only if no payer was sent to the gateway
+   * @returns false if the payment has ended already, or a payer was sent; then nothing is written
    */
-  async end(
+  async finalize(
     ended: Payment,
     event: Event,
-    { words, unsent, exchanges }: { words: ProviderMessage; unsent: boolean } & Said,
+    {
+      providerMessage,
+      onlyIfUnsent,
+      exchanges,
+    }: { providerMessage: ProviderMessage; onlyIfUnsent: boolean } & WithExchanges,
   ): Promise<boolean> {
     const { count } = await sql`
       with ended as (
         update payments set status = ${ended.status}, tracking_code = ${ended.trackingCode},
           card_pan_masked = ${ended.cardPanMasked}, paid_at = ${ended.paidAt},
           failure_code = ${ended.failureCode}, updated_at = ${event.createdAt},
-          gateway_code = ${words.code}, gateway_message = ${words.message}
+          gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message}
         where id = ${ended.id} and status in ('pending', 'processing')
-          and (not ${unsent} or checkout_at is null)
+          and (not ${onlyIfUnsent} or checkout_at is null)
         returning id, application
       ), event as (
         insert into events (payment_id, id, kind, body, created_at)

@@ -1,14 +1,16 @@
 import DataLoader from 'dataloader';
 import type { ListPosition } from '../contract/list-payments.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
+import { workflowStartFields } from '../contract/payment.ts';
 import type { Status } from '../contract/status.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
+import { insertColumns, insertValues, selectPayment } from './payment-columns.ts';
 
-/** Kept with a create, so that the same key answers the same bytes. */
+/** Stored with a create: a repeated create with the same key gets the same response. */
 export interface IdempotencyRecord {
   route: string;
   key: string;
-  /** SHA-256. */
+  /** SHA-256 of the request. */
   fingerprint: Buffer;
   status: number;
   location: string;
@@ -17,41 +19,28 @@ export interface IdempotencyRecord {
 }
 
 export interface StoredPayment extends Payment {
-  /** Whether the payer was ever sent to the gateway. */
+  /** The payer was sent to the gateway. */
   sent: boolean;
 }
 
-/** A payment as far as its workflow takes it. */
+/** The part of a payment that a message to its workflow needs. */
 export type PaymentRef = WorkflowStart & Pick<Payment, 'status'>;
 
-/** A payment as its payer meets it. */
+/** A payment for the payer's pages. */
 export interface PayerPayment extends StoredPayment {
   driver: string;
   inOutbox: boolean;
-  /** That of the create, while it is unstarted and where its caller sent one. */
+  /** The trace id of the create request, if it had one; only while the payment is in the outbox. */
   traceId: string | null;
 }
 
-/** Of `payments p`: what is a {@link Payment}. */
-export const paymentColumns = (sql: Sql) => sql`
-  p.id, p.application, p.order_id as "orderId", p.status, p.amount, p.currency, p.gateway,
-  p.description, p.callback_url as "callbackUrl", p.metadata, p.test,
-  p.tracking_code as "trackingCode", p.card_pan_masked as "cardPanMasked", p.paid_at as "paidAt",
-  p.failure_code as "failureCode", p.expires_at as "expiresAt", p.created_at as "createdAt",
-  p.updated_at as "updatedAt"`;
-
-/** Of `payments p`: what is {@link WorkflowStart}. */
-export const workflowStartColumns = (sql: Sql) => sql`
-  p.id, p.application, p.order_id as "orderId", p.amount, p.currency, p.gateway,
-  p.expires_at as "expiresAt"`;
-
-/** Whose payments a caller may see: an application's, of its token's mode. */
+/** A caller sees the payments of its application that have the mode of its token. */
 export interface Owner {
   application: string;
   test: boolean;
 }
 
-/** Which payments, and which of them: those `after` a place, or from an offset. */
+/** Filters, and the page: payments `after` a position, or from an offset on. */
 export interface ListQuery {
   orderId: string | undefined;
   status: Status | undefined;
@@ -62,68 +51,69 @@ export interface ListQuery {
   offset: number;
 }
 
-/** The tighter of two upper bounds: given both, an index scan may begin at the other and walk to it. */
-const tighter = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'> => {
+/** Keeps the tighter of two upper bounds: with both, an index scan may start at the looser one. */
+const tighterBound = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'> => {
   if (to === undefined || after === undefined) return { to, after };
   return after.createdAt < to ? { to: undefined, after } : { to, after: undefined };
 };
 
-const readsAtOnce = 50;
+const maxReadsPerQuery = 50;
 
 /**
- * Undefined also for another owner's payment. Reads that are asked for in one turn of the event loop
- * share a statement: under load its round trip is most of what a read costs.
+ * Gets a payment; undefined if it does not exist or has another owner. Reads in the same turn of the event
+ * loop share one query, because under load the round trip is most of the cost of a read.
  */
-const createGet = (sql: Sql) => {
-  const readAll = async (wanted: readonly (Owner & Pick<Payment, 'id'>)[]) => {
+const createGet = (sql: Queries) => {
+  const readAll = async (keys: readonly (Owner & Pick<Payment, 'id'>)[]) => {
     const rows = await sql<(StoredPayment & { nth: number })[]>`
-      select ${paymentColumns(sql)}, p.checkout_at is not null as sent, w.nth
-      from unnest(${wanted.map(({ id }) => id)}::text[],
-          ${wanted.map(({ application }) => application)}::text[],
-          ${wanted.map(({ test }) => String(test))}::text[])
+      select ${selectPayment(sql)}, p.checkout_at is not null as sent, w.nth
+      from unnest(${keys.map(({ id }) => id)}::text[],
+          ${keys.map(({ application }) => application)}::text[],
+          ${keys.map(({ test }) => String(test))}::text[])
         with ordinality as w (id, application, test, nth)
       join payments p
         on p.id = w.id and p.application = w.application and p.test = w.test::boolean`;
-    const found: (StoredPayment | undefined)[] = wanted.map(() => undefined);
+    const found: (StoredPayment | undefined)[] = keys.map(() => undefined);
     for (const { nth, ...payment } of rows) found[nth - 1] = payment;
     return found;
   };
-  // Its cache would only grow: nothing may be answered from it.
-  const reads = new DataLoader(readAll, { cache: false, maxBatchSize: readsAtOnce });
+  // No cache: a read must see the current state.
+  const reads = new DataLoader(readAll, { cache: false, maxBatchSize: maxReadsPerQuery });
   return (id: string, owner: Owner): Promise<StoredPayment | undefined> =>
     reads.load({ id, ...owner });
 };
 
-const looksAtOnce = 200;
-const looksTogetherMs = 40;
+const maxChecksPerQuery = 200;
+const checkBatchMs = 40;
 
-/** Whether the payer need not wait any longer: the payment is open at its gateway, or has ended. */
-const createIsOpened = (sql: Sql) => {
-  const lookAll = async (ids: readonly string[]) => {
+/** True once the payment is open at its gateway or has ended: the payer does not have to wait. */
+const createIsOpened = (sql: Queries) => {
+  const checkAll = async (ids: readonly string[]) => {
     const rows = await sql<Pick<Payment, 'id'>[]>`
       select id from payments
       where id = any(${ids}::text[]) and (gateway_redirect is not null or status <> 'pending')`;
     const opened = new Set(rows.map(({ id }) => id));
     return ids.map((id) => opened.has(id));
   };
-  // Behind a slow gateway hundreds may wait, who all look again and again: together they are one.
-  const looks = new DataLoader(lookAll, {
+  // Behind a slow gateway hundreds of payers may wait and poll; their polls share a query.
+  const checks = new DataLoader(checkAll, {
     cache: false,
-    maxBatchSize: looksAtOnce,
-    batchScheduleFn: (look) => void setTimeout(look, looksTogetherMs),
+    maxBatchSize: maxChecksPerQuery,
+    batchScheduleFn: (check) => void setTimeout(check, checkBatchMs),
   });
-  return (id: string): Promise<boolean> => looks.load(id);
+  return (id: string): Promise<boolean> => checks.load(id);
 };
 
-/** What the API may do to payments: write new ones, read, and note that a payer was sent off. */
-export const createPayments = (sql: Sql) => ({
+/** The API's queries: it creates payments, reads them, and records that a payer was sent to the gateway. */
+export const createPayments = (sql: Queries) => ({
   /**
-   * Writes the payment, its idempotency record and its `unstarted` row in one statement.
-   * Twins with one key wait for each other. @returns false when the key is taken: nothing is written.
-   * @param traceId of the request, for whoever starts the workflow later
+   * Writes the payment, its idempotency record and its outbox entry in one statement. Two creates with the
+   * same key wait for each other.
+   * @param traceId the trace of the request, for the sweeper if it starts the workflow
+   * @returns false if the key is taken; then nothing is written
    */
   async insert(
-    p: Payment,
+    payment: Payment,
     idempotency: IdempotencyRecord | null,
     traceId: string | null = null,
   ): Promise<boolean> {
@@ -131,7 +121,7 @@ export const createPayments = (sql: Sql) => ({
       ? sql`
         insert into idempotency_keys as k
           (application, test, route, key, fingerprint, status, location, body, expires_at)
-        values (${p.application}, ${p.test}, ${idempotency.route}, ${idempotency.key},
+        values (${payment.application}, ${payment.test}, ${idempotency.route}, ${idempotency.key},
           ${idempotency.fingerprint}, ${idempotency.status}, ${idempotency.location},
           ${idempotency.body}, ${idempotency.expiresAt})
         on conflict (application, test, route, key) do update set
@@ -142,12 +132,8 @@ export const createPayments = (sql: Sql) => ({
       : sql`select 1`;
     const inserted = await sql`
       with key as (${key}), payment as (
-        insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-          description, callback_url, metadata, expires_at, created_at, updated_at)
-        select ${p.id}, ${p.application}, ${p.test}, ${p.orderId}, ${p.status}, ${p.amount}::bigint,
-          ${p.currency}, ${p.gateway}, ${p.description}, ${p.callbackUrl}, ${p.metadata},
-          ${p.expiresAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.updatedAt}::timestamptz
-        from key
+        insert into payments (${insertColumns(sql)})
+        select ${insertValues(sql, payment)} from key
         returning id, created_at
       )
       insert into workflow_outbox (payment_id, created_at, trace_id)
@@ -160,15 +146,14 @@ export const createPayments = (sql: Sql) => ({
   isOpened: createIsOpened(sql),
 
   /**
-   * Newest first. The text has only the conditions that are asked for, so that each list finds its
-   * index. The usual limit (20 and one more) stands in it as a number: with a parameter there Postgres
-   * would make a plan each time.
+   * Newest first. The query has only the conditions that are given, so that each list finds its index. The
+   * default limit (20 and one more) is a literal: with a parameter Postgres would plan the query each time.
    */
-  async list({ application, test }: Owner, wanted: ListQuery): Promise<Payment[]> {
-    const { orderId, status, from } = wanted;
-    const { to, after } = tighter(wanted);
+  async list({ application, test }: Owner, query: ListQuery): Promise<Payment[]> {
+    const { orderId, status, from, limit, offset } = query;
+    const { to, after } = tighterBound(query);
     return sql<Payment[]>`
-      select ${paymentColumns(sql)} from payments p
+      select ${selectPayment(sql)} from payments p
       where p.application = ${application} and p.test = ${test}
         ${orderId === undefined ? sql`` : sql`and p.order_id = ${orderId}`}
         ${status === undefined ? sql`` : sql`and p.status = ${status}`}
@@ -176,30 +161,33 @@ export const createPayments = (sql: Sql) => ({
         ${to === undefined ? sql`` : sql`and p.created_at < ${to}`}
         ${after === undefined ? sql`` : sql`and (p.created_at, p.id) < (${after.createdAt}, ${after.id})`}
       order by p.created_at desc, p.id desc
-      ${wanted.limit === 21 ? sql`limit 21` : sql`limit ${wanted.limit}`}
-      ${wanted.offset === 0 ? sql`` : sql`offset ${wanted.offset}`}`;
+      ${limit === 21 ? sql`limit 21` : sql`limit ${limit}`}
+      ${offset === 0 ? sql`` : sql`offset ${offset}`}`;
   },
 
-  /** For a payer's page: whoever knows the unguessable id may ask. */
+  /** For the payer's pages, which need no token: the id is unguessable. */
   async getForPayer(id: string): Promise<PayerPayment | undefined> {
     const [row] = await sql<PayerPayment[]>`
-      select ${paymentColumns(sql)}, g.driver, p.checkout_at is not null as sent,
-        u.payment_id is not null as "inOutbox", u.trace_id as "traceId"
+      select ${selectPayment(sql)}, g.driver, p.checkout_at is not null as sent,
+        o.payment_id is not null as "inOutbox", o.trace_id as "traceId"
       from payments p join gateways g on g.slug = p.gateway
-      left join workflow_outbox u on u.payment_id = p.id
+      left join workflow_outbox o on o.payment_id = p.id
       where p.id = ${id}`;
     return row;
   },
 
-  /** The payment that a gateway has under its own name for it. */
+  /** Finds a payment by the gateway's reference for it. */
   async getByReference(gateway: string, reference: string): Promise<PaymentRef | undefined> {
     const [row] = await sql<PaymentRef[]>`
-      select ${workflowStartColumns(sql)}, p.status from payments p
+      select ${selectPayment(sql, workflowStartFields)}, p.status from payments p
       where p.gateway = ${gateway} and p.gateway_reference = ${reference}`;
     return row;
   },
 
-  /** Notes that the payer goes to the gateway. @returns where, or undefined when that is over. */
+  /**
+   * Records that the payer goes to the gateway.
+   * @returns the gateway's address for the payer; undefined if the payment has expired, ended, or is not open
+   */
   async sendToGateway(id: string, now: Date): Promise<Redirect | undefined> {
     const [row] = await sql<{ gateway_redirect: Redirect }[]>`
       update payments set checkout_at = ${now}

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { FailureCode } from '../contract/failure-codes.ts';
-import type { Sql } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 
-/** `open` → the payer's choice → `verified` when we confirm a paid one. */
+/** `open`, then the payer's choice, then `verified` when the service confirms a paid payment. */
 export type SandboxState = 'open' | 'paid' | 'verified' | 'refused' | 'cancelled' | 'expired';
 
-/** A payment in the sandbox gateway's own books. */
+/** A payment in the sandbox gateway's own records. */
 export interface SandboxPayment {
   reference: string;
   paymentId: string;
@@ -18,12 +18,12 @@ export interface SandboxPayment {
   cardPanMasked: string | null;
 }
 
-export const createSandboxPayments = (sql: Sql) => {
+export const createSandboxPayments = (sql: Queries) => {
   const columns = sql`
     reference, payment_id as "paymentId", amount, currency, return_url as "returnUrl", state,
     refusal, tracking_code as "trackingCode", card_pan_masked as "cardPanMasked"`;
   return {
-    /** Opening twice gives the same reference. */
+    /** Opening a payment twice returns the same reference. */
     async open(
       payment: Pick<SandboxPayment, 'paymentId' | 'amount' | 'currency' | 'returnUrl'>,
     ): Promise<string> {
@@ -33,7 +33,7 @@ export const createSandboxPayments = (sql: Sql) => {
           ${payment.currency}, ${payment.returnUrl}, 'open')
         on conflict (payment_id) do update set return_url = excluded.return_url
         returning reference`;
-      if (!row) throw new Error('The sandbox gateway opened nothing');
+      if (!row) throw new Error('The sandbox gateway returned no reference');
       return row.reference;
     },
 
@@ -49,7 +49,7 @@ export const createSandboxPayments = (sql: Sql) => {
       return row;
     },
 
-    /** The payer's choice on the page. False when the payment is not open any more. */
+    /** Records the payer's choice. False if the payment is no longer open. */
     async choose(
       paymentId: string,
       choice: { state: 'paid' | 'refused' | 'cancelled'; refusal: FailureCode | null },
@@ -63,7 +63,7 @@ export const createSandboxPayments = (sql: Sql) => {
       return count === 1;
     },
 
-    /** Confirms a paid payment, as two-step gateways want it. @returns it as it stands now. */
+    /** Confirms a paid payment, as two-step gateways require. @returns the payment after that */
     async verify(reference: string): Promise<SandboxPayment | undefined> {
       const [row] = await sql<SandboxPayment[]>`
         update sandbox_payments set verifications = verifications + 1,
@@ -73,7 +73,7 @@ export const createSandboxPayments = (sql: Sql) => {
       return row;
     },
 
-    /** Makes an open payment unpayable. False where the gateway refuses: it is not open any more. */
+    /** Makes an open payment unpayable. False if the payment is no longer open. */
     async expire(reference: string): Promise<boolean> {
       const { count } = await sql`
         update sandbox_payments set state = 'expired' where reference = ${reference} and state = 'open'`;

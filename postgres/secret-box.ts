@@ -1,40 +1,43 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export interface KeyRing {
-  /** The key that encrypts; all of them decrypt. */
+  /** The key that encrypts. All keys decrypt. */
   currentId: string;
   /** 32 bytes each. */
   keys: ReadonlyMap<string, Buffer>;
 }
 
 /**
- * Secrets at rest: AES-256-GCM, written `v1.<key id>.<base64url of iv, tag, ciphertext>`.
- * The owner is bound in as associated data, so a row copied to another owner does not open.
+ * Seals secrets for storage: AES-256-GCM, written `v1.<key id>.<base64url of iv, tag, ciphertext>`. The owner
+ * is associated data, so a row that is copied to another owner does not open.
  */
 export const createSecretBox = ({ currentId, keys }: KeyRing) => {
-  const keyOf = (id: string): Buffer => {
+  const findKey = (id: string): Buffer => {
     const key = keys.get(id);
     if (!key) throw new Error(`SECRETS_KEY holds no key named ${id}`);
     return key;
   };
   return {
-    /** Of the key that seals. */
+    /** The id of the key that seals. */
     currentKeyId: currentId,
     seal(secret: string, owner: string): string {
       const iv = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', keyOf(currentId), iv);
+      const cipher = createCipheriv('aes-256-gcm', findKey(currentId), iv);
       cipher.setAAD(Buffer.from(owner));
       const sealed = [cipher.update(secret, 'utf8'), cipher.final()];
       const bytes = Buffer.concat([iv, cipher.getAuthTag(), ...sealed]);
       return `v1.${currentId}.${bytes.toString('base64url')}`;
     },
-    /** @throws Error without the text, when it was sealed for another owner, altered, or the key is gone. */
+    /**
+     * @throws Error if the secret was sealed for another owner or altered, or if the key is missing; its
+     *   message does not contain the secret
+     */
     open(sealed: string, owner: string): string {
       const [version, keyId = '', encoded = ''] = sealed.split('.');
       if (version !== 'v1') throw new Error('A sealed secret has an unknown version');
       const bytes = Buffer.from(encoded, 'base64url');
-      // Without the length, a tag that was cut to 4 bytes would do.
-      const decipher = createDecipheriv('aes-256-gcm', keyOf(keyId), bytes.subarray(0, 12), {
+      // Without this length a tag that is cut to 4 bytes would be accepted.
+      const decipher = createDecipheriv('aes-256-gcm', findKey(keyId), bytes.subarray(0, 12), {
         authTagLength: 16,
       });
       decipher.setAAD(Buffer.from(owner));
@@ -53,7 +56,7 @@ export const randomSecret = (): string => {
   let text = '';
   while (text.length < 43)
     for (const byte of randomBytes(64))
-      // 248 = 4 × 62: beyond it the first characters would be likelier.
+      // 248 is 4 × 62: with bytes from 248 on, the first characters would be likelier.
       if (byte < 248 && text.length < 43) text += alphabet[byte % 62];
   return text;
 };

@@ -1,62 +1,65 @@
-import type { WorkflowStart } from '../contract/payment.ts';
-import type { Sql } from './driver/connection.ts';
-import { workflowStartColumns } from './payments.ts';
+import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
+import { selectPayment } from './payment-columns.ts';
 
-/** A payment whose payer was sent to the gateway. */
+/** A payment whose payer was sent to the gateway, and that the sweeper inquires about now. */
 export interface ClaimedPayment extends WorkflowStart {
-  /** The gateway's own name for it. */
+  /** The gateway's reference for the payment. */
   reference: string;
-  /** The payer came back, or the last inquiry was in vain: it may be past being "paid, not verified". */
+  /**
+   * The payer has returned, or the last inquiry got no answer. The gateway may list such a payment no
+   * longer as paid and unverified.
+   */
   uncertain: boolean;
 }
 
 export interface OverdueDelivery extends WorkflowStart {
-  /** Its round has an attempt: whatever runs knows that the payment has ended. */
+  /** The round has an attempt, so a running workflow knows that the payment has ended. */
   begun: boolean;
 }
 
-/** Between two inquiries about a payer who was sent there lately. */
-const initialInquirySeconds = 2 * 60;
-/** The longest between two inquiries about a payer on the way: less than any gateway's own window. */
-export const longestInquirySeconds = 8 * 60;
-/** After an answer that did not come: longer than a sweep has. */
-export const retryInquirySeconds = 28;
+/** Between two inquiries about a payer who was sent to the gateway recently. */
+const shortInquiryIntervalSeconds = 2 * 60;
+/** Between two inquiries after that: shorter than the time in which any gateway reverses unverified money. */
+export const longInquiryIntervalSeconds = 8 * 60;
+/** After an inquiry without an answer: longer than one sweep takes. */
+export const retryIntervalSeconds = 28;
 
-/** Of the payer of a payment. */
-const wasSentWithin = (sql: Sql, minutes: number, now: Date | ReturnType<typeof sql>) =>
+/** The condition that the payer was sent to the gateway within the last minutes. */
+const wasSentWithin = (sql: Queries, minutes: number, now: Date | Fragment) =>
   sql`checkout_at > ${now}::timestamptz - make_interval(mins => ${minutes})`;
 
-/** For 30 minutes, and 3 more: who pays in the last of them is found as soon as all before. */
-const wasSentLately = (sql: Sql, now: Date | ReturnType<typeof sql>) => wasSentWithin(sql, 33, now);
+/** For 30 minutes, and 3 more, so that money of the last of them is found as early as any other. */
+const wasSentRecently = (sql: Queries, now: Date | Fragment) => wasSentWithin(sql, 33, now);
 
 /**
- * What `inquired_at` becomes where the gateway has given no answer, or not yet. Once the next turn may come
- * only after 8 minutes, money that nobody verifies may have gone back by then: it is set back in time, so
- * that one of the next two sweeps asks, or at the change of pace the turn comes in time.
+ * The value of `inquired_at` after an inquiry without an answer. Waiting the whole interval could be too
+ * long, because a gateway may reverse unverified money before that. From minute 30 on the value is therefore
+ * in the past, so that one of the next two sweeps inquires again, also when the interval grows.
  */
-export const retryInquiryAt = (sql: Sql, now: Date | ReturnType<typeof sql>) => sql`(
+export const retryInquiryAt = (sql: Queries, now: Date | Fragment) => sql`(
   ${now}::timestamptz - make_interval(secs => case
     when expires_at <= ${now}::timestamptz or ${wasSentWithin(sql, 30, now)} then 0
-    when ${wasSentLately(sql, now)} then ${initialInquirySeconds - retryInquirySeconds}::int
-    else ${longestInquirySeconds - retryInquirySeconds}::int end))`;
+    when ${wasSentRecently(sql, now)} then ${shortInquiryIntervalSeconds - retryIntervalSeconds}::int
+    else ${longInquiryIntervalSeconds - retryIntervalSeconds}::int end))`;
 
 /**
- * Of an open payment `p`: it should have ended 20 minutes ago, and its gateway was not asked since. One
- * that stays silent is asked every hour at least.
+ * The condition that an open payment `p` is stalled: it should have ended 20 minutes ago, and its gateway
+ * was not asked since then. A workflow whose gateway stays silent asks it at least every hour.
  */
-export const isStalled = (sql: Sql) => sql`(
+export const isStalled = (sql: Queries) => sql`(
   p.expires_at < now() - interval '20 minutes' and (p.inquired_at is null
     or p.inquired_at < greatest(p.expires_at, now() - interval '70 minutes')))`;
 
 /**
- * What the sweep asks the database: payments that something should have happened to. Batches are
- * arrays: what stands in `in (…)` may be run again for every row, and then takes more than its limit.
+ * The sweeper's queries: they find payments and deliveries that did not make progress. Batches are selected
+ * into arrays, because Postgres may run a subquery in `in (…)` for every row, which exceeds the limit.
  */
-export const createSweeperQueries = (sql: Sql) => {
-  const startFacts = workflowStartColumns(sql);
+export const createSweeperQueries = (sql: Queries) => {
+  const workflowStart = selectPayment(sql, workflowStartFields);
   return {
-    /** Gateways that have payers on their way. */
-    async gatewaysInUse(): Promise<string[]> {
+    /** Gateways that have open payments whose payers were sent there. */
+    async listGatewaysInUse(): Promise<string[]> {
       const rows = await sql<{ slug: string }[]>`
         select g.slug from gateways g where exists (
           select from payments p
@@ -66,8 +69,8 @@ export const createSweeperQueries = (sql: Sql) => {
     },
 
     /**
-     * Payments whose payer was sent to the gateway and has not been heard of: every 2 minutes for
-     * 33 minutes, then every 8. Marks them as asked in vain, so that the next sweep takes others.
+     * Claims payments whose payer was sent to the gateway, for an inquiry: every 2 minutes for 33 minutes,
+     * then every 8. It marks them like an inquiry without an answer, so that the next sweep takes others.
      */
     async claimForInquiry(gateway: string, limit: number): Promise<ClaimedPayment[]> {
       return sql<ClaimedPayment[]>`
@@ -75,27 +78,27 @@ export const createSweeperQueries = (sql: Sql) => {
           select p.id from payments p
           where p.gateway = ${gateway} and p.checkout_at is not null
             and p.status in ('pending', 'processing') and p.expires_at > now()
-            and coalesce(p.inquired_at, p.checkout_at) < now() - make_interval(secs => ${initialInquirySeconds})
-            and (${wasSentLately(sql, sql`now()`)}
-              or coalesce(p.inquired_at, p.checkout_at) < now() - make_interval(secs => ${longestInquirySeconds}))
+            and coalesce(p.inquired_at, p.checkout_at) < now() - make_interval(secs => ${shortInquiryIntervalSeconds})
+            and (${wasSentRecently(sql, sql`now()`)}
+              or coalesce(p.inquired_at, p.checkout_at) < now() - make_interval(secs => ${longInquiryIntervalSeconds}))
           order by coalesce(p.inquired_at, p.checkout_at)
           limit ${limit}
           for update skip locked))
-        returning ${startFacts}, p.gateway_reference as reference,
+        returning ${workflowStart}, p.gateway_reference as reference,
           p.status = 'processing' or p.unanswered as uncertain`;
     },
 
-    /** Those about whom the gateway has said that nobody has paid yet. */
+    /** Records that the gateway answered: these payments are not paid yet. */
     async markInquired(ids: readonly string[]): Promise<void> {
       await sql`update payments set inquired_at = now() where id = any(${[...ids]}::text[])`;
     },
 
-    /** Those who were taken in vain: the next sweep takes them before others. */
+    /** Releases payments that were claimed without an inquiry: the next sweep takes them first. */
     async releaseClaims(ids: readonly string[]): Promise<void> {
       await sql`update payments set inquired_at = null where id = any(${[...ids]}::text[])`;
     },
 
-    /** Of these references, the payments that ended unpaid and whose money nobody has found yet. */
+    /** Payments with these references that ended unpaid and have no late payment yet. */
     async listEndedUnpaid(
       gateway: string,
       references: readonly string[],
@@ -108,8 +111,8 @@ export const createSweeperQueries = (sql: Sql) => {
     },
 
     /**
-     * Payments that should have ended 20 minutes ago though nobody asks a gateway about them; each is
-     * given out again after 20 minutes, behind those that were never given out.
+     * Claims stalled payments. A payment can be claimed again after 20 minutes; never-claimed payments come
+     * first.
      */
     async claimStalledPayments(limit: number): Promise<WorkflowStart[]> {
       return sql<WorkflowStart[]>`
@@ -120,10 +123,10 @@ export const createSweeperQueries = (sql: Sql) => {
           order by p.healed_at nulls first, p.expires_at
           limit ${limit}
           for update skip locked))
-        returning ${startFacts}`;
+        returning ${workflowStart}`;
     },
 
-    /** Deliveries whose next attempt should have begun 2 minutes ago; counts no further than `limit`. */
+    /** Counts deliveries whose next attempt is 2 minutes overdue, up to `limit`. */
     async countOverdueDeliveries(limit: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*) from (
@@ -134,8 +137,8 @@ export const createSweeperQueries = (sql: Sql) => {
     },
 
     /**
-     * Deliveries 5 minutes overdue; each is given out again after 5 minutes, behind those that were never
-     * given out: most of a backlog only waits for its turn.
+     * Claims deliveries that are 5 minutes overdue. A delivery can be claimed again after 5 minutes;
+     * never-claimed ones come first, because most of a backlog only waits for a free slot.
      */
     async claimOverdueDeliveries(limit: number): Promise<OverdueDelivery[]> {
       return sql<OverdueDelivery[]>`
@@ -149,7 +152,7 @@ export const createSweeperQueries = (sql: Sql) => {
             for update skip locked))
           returning payment_id, round
         )
-        select ${startFacts}, exists (
+        select ${workflowStart}, exists (
           select from attempts t
           where t.payment_id = overdue.payment_id and t.round = overdue.round
         ) as begun

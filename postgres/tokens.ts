@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GatewayKind } from '../contract/gateway-account.ts';
 import type { TokenMode } from '../contract/token.ts';
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import type { Gateway } from './gateways.ts';
 import { randomSecret } from './secret-box.ts';
 
@@ -9,11 +9,11 @@ export interface NewToken {
   application: string;
   mode: TokenMode;
   name: string;
-  /** Without one it is valid until it is revoked. */
+  /** Without it the token is valid until it is revoked. */
   expiresAt?: Date | null;
 }
 
-/** Who calls, as of this request: no cache stands between a revocation and the next request. */
+/** The caller of a request. It is read for every request, so a revocation takes effect at once. */
 export interface Caller {
   application: string;
   disabled: boolean;
@@ -27,9 +27,9 @@ export interface Caller {
 /** Requests of the application in the current clock minute. */
 export interface Budget {
   perMinute: number;
-  /** This request included, unless the application is disabled: then it is not counted. */
+  /** Includes this request, unless the application is disabled: its requests are not counted. */
   used: number;
-  /** Until the next minute, from 1 to 60. */
+  /** Seconds until the next minute, from 1 to 60. */
   secondsLeft: number;
 }
 
@@ -48,29 +48,29 @@ interface CallerRow {
   seconds_left: number;
 }
 
-const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 export const createTokens = (sql: Queries) => ({
-  /** @returns the token, which is shown now and never again: only its hash is stored. */
+  /** @returns the token; it cannot be shown again, because only its hash is stored */
   async issue(token: NewToken): Promise<string> {
     const text = `svc_${token.mode}_${randomSecret()}`;
     await sql`
       insert into tokens (hash, prefix, application, mode, name, expires_at)
-      values (${hashOf(text)}, ${text.slice(0, 13)}, ${token.application}, ${token.mode},
+      values (${hashToken(text)}, ${text.slice(0, 13)}, ${token.application}, ${token.mode},
         ${token.name}, ${token.expiresAt ?? null})`;
     return text;
   },
 
   /**
-   * Undefined for a token that is unknown, revoked or expired. Counts the request (or that many at
-   * once) in the same round trip: exact over all processes, since they all count in one row of the
-   * application. `used` is the number of the last of them.
+   * Finds the caller and counts its requests in the same query. The count is exact over all processes,
+   * because they share one row for each application. `used` is the number of the last request.
+   * @returns undefined if the token is unknown, revoked or expired
    */
   async authenticate(token: string, requests = 1): Promise<Caller | undefined> {
     const [row] = await sql<CallerRow[]>`
       with token as (
         select hash, application, mode from tokens
-        where hash = ${hashOf(token)} and revoked_at is null
+        where hash = ${hashToken(token)} and revoked_at is null
           and (expires_at is null or expires_at > now())
       ), caller as (
         select a.slug, a.status, a.callback_urls, a.webhook_url, a.requests_per_minute, token.mode,
@@ -82,20 +82,20 @@ export const createTokens = (sql: Queries) => ({
         insert into request_counts as c (application, minute, requests)
         select slug, floor(extract(epoch from now()) / 60), ${requests}::int
         from caller where status = 'active'
-        -- A statement may begin before the minute ends and come to the row after it.
+        -- A query may start before the minute ends and lock the row after it.
         on conflict (application) do update set
           minute = greatest(c.minute, excluded.minute),
           requests = excluded.requests
             + case when excluded.minute > c.minute then 0 else c.requests end
         returning requests
       ), used as (
-        -- Looks at the row itself: of many that come at once, the first to lock it writes.
+        -- Checks the locked row: of many simultaneous requests only the first one writes.
         update tokens t set last_used_at = now() from token
         where t.hash = token.hash
           and (t.last_used_at is null or t.last_used_at < now() - interval '1 minute')
       )
       select caller.*,
-        -- Of a disabled application, those that it made before.
+        -- A disabled application is not counted; these are its earlier requests.
         coalesce(counted.requests, (
           select c.requests from request_counts c
           where c.application = caller.slug

@@ -1,68 +1,69 @@
-import type { Queries } from './driver/connection.ts';
+import type { Queries } from './driver/sql.ts';
 import type { SecretBox } from './secret-box.ts';
 import { randomSecret } from './secret-box.ts';
 
 export interface WebhookSecret {
   id: number;
   createdAt: Date;
-  /** Null for the newest; the older one of a rotation has a time. */
+  /** Null for the newest secret. A rotation sets it for the older one. */
   retiresAt: Date | null;
-  /** Of SECRETS_KEY: which key sealed it. */
+  /** The key of SECRETS_KEY that sealed it. */
   keyId: string;
 }
 
 /**
- * Of webhook secrets: those that sign what is sent now. For `now()` one that another admin has retired
- * since the transaction began would be in use, and could be kept in place of the one that is.
+ * The condition for webhook secrets that sign deliveries now. It does not use `now()`, the start of the
+ * transaction: a secret that another admin retired since then would count as active.
  */
-export const inUse = (sql: Queries) =>
+export const isActive = (sql: Queries) =>
   sql`(retires_at is null or retires_at > statement_timestamp())`;
 
 type Box = Pick<SecretBox, 'seal'>;
 
 export const createWebhookSecrets = (sql: Queries) => {
-  /** `retired`: what the same statement does with those before. */
-  const insert = async (application: string, box: Box, retired = sql``): Promise<string> => {
+  /** `retirePrevious` is a common table expression for the same statement. */
+  const insert = async (application: string, box: Box, retirePrevious = sql``): Promise<string> => {
     const secret = `whsec_${randomSecret()}`;
     await sql`
-      ${retired}
+      ${retirePrevious}
       insert into webhook_secrets (application, ciphertext)
       values (${application}, ${box.seal(secret, application)})`;
     return secret;
   };
   return {
-    /** Makes this the application's only secret. @returns the secret, shown now and never again. */
+    /** Replaces all secrets of the application. @returns the secret, which cannot be shown again */
     issue(application: string, box: Box): Promise<string> {
-      const retired = sql`
+      const retirePrevious = sql`
         with retired as (
           update webhook_secrets set retires_at = now()
-          where application = ${application} and ${inUse(sql)}
+          where application = ${application} and ${isActive(sql)}
         )`;
-      return insert(application, box, retired);
+      return insert(application, box, retirePrevious);
     },
 
-    /** Those in use, the newer first. */
+    /** The active secrets, newest first. */
     async list(application: string): Promise<WebhookSecret[]> {
       return sql<WebhookSecret[]>`
         select id, created_at as "createdAt", retires_at as "retiresAt",
           split_part(ciphertext, '.', 2) as "keyId"
         from webhook_secrets
-        where application = ${application} and ${inUse(sql)}
+        where application = ${application} and ${isActive(sql)}
         order by id desc`;
     },
 
-    /** What an attempt is signed with now: sealed, the newer first. */
+    /** The active secrets, sealed, newest first: they sign an attempt. */
     async listSealed(application: string): Promise<string[]> {
       const rows = await sql<{ ciphertext: string }[]>`
         select ciphertext from webhook_secrets
-        where application = ${application} and ${inUse(sql)}
+        where application = ${application} and ${isActive(sql)}
         order by id desc`;
       return rows.map(({ ciphertext }) => ciphertext);
     },
 
     /**
-     * Adds a secret; the one before goes on beside it for a while. To be asked of an application
-     * that is locked. @returns the secret, shown now and never again
+     * Adds a secret. The previous one stays active for the time `overlap`. The caller must have locked the
+     * application.
+     * @returns the secret, which cannot be shown again
      */
     async rotate(
       application: string,
@@ -80,21 +81,21 @@ export const createWebhookSecrets = (sql: Queries) => {
         where application = ${application} and id = ${id}`;
     },
 
-    /** It does not retire any more. */
-    async keep(application: string, id: number): Promise<void> {
+    /** Makes the secret active without an end. */
+    async cancelRetirement(application: string, id: number): Promise<void> {
       await sql`
         update webhook_secrets set retires_at = null
         where application = ${application} and id = ${id}`;
     },
 
-    /** Sealed by keys other than the current one, oldest first. */
+    /** Locks and lists the active secrets that are sealed by another key, oldest first. */
     async listSealedByOthers(
       currentKeyId: string,
       limit: number,
     ): Promise<{ id: number; application: string; ciphertext: string }[]> {
       return sql<{ id: number; application: string; ciphertext: string }[]>`
         select id, application, ciphertext from webhook_secrets
-        where ${inUse(sql)} and split_part(ciphertext, '.', 2) <> ${currentKeyId}
+        where ${isActive(sql)} and split_part(ciphertext, '.', 2) <> ${currentKeyId}
         order by id limit ${limit} for no key update`;
     },
 

@@ -1,31 +1,31 @@
-import type { WorkflowStart } from '../contract/payment.ts';
-import type { Sql } from './driver/connection.ts';
-import { workflowStartColumns } from './payments.ts';
+import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
+import type { Queries } from './driver/sql.ts';
+import { selectPayment } from './payment-columns.ts';
 
-/** `traceId`: that of the create, where its caller sent one. */
+/** A payment whose workflow is to be started. `traceId` is that of the create request, if it had one. */
 export type OutboxEntry = WorkflowStart & { traceId: string | null };
 
-export const createWorkflowOutbox = (sql: Sql) => ({
+export const createWorkflowOutbox = (sql: Queries) => ({
   async delete(paymentIds: readonly string[]): Promise<void> {
     await sql`delete from workflow_outbox where payment_id = any(${[...paymentIds]})`;
   },
 
-  /** Counts no further than `limit`. */
+  /** Stops counting at `limit`. */
   async count(limit: number): Promise<number> {
     const [row] = await sql<{ count: number }[]>`
       select count(*) from (
         select from workflow_outbox order by created_at limit ${limit}
-      ) as waiting`;
+      ) as entries`;
     return row?.count ?? 0;
   },
 
-  /** Oldest first; `age` leaves alone those whose API process is starting them right now. */
+  /** Oldest first. Entries younger than `age` are left to the API process that is starting them. */
   async list({ limit, age }: { limit: number; age: string }): Promise<OutboxEntry[]> {
     return sql<OutboxEntry[]>`
-      select ${workflowStartColumns(sql)}, u.trace_id as "traceId"
-      from workflow_outbox u join payments p on p.id = u.payment_id
-      where u.created_at < now() - ${age}::interval
-      order by u.created_at limit ${limit}`;
+      select ${selectPayment(sql, workflowStartFields)}, o.trace_id as "traceId"
+      from workflow_outbox o join payments p on p.id = o.payment_id
+      where o.created_at < now() - ${age}::interval
+      order by o.created_at limit ${limit}`;
   },
 });
 export type WorkflowOutbox = ReturnType<typeof createWorkflowOutbox>;

@@ -15,8 +15,8 @@ export interface ConnectionFile {
   temporal_ui_url: string | null;
   database_url: string;
   /** Health and metrics: /livez, /readyz, /metrics. */
-  api_operations_url: string;
-  worker_operations_url: string;
+  api_metrics_url: string;
+  worker_metrics_url: string;
   /** Of the stack. The file outlives it. */
   pid: number;
 }

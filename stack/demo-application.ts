@@ -1,5 +1,6 @@
 import { createApplications } from '../postgres/applications.ts';
-import { connect, type Sql } from '../postgres/driver/connection.ts';
+import { connect } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { createSecretBox, type KeyRing, type SecretBox } from '../postgres/secret-box.ts';

@@ -87,8 +87,8 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
     POSTGRES_PORT: config.DATABASE_URL ? 0 : config.POSTGRES_PORT,
     TEMPORAL_PORT: config.externalTemporal ? 0 : config.TEMPORAL_PORT,
     TEMPORAL_UI_PORT: config.externalTemporal ? 0 : config.TEMPORAL_UI_PORT,
-    API_OPERATIONS_PORT: config.API_OPERATIONS_PORT,
-    WORKER_OPERATIONS_PORT: config.WORKER_OPERATIONS_PORT,
+    API_METRICS_PORT: config.API_METRICS_PORT,
+    WORKER_METRICS_PORT: config.WORKER_METRICS_PORT,
   });
   const urlOf = (name: keyof typeof ports) => `http://127.0.0.1:${ports[name]}`;
   const [database, temporal, bundle] = await Promise.all([
@@ -105,8 +105,8 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
     temporal_namespace: temporal.namespace,
     temporal_ui_url: temporal.uiUrl ?? null,
     database_url: database.url,
-    api_operations_url: urlOf('API_OPERATIONS_PORT'),
-    worker_operations_url: urlOf('WORKER_OPERATIONS_PORT'),
+    api_metrics_url: urlOf('API_METRICS_PORT'),
+    worker_metrics_url: urlOf('WORKER_METRICS_PORT'),
     pid: process.pid,
   };
   writeConnection(folder.connection, connection);
@@ -125,7 +125,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
       env: {
         ...env,
         API_PORT: String(ports.API_PORT),
-        OPERATIONS_PORT: String(ports.API_OPERATIONS_PORT),
+        METRICS_PORT: String(ports.API_METRICS_PORT),
         SHUTDOWN_GRACE_SECONDS: '1',
         ...(payerPages && { PAYER_PAGES_PER_MINUTE: String(payerPages) }),
       },
@@ -137,7 +137,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
         ...env,
         ALLOW_LOOPBACK_TARGETS: 'true',
         WORKFLOW_BUNDLE: bundle,
-        OPERATIONS_PORT: String(ports.WORKER_OPERATIONS_PORT),
+        METRICS_PORT: String(ports.WORKER_METRICS_PORT),
         SHUTDOWN_GRACE_SECONDS: '5',
       },
       stopMs: 5500,

@@ -2,12 +2,12 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { BacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { singleFlight } from './single-flight.ts';
 
-/**
- * Every metric there is, beside those of Node and of the Temporal SDK. Labels have few values: routes
- * of the table, gateways and codes; never an id, an address or anything else of one payment.
+/*
+ * All metrics of the service. Node and the Temporal SDK add theirs. Labels have few values, e.g. routes,
+ * gateways and codes. They never hold an id, an address or data of one payment.
  */
 
-/** Upper bounds in seconds. */
+/** Upper bounds of the histograms, in seconds. */
 const bounds = {
   statement: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10],
   request: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
@@ -16,10 +16,10 @@ const bounds = {
   lateness: [0.1, 0.5, 1, 5, 15, 30, 60, 120, 300, 900, 3600],
 };
 
-/** With the metrics of the process itself: CPU, memory, event loop. */
+/** Includes the metrics of the process: CPU, memory, event loop. */
 export const createRegistry = (): Registry => {
   const registry = new Registry();
-  // A timer that wakes the process; an alert looks for a lag of 200 ms, the default is every 10.
+  // The timer wakes the process, by default every 10 ms. The alert needs 200 ms only.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
   return registry;
 };
@@ -31,14 +31,14 @@ export const createDatabaseMetrics = (
   const registers = [registry];
   new Gauge({
     name: 'payments_database_connections_max',
-    help: 'Connections of the pool; statements beyond them wait.',
+    help: 'Size of the connection pool. More statements than this wait for a connection.',
     registers,
   }).set(connectionsMax);
   const inFlight = { statements: 0 };
   registry.registerMetric(
     new Gauge({
       name: 'payments_database_statements_in_flight',
-      help: 'Statements that run or wait for a connection of the pool.',
+      help: 'Statements that run or wait for a connection.',
       registers: [],
       collect() {
         this.set(inFlight.statements);
@@ -46,11 +46,11 @@ export const createDatabaseMetrics = (
     }),
   );
   return {
-    /** Counted by whoever runs them, and read at each scrape. */
+    /** Counted by query-metrics.ts, read at each scrape. */
     inFlight,
     statementDuration: new Histogram({
       name: 'payments_database_statement_duration_seconds',
-      help: 'From asking the pool to the answer.',
+      help: 'Time from the call to the result, including the wait for a connection.',
       buckets: bounds.statement,
       registers,
     }),
@@ -63,26 +63,26 @@ export const createApiMetrics = (registry: Registry) => {
   return {
     requests: new Counter({
       name: 'payments_http_requests_total',
-      help: 'Requests, by the pattern of their route; "none" where there is no such route. Status 499: the client hung up.',
+      help: 'Requests by the pattern of their route, or "none". Status 499: the client disconnected.',
       labelNames: ['method', 'route', 'status'],
       registers,
     }),
     requestDuration: new Histogram({
       name: 'payments_http_request_duration_seconds',
-      help: 'From the head of the request to the end of its handling.',
+      help: 'Time from the request head to the end of the handler.',
       labelNames: ['method', 'route'],
       buckets: bounds.request,
       registers,
     }),
     created: new Counter({
       name: 'payments_created_total',
-      help: 'Payments written; a replayed create is none.',
+      help: 'Created payments, without replayed creates.',
       labelNames: ['gateway'],
       registers,
     }),
     notifications: new Counter({
       name: 'payments_notifications_total',
-      help: 'News that gateways have signed; payment is "unknown" where it is about none of ours.',
+      help: 'Notifications with a valid signature. payment is "unknown" if it is not one of ours.',
       labelNames: ['gateway', 'payment'],
       registers,
     }),
@@ -95,51 +95,51 @@ export const createWorkerMetrics = (registry: Registry) => {
   return {
     outcomes: new Counter({
       name: 'payments_outcomes_total',
-      help: 'Payments that ended; failure_code is "none" where they did not fail.',
+      help: 'Ended payments. failure_code is "none" unless they failed.',
       labelNames: ['gateway', 'status', 'failure_code'],
       registers,
     }),
     timeToOutcome: new Histogram({
       name: 'payments_time_to_outcome_seconds',
-      help: 'From the create to the end of a payment.',
+      help: 'Time from the create to the end of a payment.',
       labelNames: ['status'],
       buckets: bounds.timeToOutcome,
       registers,
     }),
     gatewayCalls: new Histogram({
       name: 'payments_gateway_call_duration_seconds',
-      help: 'Calls to gateways. Result: what was answered; "no_answer" for no usable answer, "error" for a fault of ours.',
+      help: 'Duration of gateway calls. result is "no_answer" without a usable answer, "error" for our own fault.',
       labelNames: ['gateway', 'operation', 'result'],
       buckets: bounds.gatewayCall,
       registers,
     }),
     attempts: new Counter({
       name: 'payments_webhook_attempts_total',
-      help: 'POSTs of webhooks. Result: delivered, retried or exhausted; error_class is "none" where delivered.',
+      help: 'Webhook attempts. result is delivered, retried or exhausted. error_class is "none" if delivered.',
       labelNames: ['result', 'error_class'],
       registers,
     }),
     attemptLateness: new Histogram({
       name: 'payments_webhook_attempt_lateness_seconds',
-      help: 'How long after it was due by the documented delays an attempt began.',
+      help: 'Time from when an attempt was due to its start.',
       buckets: bounds.lateness,
       registers,
     }),
     alerts: new Counter({
       name: 'payments_alerts_total',
-      help: 'Log lines with an `alert`, by its name: what no machine can settle.',
+      help: 'Log lines with an `alert` field. A person must act on them.',
       labelNames: ['alert'],
       registers,
     }),
     swept: new Counter({
       name: 'payments_sweeper_processed_total',
-      help: 'What the tasks of the sweep found and worked on.',
+      help: 'Items that the tasks of the sweeper processed.',
       labelNames: ['task'],
       registers,
     }),
     sweeperLastSuccess: new Gauge({
       name: 'payments_sweeper_last_success_timestamp_seconds',
-      help: 'When a task of the sweep last ended well in this process.',
+      help: 'Time at which a task of the sweeper last succeeded in this process.',
       labelNames: ['task'],
       registers,
     }),
@@ -147,24 +147,25 @@ export const createWorkerMetrics = (registry: Registry) => {
 };
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
-const lookMs = 2_000;
+const readLimitMs = 2_000;
 
-/** What waits in the database, asked at each scrape; without an answer there are no samples. */
+/** Gauges that read the database at each scrape. They have no samples while the database is away. */
 export const registerBacklogMetrics = (
   registry: Registry,
-  look: () => Promise<BacklogMetrics>,
+  read: () => Promise<BacklogMetrics>,
 ): void => {
-  const shared = singleFlight(look, { limitMs: lookMs });
-  for (const [fact, { name, help }] of Object.entries(backlogGauges))
+  const readOnce = singleFlight(read, { limitMs: readLimitMs });
+  for (const [field, { name, help }] of Object.entries(backlogGauges))
     registry.registerMetric(
       new Gauge({
         name,
         help,
         registers: [],
         async collect() {
-          const left = await shared();
-          if (left === undefined) this.remove();
-          else this.set(left[fact as keyof BacklogMetrics]); // Its own keys.
+          const backlog = await readOnce();
+          if (backlog === undefined) this.remove();
+          // Object.entries loses the type of the keys.
+          else this.set(backlog[field as keyof BacklogMetrics]);
         },
       }),
     );
@@ -173,43 +174,43 @@ export const registerBacklogMetrics = (
 const backlogGauges: Record<keyof BacklogMetrics, { name: string; help: string }> = {
   outboxSize: {
     name: 'payments_outbox_size',
-    help: 'Payments whose workflow is not known to run yet, counted to 10,000.',
+    help: 'Payments in the outbox: their workflow is not started yet. Counted to 10,000.',
   },
   outboxAgeSeconds: {
     name: 'payments_outbox_oldest_age_seconds',
-    help: 'Age of the oldest of them, 0 without any.',
+    help: 'Age of the oldest payment in the outbox. 0 if it is empty.',
   },
   overdueSeconds: {
     name: 'payments_overdue_seconds',
-    help: 'How long ago the open payment with the earliest deadline should have ended, 0 without any.',
+    help: 'Time since the earliest deadline of an open payment. 0 if no deadline has passed.',
   },
   inquiryLagSeconds: {
     name: 'payments_inquiry_lag_seconds',
-    help: 'How long ago a gateway was asked about the payer on the way who waits longest for that, 0 without any.',
+    help: 'Longest time since a payer was sent to a gateway without an inquiry. 0 without such a payer.',
   },
   exhausted: {
     name: 'payments_webhooks_exhausted',
-    help: 'Deliveries that used up their attempts and wait for an admin, counted to 10,000.',
+    help: 'Deliveries whose attempts all failed. Counted to 10,000.',
   },
   deliveryOverdueSeconds: {
     name: 'payments_webhooks_overdue_seconds',
-    help: 'How long ago the pending delivery that is due first was due, 0 without any.',
+    help: 'Time since the earliest pending attempt was due. 0 if none is overdue.',
   },
 };
 
-/** 1 or 0 by the same look that readiness takes. */
+/** Shares the checks of the readiness probe. */
 export const registerDependencies = (
   registry: Registry,
-  look: () => Promise<Readonly<Record<string, boolean>>>,
+  check: () => Promise<Readonly<Record<string, boolean>>>,
 ): void => {
   registry.registerMetric(
     new Gauge({
       name: 'payments_dependency_up',
-      help: 'Whether what the process works with answers.',
+      help: '1 if the dependency responds to this process, else 0.',
       labelNames: ['dependency'],
       registers: [],
       async collect() {
-        for (const [dependency, up] of Object.entries(await look()))
+        for (const [dependency, up] of Object.entries(await check()))
           this.set({ dependency }, up ? 1 : 0);
       },
     }),

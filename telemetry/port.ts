@@ -5,18 +5,18 @@ import { listen } from '../process.ts';
 import { registerDependencies } from './metrics.ts';
 import { singleFlight } from './single-flight.ts';
 
-/** What the process works with. Where it is `needed`, the process is not ready without it. */
 export interface Dependency {
-  needed: boolean;
-  /** Rejects where it does not answer. */
-  ask: () => Promise<unknown>;
+  /** The process is not ready without it. */
+  required: boolean;
+  /** Rejects if the dependency does not respond. */
+  check: () => Promise<unknown>;
 }
 
 export interface MetricsPortOptions {
-  config: { OPERATIONS_HOST: string; OPERATIONS_PORT: number };
+  config: { METRICS_HOST: string; METRICS_PORT: number };
   registry: Registry;
   dependencies: Readonly<Record<string, Dependency>>;
-  /** More in the exposition format, from elsewhere. */
+  /** Returns more metrics in the exposition format. */
   furtherMetrics?: () => Promise<string>;
 }
 
@@ -25,39 +25,39 @@ const limits = {
   requestTimeout: 5_000,
   maxHeaderSize: 8 * 1024,
 };
-const connectionsMax = 50;
-const askMs = 2_000;
+const maxConnections = 50;
+const checkLimitMs = 2_000;
 
 /**
- * For those who operate the service, not for the public: `/livez`, `/readyz` and `/metrics`.
- * @throws SetupError when the port cannot be had
+ * Opens a port for operators, not for the public: `/livez`, `/readyz` and `/metrics`.
+ * @throws SetupError when the port is not available
  */
 export const openMetricsPort = async (options: MetricsPortOptions) => {
   const { config, registry, dependencies, furtherMetrics = async () => '' } = options;
   let stopping = false;
-  const looks = Object.entries(dependencies).map(([name, { ask }]) => ({
+  const checks = Object.entries(dependencies).map(([name, { check }]) => ({
     name,
-    look: singleFlight(
+    isUp: singleFlight(
       async () => {
-        await ask();
+        await check();
         return true;
       },
-      { limitMs: askMs },
+      { limitMs: checkLimitMs },
     ),
   }));
-  const look = async () =>
+  const checkAll = async () =>
     Object.fromEntries(
       await Promise.all(
-        looks.map(async ({ name, look: isUp }) => [name, (await isUp()) ?? false] as const),
+        checks.map(async ({ name, isUp }) => [name, (await isUp()) ?? false] as const),
       ),
     );
-  registerDependencies(registry, look);
+  registerDependencies(registry, checkAll);
 
   const ready = async () => {
-    const up = await look();
-    const lacks = Object.entries(dependencies).some(([name, { needed }]) => needed && !up[name]);
+    const up = await checkAll();
     const missing = Object.keys(dependencies).filter((name) => !up[name]);
-    const status = stopping ? 'stopping' : lacks ? 'not_ready' : 'ready';
+    const isUsable = missing.every((name) => !dependencies[name]?.required);
+    const status = stopping ? 'stopping' : isUsable ? 'ready' : 'not_ready';
     return {
       status: status === 'ready' ? 200 : 503,
       type: 'application/json',
@@ -77,22 +77,22 @@ export const openMetricsPort = async (options: MetricsPortOptions) => {
 
   const serve = async (req: IncomingMessage, res: ServerResponse) => {
     const page = pages[(req.url ?? '').split('?', 1)[0] ?? ''];
-    const { status, type, body } = page ? await page() : nothing;
+    const { status, type, body } = page ? await page() : notFound;
     res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
   };
   const server = createServer(limits, (req, res) => {
     serve(req, res).catch(() => res.writeHead(500).end());
   });
-  server.maxConnections = connectionsMax;
+  server.maxConnections = maxConnections;
   const { port } = await listen(server, {
-    host: config.OPERATIONS_HOST,
-    port: config.OPERATIONS_PORT,
-    variable: 'OPERATIONS_PORT',
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    variable: 'METRICS_PORT',
   });
   return {
     port,
-    /** Not ready from now on; it is closed when all else is. */
-    beginStop() {
+    /** `/readyz` responds 503 from now on. Close the port after everything else. */
+    markStopping() {
       stopping = true;
     },
     close: () =>
@@ -103,4 +103,4 @@ export const openMetricsPort = async (options: MetricsPortOptions) => {
   };
 };
 
-const nothing = { status: 404, type: 'text/plain', body: 'Here are /livez, /readyz, /metrics\n' };
+const notFound = { status: 404, type: 'text/plain', body: 'Try /livez, /readyz or /metrics\n' };

@@ -1,17 +1,18 @@
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { interceptQueries } from '../postgres/driver/intercept-queries.ts';
 import type { DatabaseMetrics } from './metrics.ts';
 
-/** The same pool, its statements counted: more in flight than it has connections means waiting. */
+/** Counts and times the statements of a pool. */
 export const instrumentSql = (sql: Sql, { inFlight, statementDuration }: DatabaseMetrics): Sql =>
-  interceptQueries(sql, (statement) => {
+  interceptQueries(sql, (run) => {
     const began = performance.now();
     inFlight.statements += 1;
     const end = () => {
       inFlight.statements -= 1;
       statementDuration.observe((performance.now() - began) / 1000);
     };
-    // Beside its caller, who does not wait for this.
+    const statement = run();
+    // Not awaited: the caller gets its result without a delay.
     statement.then(end, end);
     return statement;
   });

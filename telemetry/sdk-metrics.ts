@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import type { TelemetryOptions } from '@temporalio/worker';
 
-const readMs = 2_000;
+const readLimitMs = 2_000;
 
 /**
- * The Temporal SDK's own metrics. It serves them on a port of its own only: one on loopback that
- * nobody has to know, from which the operations port reads them.
+ * The metrics of the Temporal SDK. It serves them only on a port of its own, so it gets a free port on
+ * loopback, and the metrics port reads them from there.
  */
 export const createSdkMetrics = async () => {
   const bindAddress = `127.0.0.1:${await freePort()}`;
@@ -22,12 +22,12 @@ export const createSdkMetrics = async () => {
   };
   return {
     telemetry,
-    /** In the exposition format; nothing while they cannot be had. */
+    /** Returns the exposition format; empty if the SDK does not respond. */
     async read(): Promise<string> {
       try {
-        const signal = AbortSignal.timeout(readMs);
-        const answer = await fetch(`http://${bindAddress}/metrics`, { signal });
-        return answer.ok ? await answer.text() : '';
+        const signal = AbortSignal.timeout(readLimitMs);
+        const response = await fetch(`http://${bindAddress}/metrics`, { signal });
+        return response.ok ? await response.text() : '';
       } catch {
         return '';
       }

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks one at a time: whoever comes meanwhile gets the same answer, and what hangs is not asked again
- * until it ends. Undefined when it fails or takes longer than the limit.
+ * Runs one call at a time. Callers that arrive while it runs share its result. A call that hangs is not repeated
+ * until it ends.
+ * @returns undefined if the call fails or takes longer than the limit
  */
 export const singleFlight = <T>(
-  ask: () => Promise<T>,
+  call: () => Promise<T>,
   { limitMs }: { limitMs: number },
 ): (() => Promise<T | undefined>) => {
   let running: Promise<T | undefined> | undefined;
   return () => {
-    running ??= ask()
+    running ??= call()
       .catch(() => undefined)
       .finally(() => {
         running = undefined;

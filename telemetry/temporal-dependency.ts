@@ -1,15 +1,15 @@
 import type { Client } from '@temporalio/client';
 import type { Dependency } from './port.ts';
 
-/** Longer than anybody waits for it: a slow answer that comes is an answer. */
-const askMs = 5_000;
+/** Longer than the limit of a readiness check, so that a slow response still counts. */
+const deadlineMs = 5_000;
 
-/** Temporal, asked with a deadline: a call without one may never end, and then it is never asked again. */
+/** Checks Temporal with a deadline: without one, a call that never ends would block all later checks. */
 export const temporalDependency = (
   client: Pick<Client, 'withDeadline' | 'workflowService'>,
-  { needed }: Pick<Dependency, 'needed'>,
+  { required }: Pick<Dependency, 'required'>,
 ): Dependency => ({
-  needed,
-  ask: () =>
-    client.withDeadline(Date.now() + askMs, () => client.workflowService.getSystemInfo({})),
+  required,
+  check: () =>
+    client.withDeadline(Date.now() + deadlineMs, () => client.workflowService.getSystemInfo({})),
 });

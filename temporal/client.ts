@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from '@temporalio/client';
 import { Client, Connection } from '@temporalio/client';
-import { currentTrace } from '../process.ts';
+import { currentTrace } from '../telemetry/log.ts';
 import { tracedStarts } from './messages.ts';
 import { limitHandshakes } from './handshake-guard.ts';
 

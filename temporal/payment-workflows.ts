@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { PaymentWorkflows } from '../activities/payment-workflows.ts';
-import { withinTrace } from '../process.ts';
+import { withinTrace } from '../telemetry/log.ts';
 import {
   latePaymentStartOptions,
   latePaymentWorkflow,

@@ -1,128 +1,88 @@
-import type { Direction, Schema } from './breaking-schema.ts';
-import { breaksOfSchema } from './breaking-schema.ts';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findGoProgram } from './go-program.ts';
 
-type Content = Record<string, { schema?: Schema }>;
-interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  schema?: Schema;
-}
-interface Header {
-  $ref?: string;
-  required?: boolean;
-  schema?: Schema;
-}
-export interface Operation {
-  operationId?: string;
-  security?: object[];
-  parameters?: Parameter[];
-  requestBody?: { required?: boolean; content: Content };
-  responses?: Record<string, { headers?: Record<string, Header>; content?: Content }>;
-}
-/** As much of an OpenAPI document as is compared. */
-export interface Contract {
-  paths?: Record<string, Record<string, Operation>>;
-  webhooks?: Record<string, Record<string, Operation>>;
-  components?: { schemas?: Record<string, Schema>; headers?: Record<string, Header> };
+const folder = join(import.meta.dirname, 'oasdiff');
+
+/**
+ * Our own decisions where oasdiff's defaults differ. Clients depend on operation ids (generated code), on
+ * defaults, and on every declared error code and status. New statuses may come: the contract says that
+ * they are announced.
+ */
+const severityLevels = join(folder, 'severity-levels.txt');
+
+interface WebhookOperation {
+  parameters?: { name: string; in: string; required?: boolean; schema?: object }[];
+  requestBody?: { content: object };
 }
 
-/** What an application built against `released` would stumble over in `current`, a line each. */
-export const breakingChanges = (released: Contract, current: Contract): string[] => {
-  const resolver = (contract: Contract) => (schema: Schema) =>
-    schema.$ref ? (contract.components?.schemas?.[nameOf(schema.$ref)] ?? {}) : schema;
-  const resolve = { released: resolver(released), current: resolver(current) };
-  const headerOf = (contract: Contract, header: Header): Header =>
-    header.$ref ? (contract.components?.headers?.[nameOf(header.$ref)] ?? {}) : header;
+/** The parts of an OpenAPI document that the comparison rewrites. */
+export interface OpenApiDocument {
+  paths?: object;
+  webhooks?: Record<string, Record<string, WebhookOperation>>;
+}
 
-  const schemas = (
-    was: Schema | undefined,
-    now: Schema | undefined,
-    where: string,
-    direction: Direction,
-  ) => breaksOfSchema({ released: was ?? {}, current: now ?? {}, where, direction }, resolve);
+interface Change {
+  id: string;
+  text: string;
+  operation: string;
+  path: string;
+}
 
-  const contents = (
-    was: Content = {},
-    now: Content = {},
-    { where, direction }: { where: string; direction: Direction },
-  ) =>
-    both(was, now, where).flatMap(([type, before, after]) =>
-      after ? schemas(before.schema, after.schema, where, direction) : [`${type}: is gone`],
-    );
-
-  const parameters = (was: Operation, now: Operation, where: string, direction: Direction) => {
-    const keyed = ({ parameters: list = [] }: Operation) =>
-      Object.fromEntries(list.map((one) => [`${one.in} ${one.name}`, one]));
-    const before = keyed(was);
-    return [
-      ...both(before, keyed(now), where).flatMap(([name, one, other]) =>
-        other
-          ? [
-              ...schemas(one.schema, other.schema, name, direction),
-              ...(direction === 'input' && !one.required && other.required
-                ? [`${name}: must be sent now`]
-                : []),
-            ]
-          : [`${name}: is gone`],
-      ),
-      ...Object.entries(keyed(now))
-        .filter(([name, one]) => direction === 'input' && one.required && !before[name])
-        .map(([name]) => `${where} ${name}: must be sent now`),
-    ];
-  };
-
-  const answers = (was: Operation, now: Operation, where: string) =>
-    both(was.responses ?? {}, now.responses ?? {}, where).flatMap(([status, before, after]) => {
-      if (!after) return [`${status}: is gone`];
-      const headers = both(before.headers ?? {}, after.headers ?? {}, status).flatMap(
-        ([name, one, other]) => {
-          if (!other) return [`${name}: is gone`];
-          const [first, second] = [headerOf(released, one), headerOf(current, other)];
-          return [
-            ...schemas(first.schema, second.schema, name, 'output'),
-            ...(first.required && !second.required ? [`${name}: may be missing now`] : []),
-          ];
-        },
-      );
-      return [
-        ...headers,
-        ...contents(before.content, after.content, { where: status, direction: 'output' }),
-      ];
-    });
-
-  const operation = (was: Operation, now: Operation, where: string, direction: Direction) => [
-    ...(was.operationId === now.operationId ? [] : [`${where}: has another operationId`]),
-    ...(!was.security?.length && now.security?.length ? [`${where}: needs a token now`] : []),
-    ...(now.requestBody?.required && !was.requestBody?.required
-      ? [`${where}: needs a body now`]
-      : []),
-    ...parameters(was, now, where, direction),
-    ...contents(was.requestBody?.content, now.requestBody?.content, {
-      where: `${where} body`,
-      direction,
-    }),
-    ...(direction === 'input' ? answers(was, now, where) : []),
-  ];
-
-  // What we post to applications is an answer in all but name.
-  return (['paths', 'webhooks'] as const).flatMap((part) =>
-    both(released[part] ?? {}, current[part] ?? {}, '').flatMap(([path, before, after]) =>
-      after
-        ? both(before, after, path).flatMap(([where, one, other]) =>
-            other
-              ? operation(one, other, where, part === 'paths' ? 'input' : 'output')
-              : [`${where}: is gone`],
-          )
-        : [`${path}: is gone`],
-    ),
-  );
+/** Compares two OpenAPI documents with oasdiff. @returns a line for each change that breaks an application */
+export const breakingChanges = async (
+  released: OpenApiDocument,
+  current: OpenApiDocument,
+): Promise<string[]> => {
+  const oasdiff = await findGoProgram({
+    name: 'oasdiff',
+    module: folder,
+    packagePath: 'github.com/oasdiff/oasdiff',
+  });
+  const temporary = mkdtempSync(join(tmpdir(), 'payments-openapi-'));
+  try {
+    const write = (name: string, document: OpenApiDocument): string => {
+      const path = join(temporary, name);
+      writeFileSync(path, JSON.stringify(withWebhooksAsResponses(document)));
+      return path;
+    };
+    const { stdout } = await promisify(execFile)(oasdiff, [
+      'breaking',
+      write('released.json', released),
+      write('current.json', current),
+      '--severity-levels',
+      severityLevels,
+      '--format',
+      'json',
+    ]);
+    const changes = JSON.parse(stdout || '[]') as Change[]; // oasdiff's own format.
+    return changes.map(({ id, text, operation, path }) => `${operation} ${path}: ${text} (${id})`);
+  } finally {
+    rmSync(temporary, { recursive: true });
+  }
 };
 
-const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
-
-/** The released members, each with its place and what it is now. */
-const both = <T>(was: Record<string, T>, now: Record<string, T>, where: string) =>
-  Object.entries(was).map(
-    ([name, before]) => [`${where} ${name}`.trim(), before, now[name]] as const,
-  );
+/**
+ * oasdiff compares a webhook like any request: the receiver may demand less than before. Here the
+ * applications are the receivers, and what we send must stay readable for them, like a response.
+ */
+const withWebhooksAsResponses = ({ webhooks = {}, paths, ...document }: OpenApiDocument) => {
+  const asPaths = Object.entries(webhooks).map(([name, operations]) => {
+    const asOperations = Object.entries(operations).map(([method, webhook]) => {
+      const headers = (webhook.parameters ?? []).map(
+        ({ name: header, required = false, schema = {} }) => [header, { required, schema }],
+      );
+      const response = {
+        description: '',
+        headers: Object.fromEntries(headers) as object,
+        content: webhook.requestBody?.content,
+      };
+      return [method, { ...webhook, parameters: [], responses: { 200: response } }];
+    });
+    return [`/webhooks/${name}`, Object.fromEntries(asOperations)];
+  });
+  return { ...document, paths: { ...paths, ...(Object.fromEntries(asPaths) as object) } };
+};

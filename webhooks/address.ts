@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net';
 
 export interface TargetRule {
-  /** For the embedded stack and tests: this machine too, and there also plain HTTP. */
+  /** Allows loopback, over plain HTTP too. For the embedded stack and tests. */
   allowLoopback: boolean;
 }
 
 type Family = 'ipv4' | 'ipv6';
 
-const listOf = (family: Family, ranges: string[]): BlockList => {
+const createList = (family: Family, ranges: string[]): BlockList => {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', prefix] = range.split('/');
@@ -17,42 +17,59 @@ const listOf = (family: Family, ranges: string[]): BlockList => {
 };
 
 /**
- * Of IANA's special-purpose registries, RFC 9637, 9602, 9780 and 8215. A list per family: one for both
- * would take `::ffff:127.0.0.1` for this machine.
+ * Sources: IANA's special-purpose registries, RFC 9637, 9602, 9780 and 8215. Each family has its own lists:
+ * a common list would treat `::ffff:127.0.0.1` as loopback.
  */
 const lists = {
   ipv4: {
-    loopback: listOf('ipv4', ['127.0.0.0/8']),
-    allowed: listOf('ipv4', ['0.0.0.0/0']),
-    denied: listOf('ipv4', [
-      ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
-      ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24'],
-      ...['192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15'],
-      ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-      // Azure's host service: a public address that no registry lists.
+    loopback: createList('ipv4', ['127.0.0.0/8']),
+    allowed: createList('ipv4', ['0.0.0.0/0']),
+    denied: createList('ipv4', [
+      '0.0.0.0/8',
+      '10.0.0.0/8',
+      '100.64.0.0/10',
+      '127.0.0.0/8',
+      '169.254.0.0/16',
+      '172.16.0.0/12',
+      '192.0.0.0/24',
+      '192.0.2.0/24',
+      '192.31.196.0/24',
+      '192.52.193.0/24',
+      '192.88.99.0/24',
+      '192.168.0.0/16',
+      '192.175.48.0/24',
+      '198.18.0.0/15',
+      '198.51.100.0/24',
+      '203.0.113.0/24',
+      '224.0.0.0/4',
+      '240.0.0.0/4',
+      // Azure's host service, a public address that is in no registry.
       '168.63.129.16/32',
     ]),
   },
   ipv6: {
-    loopback: listOf('ipv6', ['::1/128']),
-    // Only global unicast, so that every wrapping of an IPv4 address outside it is refused.
-    allowed: listOf('ipv6', ['2000::/3']),
-    denied: listOf('ipv6', [
-      ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
+    loopback: createList('ipv6', ['::1/128']),
+    // Global unicast only. Most forms of an IPv4 address in IPv6 are outside it.
+    allowed: createList('ipv6', ['2000::/3']),
+    denied: createList('ipv6', [
+      '2001::/23',
+      '2001:db8::/32',
+      '2002::/16',
+      '2620:4f:8000::/48',
+      '3fff::/20',
     ]),
   },
 };
 
 const families: Record<number, Family> = { 4: 'ipv4', 6: 'ipv6' };
 
-/** A zone (`2000::1%eth0`) names a link of this machine: a list would judge the rest alone. */
+/** Undefined for an address with a zone (`2000::1%eth0`): a BlockList would ignore the zone. */
 const familyOf = (text: string): Family | undefined =>
   text.includes('%') ? undefined : families[isIP(text)];
 
 /**
- * Where a webhook may go: of an address as a resolver gives it, or the literal in a URL. What is no
- * address is not allowed. Asked when a URL is saved and again at every connection, of the addresses
- * its name has then.
+ * True if a webhook may go to this address, from a resolver or from a URL. Call it when a URL is saved, and
+ * again at every connection with the addresses that its name has then. False for other texts.
  */
 export const isAllowedAddress = (text: string, { allowLoopback }: TargetRule): boolean => {
   const family = familyOf(text);
@@ -64,7 +81,7 @@ export const isAllowedAddress = (text: string, { allowLoopback }: TargetRule): b
 
 const maxUrlLength = 2_048;
 
-/** What is wrong with a webhook URL, as the end of a sentence; undefined when nothing is. */
+/** The problem of a webhook URL, as the end of a sentence; undefined for a valid one. */
 export const webhookUrlProblem = (text: string, rule: TargetRule): string | undefined => {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`;
   const url = URL.parse(text);
@@ -81,12 +98,12 @@ export const webhookUrlProblem = (text: string, rule: TargetRule): string | unde
   return undefined;
 };
 
-/** `[::1]` → `::1`; a name keeps its spelling. */
+/** `[::1]` → `::1`. A name stays as it is. */
 export const hostOf = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 export const isAddress = (host: string): boolean => familyOf(host) !== undefined;
 
-/** RFC 6761: these names mean this machine, whatever a name server says. */
+/** RFC 6761: these names are always this machine. */
 export const isLocalhost = (host: string): boolean => /^(.+\.)?localhost\.?$/i.test(host);
 
 const isLoopback = (host: string): boolean => {

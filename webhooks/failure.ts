@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 
-/** Why an attempt failed, for an admin: webhook-delivery.md, section 7, and `no_url` of the contract. */
+/** The class of a failed attempt, for admins. */
 export type ErrorClass =
   | 'dns'
   | 'connect'
@@ -14,11 +14,11 @@ export type ErrorClass =
 
 export interface Failure {
   errorClass: ErrorClass;
-  /** For an admin: without addresses, which may be internal. */
+  /** For admins. Without addresses, which may be internal. */
   error: string;
 }
 
-/** A failure that is known as such where it happens. */
+/** A failure that is classified where it happens. */
 export class AttemptError extends Error {
   readonly failure: Failure;
 
@@ -29,20 +29,31 @@ export class AttemptError extends Error {
 }
 
 const connectCodes = new Set([
-  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EACCES', 'EPERM'],
-  // Only where `lacksIpv6`: it is our own otherwise.
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'EACCES',
+  'EPERM',
+  // Only if `lacksIpv6`. Otherwise the fault is ours.
   'EADDRNOTAVAIL',
 ]);
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
 const timeoutCodes = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Not the receiver's doing: such a try is repeated under the same number. */
+/** Not the receiver's fault: the activity repeats the attempt under the same number. */
 const ourOwnCodes = new Set([
-  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'],
-  ...['UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_INVALID_ARG'],
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+  'UND_ERR_INVALID_ARG',
 ]);
 
-/** Node's own, and X.509's as OpenSSL names them. */
+/** Node's codes, and those of OpenSSL for X.509. */
 const tlsCodes =
   /^(ERR_(TLS|SSL|OSSL)|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERROR_IN_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|UNSPECIFIED)/;
 
@@ -60,7 +71,7 @@ const tlsReasons: Record<string, string> = {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** This machine has no IPv6, and the receiver nothing else: a repetition would never end. */
+/** The receiver has IPv6 only and this machine has none: repeating the attempt would never end. */
 const lacksIpv6 = (error: unknown): boolean =>
   codeOf(error) === 'EADDRNOTAVAIL' &&
   error instanceof Error &&
@@ -68,18 +79,19 @@ const lacksIpv6 = (error: unknown): boolean =>
   String(error.address).includes(':');
 
 const isOurs = (error: unknown): boolean => {
-  // It may have no code, and comes of what the receiver sent all the same.
+  // It may have no code, but the receiver caused it.
   if (error instanceof errors.HTTPParserError) return false;
-  return codeOf(error) === '' || (ourOwnCodes.has(codeOf(error)) && !lacksIpv6(error));
+  const code = codeOf(error);
+  return code === '' || (ourOwnCodes.has(code) && !lacksIpv6(error));
 };
 
-/** @throws the error itself, where the fault is ours and not the receiver's */
-export const failureOf = (failed: unknown): Failure => {
-  if (failed instanceof AttemptError) return failed.failure;
-  // Of several addresses that were tried in vain, one that the receiver is to blame for.
-  const all: unknown[] = failed instanceof AggregateError ? failed.errors : [failed];
+/** @throws `thrown` itself if the fault is ours and not the receiver's */
+export const failureOf = (thrown: unknown): Failure => {
+  if (thrown instanceof AttemptError) return thrown.failure;
+  // One error for each address that was tried. One fault of the receiver is enough.
+  const all: unknown[] = thrown instanceof AggregateError ? thrown.errors : [thrown];
   const error = all.find((each) => !isOurs(each));
-  if (error === undefined) throw failed;
+  if (error === undefined) throw thrown;
   const code = codeOf(error);
   if (connectCodes.has(code))
     return { errorClass: 'connect', error: `No connection could be made: ${code}` };
@@ -88,7 +100,7 @@ export const failureOf = (failed: unknown): Failure => {
   if (tlsCodes.test(code))
     return { errorClass: 'tls', error: `${tlsReasons[code] ?? 'TLS failed'} (${code})` };
   if (error instanceof errors.HeadersOverflowError)
-    return { errorClass: 'protocol', error: 'The headers of the answer are too large' };
+    return { errorClass: 'protocol', error: 'The headers of the response are too large' };
   const detail = code && `: ${code}`;
-  return { errorClass: 'protocol', error: `The answer was not usable HTTP${detail}` };
+  return { errorClass: 'protocol', error: `The response is not valid HTTP${detail}` };
 };

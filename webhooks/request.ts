@@ -1,10 +1,8 @@
 import type { Dispatcher } from 'undici';
-import type { AttemptResult } from '../postgres/deliveries.ts';
-import type { Failure } from './failure.ts';
+import type { ErrorClass } from './failure.ts';
 import { failureOf } from './failure.ts';
-import { statusBefore } from './status-line.ts';
 
-/** Over the whole attempt: name resolution, connecting, TLS, headers and body. Contract, section 6. */
+/** For the whole attempt: name resolution, connection, TLS, headers and body. */
 export const attemptDeadlineMs = 10_000;
 const maxReadBytes = 64 * 1024;
 const maxKeptBytes = 4 * 1024;
@@ -14,122 +12,136 @@ export interface WebhookRequest {
   headers: Record<string, string>;
   body: Buffer;
   dispatcher: Pick<Dispatcher, 'dispatch'>;
-  /** Cuts the attempt short, e.g. when the worker stops. */
+  /** Aborts the attempt, e.g. when the worker stops. */
   signal: AbortSignal;
   /** Shorter in tests. */
   deadlineMs?: number;
 }
 
-/** One POST. Never throws for what the receiver does: every way to fail is a result. */
-export const post = async ({
-  deadlineMs = attemptDeadlineMs,
-  ...webhook
-}: WebhookRequest): Promise<AttemptResult> => {
-  const began = performance.now();
-  const elapsedMs = () => Math.round(performance.now() - began);
-  const cut: Cut = { made: false, stop: () => {} };
-  const stop = () => {
-    cut.made = true;
-    cut.stop();
-  };
-  const timer = setTimeout(stop, deadlineMs);
-  webhook.signal.addEventListener('abort', stop);
-  try {
-    webhook.signal.throwIfAborted();
-    const answered = await send(webhook, cut);
-    return { ...answered, durationMs: elapsedMs() };
-  } catch (error) {
-    if (webhook.signal.aborted) throw webhook.signal.reason;
-    const failed = cut.made ? outOfTime(deadlineMs) : failureOf(error);
-    const brokeOff = failed.errorClass === 'reset' ? statusBefore(error) : undefined;
-    if (brokeOff !== undefined && isAccepted(brokeOff))
-      return { ...accepted, responseStatus: brokeOff, durationMs: elapsedMs() };
-    return { ...unanswered, ...failed, durationMs: elapsedMs() };
-  } finally {
-    clearTimeout(timer);
-    webhook.signal.removeEventListener('abort', stop);
-  }
-};
-
-/** By the deadline or by the worker's stop. Lighter than a second signal, for every attempt has one. */
-interface Cut {
-  made: boolean;
-  /** Ends the exchange that is under way. */
-  stop: () => void;
-}
-
-type Answer = Omit<AttemptResult, 'durationMs'>;
-
-const unanswered = { responseStatus: null, responseBody: null, responseTruncated: false };
-
-/** The status line decides: a 2xx was received, also where its headers or its body break off. */
-const isAccepted = (status: number): boolean => status >= 200 && status < 300;
-const accepted = { ...unanswered, errorClass: null, error: null };
-
-const outOfTime = (deadlineMs: number): Failure => ({
-  errorClass: 'timeout',
-  error: `No complete answer within ${deadlineMs / 1000} seconds`,
-});
-
-type Sendable = Omit<WebhookRequest, 'signal' | 'deadlineMs'>;
-
-const send = async (webhook: Sendable, cut: Cut): Promise<Answer> => {
-  const { status, kept, bytes } = await exchange(webhook, cut);
-  const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '');
-  const answer = {
-    responseStatus: status,
-    responseBody: text === '' ? null : text,
-    responseTruncated: bytes > maxKeptBytes,
-  };
-  if (isAccepted(status)) return { ...accepted, ...answer };
-  return { ...answer, errorClass: 'http_status', error: `Answered ${status}` };
-};
-
-interface Received {
-  status: number;
-  /** The beginning of the body. */
-  kept: Buffer[];
-  /** Of the body, as far as it was read. */
-  bytes: number;
+/** The result of one POST. */
+export interface WebhookResult {
+  durationMs: number;
+  responseStatus: number | null;
+  /** Null if the receiver accepted the webhook. */
+  errorClass: ErrorClass | null;
+  error: string | null;
+  responseBody: string | null;
+  responseTruncated: boolean;
 }
 
 /**
- * One request by undici's handlers: a stream of the answer, as its `request()` makes one, would cost as
- * much as all the rest. Nothing is decompressed and no redirect is followed. From the headers on it
- * succeeds: what came before a break, or before the cut, is kept.
+ * Sends one POST. Follows no redirect and decompresses nothing. Every fault of the receiver is a result.
+ * @throws the signal's reason if it aborts the attempt, or an error if the fault is ours
  */
-const exchange = ({ url, headers, body, dispatcher }: Sendable, cut: Cut): Promise<Received> =>
+export const post = async ({
+  deadlineMs = attemptDeadlineMs,
+  signal,
+  ...webhook
+}: WebhookRequest): Promise<WebhookResult> => {
+  signal.throwIfAborted();
+  const began = performance.now();
+  const handle: AbortHandle = { aborted: false, abort: () => {} };
+  const abort = () => {
+    handle.aborted = true;
+    handle.abort();
+  };
+  const timer = setTimeout(abort, deadlineMs);
+  signal.addEventListener('abort', abort);
+  try {
+    const response = await exchange(webhook, handle);
+    return { ...toResult(response), durationMs: elapsedMs(began) };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const failure = handle.aborted ? timedOut(deadlineMs) : failureOf(error);
+    return { ...noResponse, ...failure, durationMs: elapsedMs(began) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+};
+
+/** Set by the deadline or the signal. A second AbortSignal for each attempt would cost a third of it. */
+interface AbortHandle {
+  aborted: boolean;
+  /** Ends the exchange. */
+  abort: () => void;
+}
+
+const elapsedMs = (began: number): number => Math.round(performance.now() - began);
+
+const noResponse = { responseStatus: null, responseBody: null, responseTruncated: false };
+
+const timedOut = (deadlineMs: number) => ({
+  errorClass: 'timeout' as const,
+  error: `No complete response within ${deadlineMs / 1000} seconds`,
+});
+
+interface Response {
+  status: number;
+  /** The start of the body. */
+  kept: Buffer[];
+  /** Bytes of the body that were read. */
+  bytes: number;
+}
+
+/** The status decides: a 2xx is delivered even if its body breaks off. */
+const toResult = ({ status, kept, bytes }: Response): Omit<WebhookResult, 'durationMs'> => {
+  // Postgres takes no NUL in a text.
+  const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '');
+  const isAccepted = status >= 200 && status < 300;
+  return {
+    responseStatus: status,
+    errorClass: isAccepted ? null : 'http_status',
+    error: isAccepted ? null : `The receiver answered ${status}`,
+    responseBody: text === '' ? null : text,
+    responseTruncated: bytes > maxKeptBytes,
+  };
+};
+
+/**
+ * One request with undici's handlers: its `request()` makes a stream, which costs as much as all the rest.
+ * Once the headers are complete it succeeds, with as much of the body as came before the end or the abort.
+ */
+const exchange = (
+  {
+    url,
+    headers,
+    body,
+    dispatcher,
+  }: Pick<WebhookRequest, 'url' | 'headers' | 'body' | 'dispatcher'>,
+  handle: AbortHandle,
+): Promise<Response> =>
   new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(url);
-    let received: Received | undefined;
+    let response: Response | undefined;
     const end = (error?: Error) => {
-      if (received) resolve(received);
-      else reject(error ?? new Error('An answer without a status'));
+      if (response) resolve(response);
+      else reject(error ?? new Error('The response has no status'));
     };
-    let sent: Dispatcher.DispatchController | undefined;
-    cut.stop = () => {
-      const reason = new Error('Cut short');
-      sent?.abort(reason);
+    let request: Dispatcher.DispatchController | undefined;
+    handle.abort = () => {
+      const reason = new Error('The attempt was aborted');
+      request?.abort(reason);
       end(reason);
     };
     dispatcher.dispatch(
       { origin, path: pathname + search, method: 'POST', headers, body },
       {
         onRequestStart(controller) {
-          sent = controller;
-          // It waited for a connection until now: nobody waits for it any more.
-          if (cut.made) cut.stop();
+          request = controller;
+          // It may have waited for a connection until after the abort.
+          if (handle.aborted) handle.abort();
         },
         onResponseStart(_controller, status) {
-          // Others are followed by the one that counts.
-          if (status >= 200) received = { status, kept: [], bytes: 0 };
+          // A 1xx is followed by the final status.
+          if (status >= 200) response = { status, kept: [], bytes: 0 };
         },
         onResponseData(controller, chunk) {
-          if (!received) return;
-          if (received.bytes < maxKeptBytes)
-            received.kept.push(chunk.subarray(0, maxKeptBytes - received.bytes));
-          received.bytes += chunk.length;
-          if (received.bytes >= maxReadBytes) controller.abort(new Error('Enough'));
+          if (!response) return;
+          if (response.bytes < maxKeptBytes)
+            response.kept.push(chunk.subarray(0, maxKeptBytes - response.bytes));
+          response.bytes += chunk.length;
+          if (response.bytes >= maxReadBytes) controller.abort(new Error('Enough was read'));
         },
         onResponseEnd: () => end(),
         onResponseError: (_controller, error) => end(error),

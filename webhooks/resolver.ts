@@ -1,11 +1,11 @@
-import type { NameOptions, ResolveName } from '../gateways/dns.ts';
-import { createNameResolver } from '../gateways/dns.ts';
+import type { NameOptions, ResolveName } from './dns.ts';
+import { createNameResolver } from './dns.ts';
 import { AttemptError } from './failure.ts';
 
-/** What one attempt may spend on names, out of its 10 s. */
+/** The part of an attempt's 10 s that name resolution may take. */
 const webhookBudgetMs = 4_000;
 
-/** @returns a function that throws AttemptError of class dns, or another error where the fault is ours */
+/** @returns a function that throws AttemptError of class dns, or another error if the fault is ours */
 export const createResolver = ({
   budgetMs = webhookBudgetMs,
   ...options
@@ -15,22 +15,22 @@ export const createResolver = ({
     try {
       return await resolve(hostname);
     } catch (error) {
-      throw failed(error);
+      throw toAttemptError(error);
     }
   };
 };
 
-const unknownCodes = new Set(['ENOTFOUND', 'ENODATA']);
+const unknownNameCodes = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** No name server was heard: none listens, or there was no memory or descriptor to ask one. */
+/** No name server could be reached, or this process had no memory or descriptor for the query. */
 const ourOwnCodes = new Set(['ECONNREFUSED', 'ENOMEM', 'EFILE']);
 
-const failed = (reason: unknown): Error => {
-  const code = reason instanceof Error && 'code' in reason ? String(reason.code) : '';
+const toAttemptError = (cause: unknown): Error => {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (ourOwnCodes.has(code))
-    return new Error(`The name servers cannot be asked: ${code}`, { cause: reason });
-  const error = unknownCodes.has(code)
+    return new Error(`The name servers cannot be reached: ${code}`, { cause });
+  const error = unknownNameCodes.has(code)
     ? 'The host name has no address'
-    : 'The name servers gave no answer for the host name';
-  return new AttemptError({ errorClass: 'dns', error }, { cause: reason });
+    : 'The name servers did not answer for the host name';
+  return new AttemptError({ errorClass: 'dns', error }, { cause });
 };

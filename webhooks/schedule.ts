@@ -1,8 +1,6 @@
-import type { Delivery } from '../postgres/deliveries.ts';
-
 const minuteMs = 60_000;
 
-/** What an attempt waits for after the end of the one before: source document, section 6.5. */
+/** The delay from the end of one attempt to the next. Source: service interface, section 6.5. */
 export const delaysMs = [
   1 * minuteMs,
   5 * minuteMs,
@@ -13,8 +11,26 @@ export const delaysMs = [
 
 export const attemptsPerRound = delaysMs.length + 1;
 
-/** The engine's clock and ours tick apart by less than this within one attempt. */
+/** Temporal's clock and ours drift apart by less than this within one attempt. */
 export const toleranceMs = 500;
+
+/** An attempt of the ledger. Temporal's clock is kept apart from ours: a test can skip its time. */
+export interface PastAttempt {
+  number: number;
+  /** When it was due, by Temporal's clock. */
+  scheduledAt: Date;
+  /** By the worker's clock. */
+  startedAt: Date;
+  completed: boolean;
+  durationMs: number | null;
+}
+
+export interface DeliveryProgress {
+  /** The attempts of the current round, in order. */
+  attempts: readonly PastAttempt[];
+  /** Over all rounds; 0 before the first attempt. */
+  highestNumber: number;
+}
 
 export type Step =
   | { kind: 'attempt'; number: number; indexInRound: number }
@@ -22,30 +38,38 @@ export type Step =
   | { kind: 'exhausted' };
 
 /**
- * What a try of the delivery activity has to do. The ledger decides, not the engine's attempt count:
- * a crash repeats a number and never costs one of the six.
- * @param cameAt when this try was due, or came if that was before, by the engine's clock
- * @param now by the worker's
+ * Decides what a try of the delivery activity does. The ledger counts the attempts, not Temporal: after a
+ * crash the number is repeated, so a crash never uses up one of the six attempts.
+ * @param dueAt when this try was due, or started if that was earlier, by Temporal's clock
+ * @param now by the worker's clock
  */
 export const nextStep = (
-  { attempts, highestNumber }: Pick<Delivery, 'attempts' | 'highestNumber'>,
-  { cameAt, now }: { cameAt: Date; now: Date },
+  { attempts, highestNumber }: DeliveryProgress,
+  { dueAt, now }: { dueAt: Date; now: Date },
 ): Step => {
   const last = attempts.at(-1);
   if (last && !last.completed)
     return { kind: 'attempt', number: last.number, indexInRound: attempts.length };
   if (attempts.length >= attemptsPerRound) return { kind: 'exhausted' };
-  const delayMs = delaysMs[attempts.length - 1] ?? 0;
   if (last) {
-    const spentMs = (last.durationMs ?? 0) + delayMs;
-    const byEngineMs = last.scheduledAt.getTime() + spentMs - cameAt.getTime();
-    // The last attempt may have waited in the queue, which the engine's clock does not tell: then the
-    // delay ends that much later, but not later than the worker's clock says. That one may be ahead, or
-    // behind where a test skips time.
-    const queuedMs = Math.max(last.startedAt.getTime() - last.scheduledAt.getTime(), 0);
-    const byWorkerMs = last.startedAt.getTime() + spentMs - now.getTime();
-    const restMs = Math.max(byEngineMs, Math.min(byEngineMs + queuedMs, byWorkerMs));
+    const delayMs = delaysMs[attempts.length - 1] ?? 0;
+    const restMs = remainingMs(last, delayMs, { dueAt, now });
     if (restMs > toleranceMs) return { kind: 'wait', ms: Math.min(restMs, delayMs) };
   }
   return { kind: 'attempt', number: highestNumber + 1, indexInRound: attempts.length + 1 };
+};
+
+const remainingMs = (
+  { scheduledAt, startedAt, durationMs }: PastAttempt,
+  delayMs: number,
+  { dueAt, now }: { dueAt: Date; now: Date },
+): number => {
+  const spentMs = (durationMs ?? 0) + delayMs;
+  const byTemporalMs = scheduledAt.getTime() + spentMs - dueAt.getTime();
+  // The last attempt may have waited in the task queue, which Temporal's time does not show. The delay
+  // ends that much later, but not later than the worker's clock says: the two clocks may differ, and a
+  // test may have skipped Temporal's time.
+  const queuedMs = Math.max(startedAt.getTime() - scheduledAt.getTime(), 0);
+  const byWorkerMs = startedAt.getTime() + spentMs - now.getTime();
+  return Math.max(byTemporalMs, Math.min(byTemporalMs + queuedMs, byWorkerMs));
 };

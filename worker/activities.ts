@@ -2,11 +2,12 @@ import type { Client } from '@temporalio/client';
 import { createActivities } from '../activities/index.ts';
 import { createBulkhead } from '../activities/bulkhead.ts';
 import { createWebhookDispatcher } from '../webhooks/connector.ts';
+import { createLookup, createNameResolver, resolveHost } from '../webhooks/dns.ts';
 import { attemptDeadlineMs } from '../webhooks/request.ts';
-import { createGatewayDispatcher } from '../gateways/http.ts';
+import { createGatewayDispatcher, gatewayLimits } from '../gateways/http.ts';
 import { createAdapters } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
-import type { Sql } from '../postgres/driver/connection.ts';
+import type { Sql } from '../postgres/driver/sql.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
@@ -17,7 +18,7 @@ import { createSecretBox } from '../postgres/secret-box.ts';
 import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { createSweeperQueries } from '../postgres/sweeper.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
-import type { Logger } from '../process.ts';
+import type { Logger } from '../telemetry/log.ts';
 import {
   instrumentDeliveries,
   instrumentGateways,
@@ -40,7 +41,9 @@ export interface Deps {
 export const composeActivities = ({ config, client, sql, metrics, logger }: Deps) => {
   const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
   const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
-  const gatewayDispatcher = createGatewayDispatcher();
+  const resolve = createNameResolver({ budgetMs: gatewayLimits.connectMs });
+  const lookup = createLookup((host) => resolveHost(host, resolve));
+  const gatewayDispatcher = createGatewayDispatcher({ lookup });
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const secretBox = createSecretBox(config.SECRETS_KEY);
   const now = () => new Date();

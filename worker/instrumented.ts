@@ -4,8 +4,8 @@ import type { AdapterOf } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Deliveries } from '../postgres/deliveries.ts';
 import type { PaymentOutcomes } from '../postgres/payment-outcomes.ts';
-import type { Logger } from '../process.ts';
-import { logContext } from '../process.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { logContext } from '../telemetry/log.ts';
 
 /**
  * Collaborators of the activities with what operators want to see of them around each, so that the
@@ -27,8 +27,8 @@ export const instrumentPaymentOutcomes = (
     nameApplication(payment);
     return payment;
   },
-  async end(ended, event, how) {
-    const isEnd = await paymentOutcomes.end(ended, event, how);
+  async finalize(ended, event, how) {
+    const isEnd = await paymentOutcomes.finalize(ended, event, how);
     if (!isEnd) return false;
     const { gateway, status, failureCode } = ended;
     outcomes.inc({ gateway, status, failure_code: failureCode ?? 'none' });

@@ -3,7 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import { traceHeader } from '../contract/trace.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
-import { logContext } from '../process.ts';
+import { logContext } from '../telemetry/log.ts';
 import { sweepWorkflow } from '../temporal/messages.ts';
 
 /** Around each activity: what its log lines carry, and what the sweep did. */

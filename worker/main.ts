@@ -12,7 +12,8 @@ import { openMetricsPort } from '../telemetry/port.ts';
 import { instrumentSql } from '../telemetry/query-metrics.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
-import { createLogger, currentTrace, runProcess, SetupError } from '../process.ts';
+import { createLogger, currentTrace } from '../telemetry/log.ts';
+import { runProcess, SetupError } from '../process.ts';
 import { tracedStarts } from '../temporal/messages.ts';
 import { composeActivities } from './activities.ts';
 import { connectNative } from '../temporal/native-connection.ts';
@@ -63,15 +64,15 @@ await runProcess(async () => {
   const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
-  registerBacklogMetrics(registry, createBacklogMetrics(probe).look);
+  registerBacklogMetrics(registry, createBacklogMetrics(probe).measure);
   // Before the port: the first scrape shows what counts from 0 on.
   const work = composeActivities({ config, client, sql, metrics, logger });
-  const operations = await openMetricsPort({
+  const metricsPort = await openMetricsPort({
     config,
     registry,
     dependencies: {
-      postgres: { needed: true, ask: () => probe`select 1` },
-      temporal: temporalDependency(client, { needed: true }),
+      postgres: { required: true, check: () => probe`select 1` },
+      temporal: temporalDependency(client, { required: true }),
     },
     furtherMetrics: engineMetrics.read,
   });
@@ -91,15 +92,15 @@ await runProcess(async () => {
       logger.fatal({ err: error }, 'A worker failed');
       process.exit(1);
     });
-  logger.info({ operations_port: operations.port }, 'Working');
+  logger.info({ metrics_port: metricsPort.port }, 'Working');
 
   return async () => {
-    operations.beginStop();
+    metricsPort.markStopping();
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
     await work.close();
     await connection.close();
     await Promise.all([pool.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
-    await operations.close();
+    await metricsPort.close();
   };
 });

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { readTemporalConfig } from '../config.ts';
-import { createLogger, runOnce, SetupError } from '../process.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { runOnce, SetupError } from '../process.ts';
 import { createNamespace } from '../temporal/namespace.ts';
 
 /** Once per installation, and again whenever one likes: the namespace and its search attributes. */

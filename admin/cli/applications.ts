@@ -7,84 +7,87 @@ import { command, count, group, listMax, listUpTo, option, reason, textOf } from
 import type { Io } from './io.ts';
 import { facts, table, type Output } from './output.ts';
 
-const toShow = (application: Application): Application => ({
+const redact = (application: Application): Application => ({
   ...application,
   webhookUrl: application.webhookUrl && hideQuery(application.webhookUrl),
 });
 
-const shown = (whole: Application): Output => {
-  const application = toShow(whole);
+const format = (application: Application): Output => {
+  const json = redact(application);
   const text = facts({
-    slug: application.slug,
-    status: application.status,
-    'default gateway': application.defaultGateway,
-    'callback URLs': application.callbackUrls,
-    'webhook URL': application.webhookUrl,
-    'requests a minute': application.requestsPerMinute,
-    created: application.createdAt,
+    slug: json.slug,
+    status: json.status,
+    'default gateway': json.defaultGateway,
+    'callback URLs': json.callbackUrls,
+    'webhook URL': json.webhookUrl,
+    'requests a minute': json.requestsPerMinute,
+    created: json.createdAt,
   });
-  return { text, json: application };
+  return { text, json };
 };
 
-const callbackUrls = () =>
-  option('--callback-url <url...>', 'where payers come back to; the first one is the default');
-const webhookUrl = () =>
+const callbackUrlOption = () =>
+  option('--callback-url <url...>', 'where payers return to; the first one is the default');
+const webhookUrlOption = () =>
   option(
     '--webhook-url <url>',
-    'where its events are sent, over https; - reads it from a prompt or standard input, as its query may be a key',
+    'where webhooks are sent, https only; - reads it from a prompt or standard input, as its query may be a key',
   );
 
-/** Null where none is given. An argument stays in the shell's history and in the list of processes. */
+/**
+ * Null if the option is missing. `-` reads the URL: arguments stay in the shell's history and in the list of
+ * processes.
+ */
 const readWebhookUrl = async (given: unknown, io: Io): Promise<string | null> => {
   if (given !== '-') return textOf(given);
-  const read = await io.readSecret('Webhook URL (not shown): ', (typed) => typed.trim() !== '');
-  if (read === '') throw new Refusal('No webhook URL came from standard input.');
-  return read;
+  const url = await io.readSecret('Webhook URL (not shown): ', (typed) => typed.trim() !== '');
+  if (url === '') throw new Refusal('Standard input has no webhook URL.');
+  return url;
 };
 
-const urlsOf = (value: unknown): string[] | undefined =>
+const toUrls = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.map(String) : undefined;
 
-const createCommand = (around: CliContext): Command =>
+const createCommand = (context: CliContext): Command =>
   command(
-    around,
+    context,
     {
       usage: 'create <application>',
       summary:
-        'make an application with its first webhook secret, shown once; then issue it a token',
+        'create an application with its first webhook secret, which is shown once; issue a token next',
       examples: [
         'applications create shop --gateway sandbox --callback-url https://shop.example/return --webhook-url https://shop.example/webhook',
       ],
       options: [
-        option('--gateway <slug>', 'its default gateway').makeOptionMandatory(),
-        callbackUrls().makeOptionMandatory(),
-        webhookUrl(),
+        option('--gateway <slug>', 'default gateway').makeOptionMandatory(),
+        callbackUrlOption().makeOptionMandatory(),
+        webhookUrlOption(),
         reason(),
       ],
     },
     async ({ args: [slug = ''], options, operations, io }) => {
       const application = {
         slug,
-        defaultGateway: String(options['gateway']),
-        callbackUrls: urlsOf(options['callbackUrl']) ?? [],
-        webhookUrl: await readWebhookUrl(options['webhookUrl'], io),
+        defaultGateway: String(options.gateway),
+        callbackUrls: toUrls(options.callbackUrl) ?? [],
+        webhookUrl: await readWebhookUrl(options.webhookUrl, io),
       };
-      const made = await operations.applications.create(application, textOf(options['reason']));
-      const { text, json } = shown(made.application);
+      const created = await operations.applications.create(application, textOf(options.reason));
+      const { text, json } = format(created.application);
       return {
-        text: `${text}\n\nWebhook secret, shown now and never again:\n${made.secret}`,
-        json: { application: json, webhookSecret: made.secret },
+        text: `${text}\n\nWebhook secret, which cannot be shown again:\n${created.secret}`,
+        json: { application: json, webhookSecret: created.secret },
       };
     },
   );
 
-const updateCommand = (around: CliContext): Command =>
+const updateCommand = (context: CliContext): Command =>
   command(
-    around,
+    context,
     {
       usage: 'update <application>',
       summary:
-        'change URLs, default gateway or budget; a new webhook URL holds at the next attempt',
+        'change URLs, default gateway or request budget; the next attempt uses a new webhook URL',
       examples: [
         'applications update shop --webhook-url https://shop.example/new-webhook',
         'applications update shop --webhook-url - < webhook-url',
@@ -92,84 +95,103 @@ const updateCommand = (around: CliContext): Command =>
         'applications update shop --requests-per-minute 600',
       ],
       options: [
-        callbackUrls(),
-        webhookUrl(),
+        callbackUrlOption(),
+        webhookUrlOption(),
         option('--no-webhook-url', 'remove the webhook URL'),
-        option('--gateway <slug>', 'its default gateway'),
-        option('--requests-per-minute <count>', 'its request budget').argParser(count(1_000_000)),
+        option('--gateway <slug>', 'default gateway'),
+        option('--requests-per-minute <count>', 'request budget').argParser(count(1_000_000)),
         reason(),
       ],
     },
     async ({ args: [slug = ''], options, operations, io }) => {
-      const urls = urlsOf(options['callbackUrl']);
+      const callbackUrls = toUrls(options.callbackUrl);
       const { gateway, requestsPerMinute } = options;
-      const url = await readWebhookUrl(options['webhookUrl'], io);
+      const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
       const settings = {
-        ...(urls && { callbackUrls: urls }),
-        ...(options['webhookUrl'] === false && { webhookUrl: null }),
-        ...(url !== null && { webhookUrl: url }),
+        ...(callbackUrls && { callbackUrls }),
+        ...(options.webhookUrl === false && { webhookUrl: null }),
+        ...(webhookUrl !== null && { webhookUrl }),
         ...(typeof gateway === 'string' && { defaultGateway: gateway }),
         ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
       };
       if (Object.keys(settings).length === 0)
-        throw new Refusal('Say what to change: see applications update --help.');
-      return shown(await operations.applications.update(slug, settings, textOf(options['reason'])));
+        throw new Refusal('Nothing to change: see applications update --help.');
+      return format(await operations.applications.update(slug, settings, textOf(options.reason)));
     },
   );
 
-export const applicationCommands = (around: CliContext): Command => {
-  const setStatus = (name: string, status: Application['status'], summary: string) =>
-    command(
-      around,
-      {
-        usage: `${name} <application>`,
-        summary,
-        examples: [`applications ${name} shop --reason "asked by its owner"`],
-        options: [reason()],
-      },
-      async ({ args: [slug = ''], options, operations }) =>
-        shown(await operations.applications.setStatus(slug, status, textOf(options['reason']))),
-    );
+const setStatusCommand = (
+  context: CliContext,
+  { name, status, summary }: { name: string; status: Application['status']; summary: string },
+): Command =>
+  command(
+    context,
+    {
+      usage: `${name} <application>`,
+      summary,
+      examples: [`applications ${name} shop --reason "requested by its owner"`],
+      options: [reason()],
+    },
+    async ({ args: [slug = ''], options, operations }) =>
+      format(await operations.applications.setStatus(slug, status, textOf(options.reason))),
+  );
 
-  const list = command(
-    around,
-    { usage: 'list', summary: 'all applications', examples: ['applications list --json'] },
+const listCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'list',
+      summary: 'list all applications',
+      examples: ['applications list --json'],
+    },
     async ({ operations, io }) => {
-      const all = (await listUpTo(listMax, io, (most) => operations.applications.list(most))).map(
-        toShow,
-      );
-      const rows = all.map((one) => [
-        ...[one.slug, one.status, one.defaultGateway, one.requestsPerMinute],
-        ...[one.webhookUrl, one.createdAt],
+      const found = await listUpTo(listMax, io, (max) => operations.applications.list(max));
+      const applications = found.map(redact);
+      const rows = applications.map((application) => [
+        application.slug,
+        application.status,
+        application.defaultGateway,
+        application.requestsPerMinute,
+        application.webhookUrl,
+        application.createdAt,
       ]);
       const headings = ['slug', 'status', 'gateway', 'budget', 'webhook URL', 'created'];
-      return { text: table(headings, rows, 'There are no applications.'), json: all };
+      return { text: table(headings, rows, 'There are no applications.'), json: applications };
     },
   );
 
-  const show = command(
-    around,
+const showCommand = (context: CliContext): Command =>
+  command(
+    context,
     {
       usage: 'show <application>',
-      summary: 'one application',
+      summary: 'show one application',
       examples: ['applications show shop'],
     },
-    async ({ args: [slug = ''], operations }) => shown(await operations.applications.get(slug)),
+    async ({ args: [slug = ''], operations }) => format(await operations.applications.get(slug)),
   );
 
-  return group(
+export const applicationCommands = (context: CliContext): Command =>
+  group(
     {
       name: 'applications',
-      summary: 'the systems that use the service',
+      summary: 'manage the systems that use the service',
       examples: ['applications list', 'applications create --help'],
     },
     [
-      createCommand(around),
-      list,
-      show,
-      updateCommand(around),
-      setStatus('disable', 'disabled', 'refuse its API calls; outcomes are still delivered'),
-      setStatus('enable', 'active', 'accept its API calls again'),
+      createCommand(context),
+      listCommand(context),
+      showCommand(context),
+      updateCommand(context),
+      setStatusCommand(context, {
+        name: 'disable',
+        status: 'disabled',
+        summary: 'reject API calls; webhooks are still delivered',
+      }),
+      setStatusCommand(context, {
+        name: 'enable',
+        status: 'active',
+        summary: 'accept API calls again',
+      }),
     ],
   );
-};

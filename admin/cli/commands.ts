@@ -1,19 +1,20 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Operations } from '../operations.ts';
 import { Refusal } from '../change.ts';
+import type { Operations } from '../operations.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import { clean, jsonText } from './output.ts';
 
-/** What every command is given. */
 export interface CliContext {
   io: Io;
   /** Connects at the first use: help needs neither a database nor settings. */
   open: (actor: string | undefined) => Promise<Operations>;
 }
 
-/** The answer was shown already, and was a failure. */
+/** The output was printed and reports a failure, so the exit code is 1. */
 export class ReportedError extends Error {}
+
+type Options = Readonly<Record<string, unknown>>;
 
 interface CommonOptions {
   json?: boolean;
@@ -22,25 +23,22 @@ interface CommonOptions {
 }
 
 export interface Spec {
-  /** Name and arguments, as in the help. */
+  /** Name and arguments, as the help shows them. */
   usage: string;
   summary: string;
-  /** Whole lines as they would be typed, without `npm run admin --`. */
+  /** Whole lines without `npm run admin --`. */
   examples: readonly string[];
   options?: readonly Option[];
-  /** Why these options are not understood together; null where they are. */
-  misused?: (options: Readonly<Record<string, unknown>>) => string | null;
-  /** Asks before it is done: it cannot be taken back. Null where nothing is changed. */
-  irreversible?: (
-    args: readonly string[],
-    options: Readonly<Record<string, unknown>>,
-  ) => string | null;
+  /** Returns why the options cannot be used together; null if they can. */
+  findMisuse?: (options: Options) => string | null;
+  /** Returns the sentence that the admin confirms; null if the call changes nothing. */
+  describeChange?: (args: readonly string[], options: Options) => string | null;
 }
 
 export interface Call {
-  /** In the order of the usage; a variadic one is the rest. */
+  /** In the order of the usage. A variadic argument is the rest. */
   args: readonly string[];
-  options: Readonly<Record<string, unknown>>;
+  options: Options;
   operations: Operations;
   io: Io;
 }
@@ -50,68 +48,67 @@ export const option = (flags: string, description: string): Option =>
 
 export const reason = (): Option => option('--reason <text>', 'why, for the audit log');
 
+/** Parses a whole number from 1 to `max`. */
 export const count = (max: number) => (text: string) => {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
 };
 
-/** Where nobody is logged in `--as "$USER"` is empty: the audit log would name nobody. */
-const someName = (text: string): string => {
+/** `--as "$USER"` may be empty. The audit log needs a name. */
+const actor = (text: string): string => {
   if (text.trim() !== '') return text;
-  throw new InvalidArgumentError('It must name somebody.');
+  throw new InvalidArgumentError('It must not be empty.');
 };
 
-/** The longest list that is shown at once. */
+/** The longest list that a command prints. */
 export const listMax = 1_000;
 
 export const limit = (): Option =>
-  option('--limit <count>', 'how many at most').argParser(count(listMax)).default(50);
+  option('--limit <count>', 'maximum of rows').argParser(count(listMax)).default(50);
 
-/** A list up to its limit. Where there is more, one who takes it for all of it is told so. */
+/** Gets a list of at most `max` items, and prints a note if there are more. */
 export const listUpTo = async <T>(
-  most: number,
+  max: number,
   io: Io,
-  ask: (limit: number) => Promise<T[]>,
+  list: (limit: number) => Promise<T[]>,
 ): Promise<T[]> => {
-  const found = await ask(most + 1);
-  if (found.length > most)
-    io.note(
-      `There are more than these ${most}${most < listMax ? `: --limit takes up to ${listMax}` : ''}.`,
-    );
-  return found.slice(0, most);
+  const found = await list(max + 1);
+  if (found.length > max) {
+    const advice = max < listMax ? `; --limit takes up to ${listMax}` : '';
+    io.note(`There are more than ${max}${advice}.`);
+  }
+  return found.slice(0, max);
 };
 
-/** The value of an option that was given as text. */
+/** The value of an option that takes a text; null without it. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** One command: parses, asks where it must, runs, and shows what came of it. */
+/** Makes one command: it parses, asks for a confirmation, runs and prints the output. */
 export const command = (
   { io, open }: CliContext,
-  { usage, summary, examples, options = [], misused, irreversible }: Spec,
+  { usage, summary, examples, options = [], findMisuse, describeChange }: Spec,
   run: (call: Call) => Promise<Output>,
 ): Command => {
-  const made = new Command(usage.split(' ', 1)[0]).summary(summary).description(summary);
-  const [, ...args] = usage.split(' ');
+  const [name, ...args] = usage.split(' ');
+  const made = new Command(name).summary(summary).description(summary);
   for (const argument of args) made.argument(argument);
   for (const each of options) made.addOption(each);
   made.option('--json', 'print JSON, for programs');
   made.addOption(
-    option('--as <name>', 'who does it, for the audit log (default: your user name)').argParser(
-      someName,
-    ),
+    option('--as <name>', 'your name in the audit log (default: your user name)').argParser(actor),
   );
-  if (irreversible) made.option('--yes', 'do not ask');
-  made.addHelpText('after', () => helpOf(examples));
+  if (describeChange) made.option('--yes', 'do not ask for a confirmation');
+  made.addHelpText('after', () => formatExamples(examples));
   return made.action(async (...given: unknown[]) => {
-    // Commander hands over the arguments, then the options, then itself.
+    // Commander passes the arguments, then the options, then the command.
     const values = (given.slice(0, -2) as (string | string[] | undefined)[]).flat();
     const texts = values.filter((value): value is string => value !== undefined);
     const parsed = made.opts<CommonOptions & Record<string, unknown>>();
-    const misuse = misused?.(parsed) ?? null;
+    const misuse = findMisuse?.(parsed) ?? null;
     if (misuse !== null) made.error(`error: ${misuse}`);
-    const question = irreversible?.(texts, parsed) ?? null;
-    if (question !== null && !parsed.yes) await confirm(io, question);
+    const change = describeChange?.(texts, parsed) ?? null;
+    if (change !== null && !parsed.yes) await confirm(io, change);
     const operations = await open(parsed.as);
     const { text, json, failed } = await run({ args: texts, options: parsed, operations, io });
     io.out(parsed.json ? jsonText(json) : text);
@@ -119,13 +116,13 @@ export const command = (
   });
 };
 
-const helpOf = (examples: readonly string[]): string =>
+const formatExamples = (examples: readonly string[]): string =>
   ['', 'Examples:', ...examples.map((line) => `  npm run admin -- ${line}`)].join('\n');
 
-const confirm = async (io: Io, what: string) => {
+const confirm = async (io: Io, change: string) => {
   if (!io.isInteractive)
-    throw new Refusal(`${what} This cannot be taken back: add --yes to do it without a question.`);
-  const answer = await io.ask(`${clean(what)} This cannot be taken back. Go on? (yes/no) `);
+    throw new Refusal(`${change} This cannot be undone. Add --yes to confirm it.`);
+  const answer = await io.ask(`${clean(change)} This cannot be undone. Continue? (yes/no) `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
 };
 
@@ -135,12 +132,12 @@ interface Group {
   examples: readonly string[];
 }
 
-/** Commands under one word, e.g. `tokens issue`. */
+/** Groups commands under one word, e.g. `tokens issue`. */
 export const group = (
   { name, summary, examples }: Group,
   commands: readonly Command[],
 ): Command => {
   const made = new Command(name).summary(summary).description(summary);
   for (const each of commands) made.addCommand(each);
-  return made.addHelpText('after', () => helpOf(examples));
+  return made.addHelpText('after', () => formatExamples(examples));
 };

@@ -5,10 +5,10 @@ import { command, group, option, reason, textOf } from './commands.ts';
 import type { Io } from './io.ts';
 import { table } from './output.ts';
 
-/** The built-in one, whose money is not real. */
+/** The built-in driver, which needs no credentials. */
 const sandboxDriver = 'sandbox';
 
-/** Over as many lines as it has: providers' consoles hand JSON out with line ends. */
+/** Reads JSON of several lines: the consoles of providers format it that way. */
 const readCredentials = (io: Io): Promise<string> =>
   io.readSecret('Credentials, a JSON object (not shown; end with Ctrl-D): ', isJson);
 
@@ -21,103 +21,117 @@ const isJson = (text: string): boolean => {
   }
 };
 
-const addCommand = (around: CliContext): Command =>
+const addCommand = (context: CliContext): Command =>
   command(
-    around,
+    context,
     {
       usage: 'add <gateway>',
-      summary:
-        'configure an account at a payment provider; its credentials are asked for, or piped',
+      summary: 'add an account at a payment provider; its credentials come from a prompt or a pipe',
       examples: [
         'gateways add sandbox --driver sandbox',
         'gateways add zarinpal --driver zarinpal --kind live',
         'gateways add zarinpal --driver zarinpal --kind live < credentials.json',
       ],
       options: [
-        option('--driver <name>', 'the kind of provider').makeOptionMandatory(),
+        option('--driver <name>', 'the provider').makeOptionMandatory(),
         option(
           '--kind <kind>',
-          'live, or sandbox: the test environment of a provider, all that test tokens may use; only the driver sandbox does without',
+          'live, or sandbox for the test environment of the provider, the only kind for test tokens; the driver sandbox needs none',
         ).choices([...gatewayKinds]),
         reason(),
       ],
-      // Payments of a sandbox account look as paid as those of a live one: nobody gets one unasked.
-      misused: ({ driver, kind }) =>
+      // No default: payments of a sandbox account look as paid as those of a live one.
+      findMisuse: ({ driver, kind }) =>
         driver === sandboxDriver || kind !== undefined
           ? null
           : `the driver ${String(driver)} needs a --kind: live, or sandbox for its test environment`,
     },
     async ({ args: [slug = ''], options, operations, io }) => {
-      const driver = String(options['driver']);
-      const kind = options['kind'] === 'live' ? ('live' as const) : ('sandbox' as const);
+      const driver = String(options.driver);
+      const kind = options.kind === 'live' ? 'live' : 'sandbox';
       const credentials = driver === sandboxDriver ? null : await readCredentials(io);
-      await operations.gateways.add({ slug, driver, kind, credentials }, textOf(options['reason']));
+      await operations.gateways.add({ slug, driver, kind, credentials }, textOf(options.reason));
       return { text: `Added: ${slug}`, json: { slug, driver, kind } };
     },
   );
 
-const updateCommand = (around: CliContext): Command =>
+const updateCommand = (context: CliContext): Command =>
   command(
-    around,
+    context,
     {
       usage: 'update <gateway>',
-      summary: 'give an account other credentials; they are asked for, or piped',
+      summary: 'replace the credentials of an account; they come from a prompt or a pipe',
       examples: [
         'gateways update zarinpal --reason "the key was rotated"',
         'gateways update zarinpal --yes < credentials.json',
       ],
       options: [reason()],
-      irreversible: ([slug]) =>
-        `The credentials of ${slug} are replaced at once, also for payments on their way.`,
+      describeChange: ([slug]) =>
+        `The credentials of ${slug} are replaced at once, for open payments too.`,
     },
     async ({ args: [slug = ''], options, operations, io }) => {
       const credentials = await readCredentials(io);
-      await operations.gateways.setCredentials(slug, credentials, textOf(options['reason']));
+      await operations.gateways.setCredentials(slug, credentials, textOf(options.reason));
       return { text: `Updated: ${slug}`, json: { slug } };
     },
   );
 
-export const gatewayCommands = (around: CliContext): Command => {
-  const list = command(
-    around,
-    { usage: 'list', summary: 'all gateways', examples: ['gateways list'] },
+const listCommand = (context: CliContext): Command =>
+  command(
+    context,
+    { usage: 'list', summary: 'list all gateways', examples: ['gateways list'] },
     async ({ operations }) => {
-      const all = await operations.gateways.list();
-      const rows = all.map((one) => [
-        ...[one.slug, one.driver, one.kind, one.enabled, one.hasCredentials],
+      const gateways = await operations.gateways.list();
+      const rows = gateways.map(({ slug, driver, kind, enabled, hasCredentials }) => [
+        slug,
+        driver,
+        kind,
+        enabled,
+        hasCredentials,
       ]);
       const headings = ['slug', 'driver', 'kind', 'enabled', 'credentials'];
-      return { text: table(headings, rows, 'There are no gateways.'), json: all };
+      return { text: table(headings, rows, 'There are no gateways.'), json: gateways };
     },
   );
 
-  const setEnabled = (name: string, enabled: boolean, summary: string) =>
-    command(
-      around,
-      {
-        usage: `${name} <gateway>`,
-        summary,
-        examples: [`gateways ${name} zarinpal --reason "maintenance at the provider"`],
-        options: [reason()],
-      },
-      async ({ args: [slug = ''], options, operations }) => {
-        await operations.gateways.setEnabled(slug, enabled, textOf(options['reason']));
-        return { text: `${enabled ? 'Enabled' : 'Disabled'}: ${slug}`, json: { slug, enabled } };
-      },
-    );
+const setEnabledCommand = (
+  context: CliContext,
+  { name, enabled, summary }: { name: string; enabled: boolean; summary: string },
+): Command =>
+  command(
+    context,
+    {
+      usage: `${name} <gateway>`,
+      summary,
+      examples: [`gateways ${name} zarinpal --reason "maintenance at the provider"`],
+      options: [reason()],
+    },
+    async ({ args: [slug = ''], options, operations }) => {
+      await operations.gateways.setEnabled(slug, enabled, textOf(options.reason));
+      return { text: `${enabled ? 'Enabled' : 'Disabled'}: ${slug}`, json: { slug, enabled } };
+    },
+  );
 
-  return group(
+export const gatewayCommands = (context: CliContext): Command =>
+  group(
     {
       name: 'gateways',
-      summary: 'accounts at payment providers',
+      summary: 'manage the accounts at payment providers',
       examples: ['gateways list', 'gateways add --help'],
     },
     [
-      addCommand(around),
-      updateCommand(around),
-      list,
-      setEnabled('enable', true, 'take new payments there again'),
-      setEnabled('disable', false, 'take no new payments there; those on their way go on'),
+      addCommand(context),
+      updateCommand(context),
+      listCommand(context),
+      setEnabledCommand(context, {
+        name: 'enable',
+        enabled: true,
+        summary: 'accept new payments again',
+      }),
+      setEnabledCommand(context, {
+        name: 'disable',
+        enabled: false,
+        summary: 'reject new payments; open payments continue',
+      }),
     ],
   );
-};

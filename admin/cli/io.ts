@@ -3,23 +3,23 @@ import { StringDecoder } from 'node:string_decoder';
 import { createInterface } from 'node:readline/promises';
 import { Refusal } from '../change.ts';
 
-/** What the commands see of the terminal. */
+/** The terminal, as the commands use it. */
 export interface Io {
   out: (text: string) => void;
-  /** For what is not the answer: questions, progress. */
+  /** Prints anything but the output, e.g. progress. */
   note: (text: string) => void;
-  /** A person sits there. */
+  /** False for pipes and scripts. */
   isInteractive: boolean;
   ask: (question: string) => Promise<string>;
   /**
-   * Typed without being shown, or read from standard input where nobody types. What is typed ends with
-   * the first line after which it is whole, or with Ctrl-D.
+   * Reads hidden input from the terminal, or standard input from a pipe. Hidden input ends with the first
+   * line after which `isComplete` is true, or with Ctrl-D.
    */
-  readSecret: (question: string, isWhole: (typed: string) => boolean) => Promise<string>;
+  readSecret: (question: string, isComplete: (typed: string) => boolean) => Promise<string>;
 }
 
 const maxSecretLength = 64 * 1024;
-/** What is pasted comes in pieces, one right behind the other. */
+/** Pasted text comes in several pieces within this time. */
 const quietMs = 100;
 
 export const createIo = ({
@@ -27,15 +27,15 @@ export const createIo = ({
   stdout,
   stderr,
 }: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>): Io => {
-  // Whoever reads may have had enough, like `head`: what is being done goes on to its end.
-  for (const stream of [stdout, stderr]) stream.on('error', unlessClosed);
+  // A reader like `head` may close the pipe early. The command still finishes its work.
+  for (const stream of [stdout, stderr]) stream.on('error', ignoreClosedPipe);
   const isInteractive = stdin.isTTY && stderr.isTTY;
   const ask = async (question: string) => {
     const lines = createInterface({ input: stdin, output: stderr });
     try {
       return await lines.question(question);
     } catch {
-      // Ctrl-C, or Ctrl-D: the line with the question is still open.
+      // Ctrl-C or Ctrl-D leaves the cursor behind the question.
       stderr.write('\n');
       throw new Refusal('Nothing was done.');
     } finally {
@@ -47,8 +47,8 @@ export const createIo = ({
     note: (line) => void stderr.write(`${line}\n`),
     isInteractive,
     ask,
-    async readSecret(question, isWhole) {
-      // Where the notes go elsewhere, what is typed would be shown all the same.
+    async readSecret(question, isComplete) {
+      // Not isInteractive: with stderr redirected, a terminal would still echo the input.
       if (!stdin.isTTY) {
         const piped = await text(stdin);
         if (piped.length > maxSecretLength) throw tooLong();
@@ -57,7 +57,7 @@ export const createIo = ({
       stderr.write(question);
       stdin.setRawMode(true);
       try {
-        return await typedInto(stdin, isWhole);
+        return await readHidden(stdin, isComplete);
       } finally {
         await untilQuiet(stdin);
         stdin.setRawMode(false).pause();
@@ -67,16 +67,16 @@ export const createIo = ({
   };
 };
 
-const tooLong = () => new Refusal('That is too long for credentials.');
+const tooLong = () => new Refusal('The input is too long.');
 
-const unlessClosed = (error: NodeJS.ErrnoException) => {
+const ignoreClosedPipe = (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 };
 
-/** Character by character, so that the terminal shows none of them. */
-const typedInto = (
+/** Reads character by character in raw mode, in which the terminal echoes nothing. */
+const readHidden = (
   stdin: NodeJS.ReadStream,
-  isWhole: (typed: string) => boolean,
+  isComplete: (typed: string) => boolean,
 ): Promise<string> =>
   new Promise((resolve, reject) => {
     const decoder = new StringDecoder('utf8');
@@ -88,11 +88,11 @@ const typedInto = (
     const onData = (chunk: Buffer) => {
       for (const character of decoder.write(chunk)) {
         const isLineEnd = character === '\r' || character === '\n';
-        // Ctrl-C and Ctrl-D: raw mode takes their meaning away.
+        // Raw mode passes Ctrl-C and Ctrl-D on as characters.
         const isEnd = character === '\u0004';
         if (character === '\u0003' || (isEnd && typed.trim() === ''))
           return end(() => reject(new Refusal('Nothing was done.')));
-        if (isEnd || (isLineEnd && isWhole(typed))) return end(() => resolve(typed.trim()));
+        if (isEnd || (isLineEnd && isComplete(typed))) return end(() => resolve(typed.trim()));
         if (typed.length >= maxSecretLength) return end(() => reject(tooLong()));
         if (character === '\u007f') typed = typed.slice(0, -1);
         else typed += isLineEnd ? '\n' : character;
@@ -101,7 +101,7 @@ const typedInto = (
     stdin.on('data', onData).resume();
   });
 
-/** The rest of what was pasted is secret too, and the shell would take it for commands. */
+/** Swallows the rest of a pasted secret, which the shell would run as commands. */
 const untilQuiet = (stdin: NodeJS.ReadStream): Promise<void> =>
   new Promise((resolve) => {
     const wait = () => void timer.refresh();

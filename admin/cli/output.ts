@@ -1,16 +1,18 @@
 import { isoTime } from '../../contract/time.ts';
 
-/** What a command has to say, for people and for programs. */
+/** The result of a command, for people and for programs. */
 export interface Output {
   text: string;
   json: unknown;
-  /** Shown as an answer, but by its exit code a failure. */
+  /** The exit code is 1, although the output is printed. */
   failed?: boolean;
 }
 
+export const shownOnce = 'It cannot be shown again.';
+
 /**
- * Text from outside without what moves a terminal's cursor, recolours it or turns its text around:
- * control and format characters. An order id or a receiver's answer can hold them.
+ * Removes control and format characters, which move the cursor, change colours or reverse text. Order ids
+ * and responses of receivers can hold them.
  */
 export const clean = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, (found) => (/^[\t\r\n]+$/.test(found) ? ' ' : ''));
@@ -25,17 +27,17 @@ const cellText = (cell: Cell): string => {
   return clean(String(cell));
 };
 
-/** Cells below each other, each column as wide as its widest line. */
+/** Formats rows in columns, each as wide as its widest line. */
 const columns = (rows: readonly (readonly Cell[])[]): string => {
   const cells = rows.map((row) => row.map((cell) => cellText(cell).split('\n')));
   const widths: number[] = [];
   for (const row of cells)
     for (const [column, lines] of row.entries())
       for (const line of lines) widths[column] = Math.max(widths[column] ?? 0, line.length);
-  return cells.flatMap((row) => linesOf(row, widths)).join('\n');
+  return cells.flatMap((row) => rowLines(row, widths)).join('\n');
 };
 
-const linesOf = (row: readonly string[][], widths: readonly number[]): string[] =>
+const rowLines = (row: readonly string[][], widths: readonly number[]): string[] =>
   Array.from({ length: Math.max(...row.map((lines) => lines.length)) }, (_, index) =>
     row
       .map((lines, column) => (lines[index] ?? '').padEnd(widths[column] ?? 0))
@@ -43,21 +45,21 @@ const linesOf = (row: readonly string[][], widths: readonly number[]): string[] 
       .trimEnd(),
   );
 
-/** Rows under headings; a sentence where there are none. */
+/** Rows under headings, or the sentence `ifEmpty`. */
 export const table = (
   headings: readonly string[],
   rows: readonly (readonly Cell[])[],
-  none: string,
+  ifEmpty: string,
 ): string =>
-  rows.length === 0 ? none : columns([headings.map((one) => one.toUpperCase()), ...rows]);
+  rows.length === 0 ? ifEmpty : columns([headings.map((one) => one.toUpperCase()), ...rows]);
 
-/** Names with their values, a line each. */
+/** One line for each name and value. */
 export const facts = (entries: Readonly<Record<string, Cell>>): string =>
   columns(Object.entries(entries));
 
-/** Names as the API writes them, times as everywhere, and no control character that JSON lets through. */
+/** JSON with the API's names and times, and with every control and format character escaped. */
 export const jsonText = (value: unknown): string =>
-  // Line ends are JSON.stringify's own: those inside of strings it escapes.
+  // JSON.stringify escapes line ends inside strings. The others separate lines and stay.
   JSON.stringify(toWire(value), undefined, 2).replace(
     /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu,
     (character) =>

@@ -1,38 +1,41 @@
 import { Command, CommanderError } from 'commander';
-import { isAway, isTooSlow } from '../../postgres/driver/connection.ts';
+import { isPostgresUnavailable, isQueryCanceled } from '../../postgres/driver/error-codes.ts';
 import { SetupError } from '../../process.ts';
 import { Refusal } from '../change.ts';
-import { secretCommands, tokenCommands } from './access.ts';
 import { applicationCommands } from './applications.ts';
+import { auditCommand } from './audit.ts';
 import type { CliContext } from './commands.ts';
 import { ReportedError } from './commands.ts';
+import { deliveryCommands } from './deliveries.ts';
 import { gatewayCommands } from './gateways.ts';
-import { auditCommand, purgeCommand, webhookCommands } from './others.ts';
 import { clean } from './output.ts';
-import { deliveryCommands, paymentCommands } from './payments.ts';
+import { paymentCommands } from './payments.ts';
+import { purgeCommand } from './purge.ts';
 import { reconcileCommand } from './reconcile.ts';
+import { secretCommands } from './secrets.ts';
+import { tokenCommands } from './tokens.ts';
+import { webhookCommands } from './webhook.ts';
 
-/** Done; refused or failed; not understood. */
 const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
 
 /** Runs one line of the admin. Never throws. @returns the exit code */
-export const runAdmin = async (around: CliContext, argv: readonly string[]): Promise<number> => {
+export const runAdmin = async (context: CliContext, argv: readonly string[]): Promise<number> => {
   try {
-    await createProgram(around).parseAsync([...argv], { from: 'user' });
+    await createProgram(context).parseAsync([...argv], { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-    if (!(error instanceof ReportedError)) around.io.note(sentenceOf(error));
+    if (!(error instanceof ReportedError)) context.io.note(describeError(error));
     return exitCodes.failed;
   }
 };
 
-const createProgram = (around: CliContext): Command => {
+const createProgram = (context: CliContext): Command => {
   const program = new Command('npm run admin --')
-    .description('Administers the payment service. Every change is written into an audit log.')
+    .description('Administers the payment service. Every change is recorded in an audit log.')
     .addHelpText('after', ['', 'Examples:', ...examples].join('\n'));
-  for (const add of [
+  for (const create of [
     applicationCommands,
     tokenCommands,
     secretCommands,
@@ -44,8 +47,8 @@ const createProgram = (around: CliContext): Command => {
     purgeCommand,
     auditCommand,
   ])
-    program.addCommand(add(around));
-  settle(program, around);
+    program.addCommand(create(context));
+  redirectOutput(program, context);
   return program;
 };
 
@@ -55,32 +58,32 @@ const examples = [
   '  npm run admin -- deliveries retrigger --application shop',
   '',
   'For programs: npm run --silent admin -- applications list --json',
-  'Exit codes: 0 done, 1 refused or failed, 2 not understood.',
-  'Without settings it uses the stack that npm start has brought up here.',
+  'Exit codes: 0 done, 1 refused or failed, 2 wrong usage.',
+  'Without settings, it uses the stack that npm start runs in this folder.',
 ];
 
-/** Commander ends the process and writes by itself otherwise. */
-const settle = (made: Command, around: CliContext) => {
+/** By default Commander ends the process and writes to the terminal itself. */
+const redirectOutput = (made: Command, context: CliContext) => {
   made.exitOverride().configureOutput({
-    writeOut: (text) => around.io.out(text.trimEnd()),
-    // What was typed wrongly may hold anything.
-    writeErr: (text) => around.io.note(cleanLines(text.trimEnd())),
+    writeOut: (text) => context.io.out(text.trimEnd()),
+    // The message quotes the input, which may hold control characters.
+    writeErr: (text) => context.io.note(cleanLines(text.trimEnd())),
   });
-  made.showHelpAfterError('(add --help for how to use it)');
-  for (const each of made.commands) settle(each, around);
+  made.showHelpAfterError('(add --help to see the usage)');
+  for (const each of made.commands) redirectOutput(each, context);
 };
 
 const cleanLines = (text: string): string => text.split('\n').map(clean).join('\n');
 
-const sentenceOf = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   if (error instanceof Refusal || error instanceof SetupError) return cleanLines(error.message);
-  if (isTooSlow(error))
-    return 'A statement took longer than the database is given: ask for less, or see in pg_stat_activity what holds it up.';
-  if (isAway(error))
-    return 'The database cannot be reached: start it, or correct DATABASE_URL (npm start brings up its own).';
-  return clean(`It failed: ${error instanceof Error ? withCause(error) : String(error)}`);
+  if (isQueryCanceled(error))
+    return 'A statement exceeded its time limit: ask for less, or look in pg_stat_activity for what blocks it.';
+  if (isPostgresUnavailable(error))
+    return 'Could not connect to the database: start it, or correct DATABASE_URL (npm start runs one).';
+  return clean(`Failed: ${error instanceof Error ? withCause(error) : String(error)}`);
 };
 
-/** Temporal's client says what it could not do; why, what was sent or answered says below it. */
+/** The errors of Temporal's client name the call. Their causes name the reason. */
 const withCause = ({ message, cause }: Error): string =>
   cause instanceof Error ? `${message} (${cause.message})` : message;

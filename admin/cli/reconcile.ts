@@ -6,69 +6,77 @@ import type { CliContext } from './commands.ts';
 import { command, count, option, reason, textOf } from './commands.ts';
 import { table } from './output.ts';
 
-/** What admins read; docs/operating/restoring.md says what each means. */
-export const words: Record<DifferenceKind, string> = {
-  payment_without_workflow: 'open, and no workflow runs',
-  delivery_without_workflow: 'ended, not delivered, and no workflow runs',
-  late_payment_without_workflow: 'late money, and no workflow runs',
-  delivery_overdue: 'delivery overdue, though its workflow runs',
-  payment_overdue: 'overdue, and its workflow asks no gateway',
-  end_without_delivery: 'ended without an event or a delivery',
-  workflow_without_payment: 'a workflow without a record',
+/** The texts of the command. docs/operating/restoring.md explains each of them. */
+const differenceTexts: Record<DifferenceKind, string> = {
+  payment_without_workflow: 'open payment without a workflow',
+  delivery_without_workflow: 'undelivered event without a workflow',
+  late_payment_without_workflow: 'late payment without a workflow',
+  delivery_overdue: 'delivery overdue, workflow runs',
+  payment_overdue: 'payment overdue, workflow runs',
+  end_without_delivery: 'ended payment without an event or delivery',
+  workflow_without_payment: 'workflow without a payment',
 };
 
 const instant = z.iso.datetime({ offset: true });
 
-const time = (text: string): string => {
+const parseTime = (text: string): string => {
   if (instant.safeParse(text).success) return text;
   throw new InvalidArgumentError('It must be a time like 2026-11-20T10:41:37Z.');
 };
 
-export const reconcileCommand = (around: CliContext): Command =>
+export const reconcileCommand = (context: CliContext): Command =>
   command(
-    around,
+    context,
     {
       usage: 'reconcile',
-      summary: 'every difference between the database and Temporal; exit code 1 while there is one',
+      summary:
+        'list every difference between the database and Temporal; exit code 1 if there is one',
       examples: [
         'reconcile',
-        'reconcile --mend --yes --reason "Temporal was restored"',
+        'reconcile --heal --yes --reason "Temporal was restored"',
         'reconcile --since 2026-11-20T10:41:37Z --json',
       ],
       options: [
-        option('--mend', 'start the workflows that are gone; nothing is ever ended'),
+        option('--heal', 'start the missing workflows; no workflow is ever ended'),
         option(
           '--since <time>',
-          'also closed workflows without a record that began since then',
-        ).argParser(time),
-        option('--limit <count>', 'differences at most').argParser(count(100_000)).default(1_000),
-        option('--look <count>', 'payments, deliveries and workflows looked at, of each at most')
+          'find closed workflows without a payment too, if they started after this',
+        ).argParser(parseTime),
+        option('--limit <count>', 'maximum of differences')
+          .argParser(count(100_000))
+          .default(1_000),
+        option('--scan <count>', 'maximum of payments, deliveries and workflows to read, each')
           .argParser(count(100_000_000))
           .default(100_000),
         reason(),
       ],
-      irreversible: (_, { mend }) =>
-        mend ? 'The workflow of every payment that needs one and has none is started.' : null,
+      describeChange: (_, { heal }) =>
+        heal ? 'The missing workflow of every payment that needs one is started.' : null,
     },
     async ({ options, operations }) => {
-      const since = textOf(options['since']);
+      const since = textOf(options.since);
       const found = await operations.reconcile({
         since: since === null ? null : new Date(since),
-        limit: Number(options['limit']),
-        look: Number(options['look']),
-        mend: options['mend'] === true,
-        reason: textOf(options['reason']),
+        limit: Number(options.limit),
+        scan: Number(options.scan),
+        heal: options.heal === true,
+        reason: textOf(options.reason),
       });
-      const rows = found.differences.map((one) => [
-        ...[words[one.kind], one.paymentId, one.application, one.orderId, one.status, one.at],
-        one.mended,
+      const rows = found.differences.map((difference) => [
+        differenceTexts[difference.kind],
+        difference.paymentId,
+        difference.application,
+        difference.orderId,
+        difference.status,
+        difference.at,
+        difference.healed,
       ]);
-      const headings = ['difference', 'payment', 'application', 'order', 'status', 'due', 'mended'];
-      const more = found.complete ? '' : '\nThere may be more: --limit or --look was met.';
+      const headings = ['difference', 'payment', 'application', 'order', 'status', 'due', 'healed'];
+      const more = found.complete ? '' : '\nThere may be more: --limit or --scan was reached.';
       return {
         text: table(headings, rows, 'The database and Temporal agree.') + more,
         json: found,
-        failed: !found.complete || found.differences.some(({ mended }) => !mended),
+        failed: !found.complete || found.differences.some(({ healed }) => !healed),
       };
     },
   );

@@ -1,75 +1,73 @@
 import { PaymentError } from '../../contract/errors.ts';
 import type { Owner } from '../../postgres/payments.ts';
 import type { Budget, Caller, Tokens } from '../../postgres/tokens.ts';
-import type { Logger } from '../../process.ts';
-import type { AddressLimiter } from '../http/address-limiter.ts';
-import {
-  createAddressSemaphore,
-  RepeatedRateLimitError,
-  rateLimited,
-} from '../http/address-limiter.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import { createAddressBulkhead } from '../http/address-bulkhead.ts';
+import type { RateLimiter } from '../http/rate-limiter.ts';
+import { rateLimited, RepeatedRateLimitError } from '../http/rate-limiter.ts';
 
 export interface Deps {
   tokens: Pick<Tokens, 'authenticate'>;
-  /** Counts failures: a valid token passes from any address. */
-  failures: AddressLimiter;
+  /** Counts failures only: a valid token works from any address. */
+  failures: RateLimiter;
   logger: Pick<Logger, 'warn'>;
 }
 
 export interface Credentials {
   authorization: string;
-  /** Of the client. */
+  /** The client's address. */
   address: string;
-  /** Told whose budget it is as soon as the token is known, also where the caller is refused. */
-  tell: (budget: Budget) => void;
+  /** Called when the token is valid, even if the caller is rejected then. */
+  onBudget: (budget: Budget) => void;
 }
 
 const tokenPattern = /^svc_(?:live|test)_[0-9A-Za-z]{43}$/;
 
-/** Who calls. @throws PaymentError UNAUTHENTICATED, INVALID_TOKEN, APPLICATION_DISABLED, RATE_LIMITED */
+/** @throws PaymentError UNAUTHENTICATED, INVALID_TOKEN, APPLICATION_DISABLED, RATE_LIMITED */
 export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
-  const sparing = createAddressSemaphore(failures);
+  const bulkhead = createAddressBulkhead(failures);
 
-  const failure = (address: string, token_prefix: string, problem: PaymentError) => {
-    const excess = failures.hit(address);
-    if (!excess) logger.warn({ token_prefix }, 'Authentication failed');
-    else if (!(excess instanceof RepeatedRateLimitError))
+  /** Counts and logs a failure. @returns the error to throw */
+  const failed = (address: string, token_prefix: string, error: PaymentError): PaymentError => {
+    const limitError = failures.hit(address);
+    if (!limitError) logger.warn({ token_prefix }, 'Authentication failed');
+    else if (!(limitError instanceof RepeatedRateLimitError))
       logger.warn(
         { token_prefix },
-        'Authentication failed, too often from this address: for the rest of its minute that is not logged',
+        'Authentication failed too often from this address; not logged again in this minute',
       );
-    return excess ?? problem;
+    return limitError ?? error;
   };
 
-  const lookUp = (token: string, address: string): Promise<Caller | undefined> =>
-    sparing(address, {
-      work: () => tokens.authenticate(token),
-      // Its minute may end just now; the token may be right.
-      refuse: () => failure(address, prefixOf(token), rateLimited(1)),
+  const findCaller = (token: string, address: string): Promise<Caller | undefined> =>
+    bulkhead(address, {
+      run: () => tokens.authenticate(token),
+      // The token may be valid, so the client may try again soon.
+      reject: () => failed(address, prefixOf(token), rateLimited(1)),
     });
 
-  return async ({ authorization, address, tell }: Credentials): Promise<Caller> => {
+  return async ({ authorization, address, onBudget }: Credentials): Promise<Caller> => {
     const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-    if (token === undefined) throw failure(address, 'none', unauthenticated());
-    if (!tokenPattern.test(token)) throw failure(address, 'malformed', invalid());
-    const caller = await lookUp(token, address);
-    if (caller) tell(caller.budget);
+    if (token === undefined) throw failed(address, 'none', missingToken());
+    if (!tokenPattern.test(token))
+      throw failed(address, 'malformed', new PaymentError('INVALID_TOKEN'));
+    const caller = await findCaller(token, address);
+    if (caller) onBudget(caller.budget);
     if (caller && !caller.disabled) return caller;
-    throw failure(address, prefixOf(token), caller ? disabled() : invalid());
+    const code = caller ? 'APPLICATION_DISABLED' : 'INVALID_TOKEN';
+    throw failed(address, prefixOf(token), new PaymentError(code));
   };
 };
 export type Authenticate = ReturnType<typeof createAuthenticate>;
 
-/** Whose payments a caller's are, and which of them the token may see. */
+/** The payments that this caller's token may see. */
 export const ownerOf = ({ application, mode }: Caller): Owner => ({
   application,
   test: mode === 'test',
 });
 
-/** For the log: of nothing else than what looks like a token of ours. */
+/** The part of a well-formed token that may be logged. */
 const prefixOf = (token: string) => token.slice(0, 13);
 
-const unauthenticated = () =>
+const missingToken = () =>
   new PaymentError('UNAUTHENTICATED', 'Send the header Authorization: Bearer <token>.');
-const invalid = () => new PaymentError('INVALID_TOKEN');
-const disabled = () => new PaymentError('APPLICATION_DISABLED');

@@ -1,18 +1,41 @@
-import type { ApplicationResponse } from '../../contract/responses.ts';
-import type { Handlers } from '../routes.ts';
+import { ApplicationResponse } from '../../contract/responses.ts';
+import type { Handler, Route } from '../http/route.ts';
 
-/** Who calls; authentication has read it all. */
-export const applicationHandlers: Pick<Handlers, 'getApplication'> = {
-  async getApplication({ caller }) {
-    const { slug, kind } = caller.defaultGateway;
-    const answer: ApplicationResponse = {
-      application: caller.application,
-      status: 'active',
-      default_gateway: { slug, kind },
-      callback_urls: caller.callbackUrls,
-      webhook_url: caller.webhookUrl,
-      token_mode: caller.mode,
-    };
-    return { status: 200, body: JSON.stringify(answer) };
+const exampleApplication: ApplicationResponse = {
+  application: 'shop',
+  status: 'active',
+  default_gateway: { slug: 'sandbox', kind: 'sandbox' },
+  callback_urls: ['https://shop.example/return'],
+  webhook_url: 'https://shop.example/webhook',
+  token_mode: 'test',
+};
+
+export const getApplicationRoute = {
+  method: 'GET',
+  path: '/api/v1/me',
+  access: 'application',
+  summary: 'Identify the calling application',
+  description: 'Returns the application that the token belongs to, without any secret.',
+  responses: {
+    200: {
+      description: 'The application.',
+      content: ApplicationResponse,
+      examples: { application: exampleApplication },
+    },
   },
+  errors: [],
+} as const satisfies Route;
+
+/** Authentication has read all of it. */
+export const getApplicationHandler: Handler<typeof getApplicationRoute> = async ({ caller }) => {
+  const { slug, kind } = caller.defaultGateway;
+  const application: ApplicationResponse = {
+    application: caller.application,
+    status: 'active',
+    default_gateway: { slug, kind },
+    callback_urls: caller.callbackUrls,
+    webhook_url: caller.webhookUrl,
+    token_mode: caller.mode,
+  };
+  return { status: 200, body: JSON.stringify(application) };
 };

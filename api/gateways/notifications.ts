@@ -1,128 +1,167 @@
 import type { Client } from '@temporalio/client';
 import { ServiceError } from '@temporalio/client';
+import { z } from 'zod';
 import { PaymentError } from '../../contract/errors.ts';
 import type { RecordedAccount } from '../../contract/gateway-account.ts';
 import { slugPattern } from '../../contract/ids.ts';
+import { limits } from '../../contract/limits.ts';
 import { isTerminal } from '../../contract/status.ts';
-import type { Message, Notification } from '../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../gateways/gateway.ts';
+import type {
+  Notification,
+  NotificationRequest as GatewayMessage,
+} from '../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../gateways/errors.ts';
 import type { NotificationReader } from '../../gateways/registry.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Gateways } from '../../postgres/gateways.ts';
 import type { PaymentRef, Payments } from '../../postgres/payments.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { paymentRecheckOptions, paymentWorkflow } from '../../temporal/messages.ts';
-import type { AddressLimiter } from '../http/address-limiter.ts';
-import {
-  createAddressSemaphore,
-  RepeatedRateLimitError,
-  rateLimited,
-} from '../http/address-limiter.ts';
+import { createAddressBulkhead } from '../http/address-bulkhead.ts';
+import type { RateLimiter } from '../http/rate-limiter.ts';
+import { rateLimited, RepeatedRateLimitError } from '../http/rate-limiter.ts';
+import type { Handler, RequestOf, Route, ValidationExample } from '../http/route.ts';
 import type { LatePaymentStarter } from '../payer/late-payments.ts';
-import { unsigned } from './routes.ts';
-import type { Handlers, Routes } from '../routes.ts';
-import type { RequestOf } from '../http/route.ts';
+
+const invalidSignature: ValidationExample = {
+  message: 'The signature is not valid.',
+  fields: [
+    {
+      path: 'signature',
+      rule: 'signature',
+      message: "must be the gateway's own, of these bytes and not older than 5 minutes",
+    },
+  ],
+};
+
+export const notifyOfPaymentRoute = {
+  method: 'POST',
+  path: '/api/v1/gateways/:gateway/notifications',
+  access: 'gateway',
+  summary: "Receive a gateway's notification",
+  description:
+    "A provider's servers report news of a payment here. A message without the provider's own signature " +
+    `is rejected; after ${limits.addressFailuresPerMinute} such messages in a minute a client address gets ` +
+    '`429` for further ones. A signed message is a hint, too: the service asks the gateway. The response ' +
+    "is 2xx only when the payment's workflow has received the news. Repeated messages, and messages about " +
+    'unknown payments, get `200`.',
+  params: z.object({
+    gateway: z
+      .string()
+      .regex(slugPattern)
+      .meta({ description: 'Slug of the account at the provider.' }),
+  }),
+  body: {
+    bytes: `As documented by the provider, uncompressed, at most ${limits.requestBodyKb} KB.`,
+  },
+  validationExample: invalidSignature,
+  responses: { 200: { description: 'Received.' } },
+  errors: ['NOT_FOUND'],
+} as const satisfies Route;
+
+type NotificationRequest = RequestOf<typeof notifyOfPaymentRoute>;
 
 export interface Deps {
   gateways: Pick<Gateways, 'getAccount'>;
   payments: Pick<Payments, 'getByReference'>;
   client: Client;
   startLate: LatePaymentStarter;
-  /** Undefined without the key that opens the accounts' secrets: nothing can be checked then. */
+  /** Undefined without SECRETS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
-  /** Counts what was not signed by the gateway. */
-  unverified: AddressLimiter;
+  /** Counts messages that are not signed by the gateway. */
+  unverified: RateLimiter;
   metrics: Pick<ApiMetrics, 'notifications'>;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-type NotificationRequest = RequestOf<Routes['notifyOfPayment']>;
+const signalTimeoutMs = 5_000;
 
-const deadlineMs = 5_000;
-
-/** News from gateways: checked, never believed, and answered once the payment's workflow has them. */
-export const createNotificationHandlers = (deps: Deps): Pick<Handlers, 'notifyOfPayment'> => {
-  const { gateways, payments, unverified, metrics, logger } = deps;
-
-  const sparing = createAddressSemaphore(unverified);
-
-  /** Counts what cannot be told from an attack, as failed authentication is counted. */
-  const turnAway = (request: NotificationRequest, problem: PaymentError): PaymentError =>
-    unverified.hit(request.address) ?? problem;
-  const nothingHere = (request: NotificationRequest) =>
-    turnAway(request, request.refuse('NOT_FOUND'));
-
-  const check = async (request: NotificationRequest, gateway: string): Promise<Notification> => {
-    const account = slugPattern.test(gateway) ? await gateways.getAccount(gateway) : undefined;
-    if (!account) throw nothingHere(request);
-    const body = await request.readBytes().catch((error: unknown) => {
-      throw error instanceof PaymentError ? turnAway(request, error) : error;
+/** Checks a notification and passes it to the payment's workflow before it responds. */
+export const notifyOfPaymentHandler = (deps: Deps): Handler<typeof notifyOfPaymentRoute> => {
+  const { payments, unverified, metrics, logger } = deps;
+  const bulkhead = createAddressBulkhead(unverified);
+  return async (request) => {
+    const gateway = request.params['gateway'] ?? '';
+    const notification = await bulkhead(request.address, {
+      run: () => readVerified(deps, request, gateway),
+      reject: () => counted(deps, request, rateLimited(1)),
     });
-    const told = read(deps, { header: request.header, body }, account);
-    if (!told) throw nothingHere(request);
-    if (told.result === 'refused') {
-      const problem = request.refuse('VALIDATION_FAILED', unsigned.message, {
-        details: { fields: unsigned.fields },
-      });
-      const answer = turnAway(request, problem);
-      if (!(answer instanceof RepeatedRateLimitError))
-        logger.warn({ gateway }, 'A notification was not signed by its gateway');
-      throw answer;
+    if (notification.result === 'changed') {
+      const payment = await payments.getByReference(gateway, notification.reference);
+      if (payment) await passOn(deps, payment);
+      metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
+      logger.info(
+        { gateway, payment_id: payment?.id ?? notification.paymentId },
+        payment
+          ? 'A gateway reported news of a payment'
+          : 'A gateway reported news of an unknown payment',
+      );
     }
-    return told;
-  };
-
-  return {
-    async notifyOfPayment(request) {
-      const gateway = request.params['gateway'] ?? '';
-      const told = await sparing(request.address, {
-        work: () => check(request, gateway),
-        refuse: () => turnAway(request, rateLimited(1)),
-      });
-      if (told.result === 'news') {
-        const payment = await payments.getByReference(gateway, told.reference);
-        const facts = { gateway, payment_id: payment?.id ?? told.paymentId };
-        if (payment) await pass(deps, payment);
-        metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
-        logger.info(facts, `A gateway told news of ${payment ? 'a' : 'an unknown'} payment`);
-      }
-      return { status: 200 };
-    },
+    return { status: 200 };
   };
 };
 
-/** @throws PaymentError SERVICE_UNAVAILABLE while nothing can be checked: the gateway repeats it then */
+/** @throws PaymentError for an unknown gateway, or a message that it has not signed; counted as failures */
+const readVerified = async (
+  deps: Deps,
+  request: NotificationRequest,
+  gateway: string,
+): Promise<Notification> => {
+  const account = slugPattern.test(gateway) ? await deps.gateways.getAccount(gateway) : undefined;
+  if (!account) throw counted(deps, request, request.refuse('NOT_FOUND'));
+  const body = await request.readBytes().catch((error: unknown) => {
+    throw error instanceof PaymentError ? counted(deps, request, error) : error;
+  });
+  const notification = read(deps, { header: request.header, body }, account);
+  if (!notification) throw counted(deps, request, request.refuse('NOT_FOUND'));
+  if (notification.result !== 'rejected') return notification;
+  const { message, fields } = invalidSignature;
+  const invalid = request.refuse('VALIDATION_FAILED', message, { details: { fields } });
+  const error = counted(deps, request, invalid);
+  if (!(error instanceof RepeatedRateLimitError))
+    deps.logger.warn({ gateway }, 'Rejected a notification that its gateway has not signed');
+  throw error;
+};
+
+/** Counts a failure for the client's address. @returns the error to throw */
+const counted = (
+  { unverified }: Deps,
+  { address }: NotificationRequest,
+  error: PaymentError,
+): PaymentError => unverified.hit(address) ?? error;
+
+/** @throws PaymentError SERVICE_UNAVAILABLE when the signature cannot be checked; the gateway will retry */
 const read = (
   { readNotification }: Deps,
-  message: Message,
+  message: GatewayMessage,
   account: RecordedAccount,
 ): Notification | undefined => {
   try {
     if (!readNotification) throw new GatewayUnavailable('SECRETS_KEY: is missing');
     return readNotification(message, account);
   } catch (error) {
-    if (error instanceof GatewayUnavailable) throw notNow(error);
+    if (error instanceof GatewayUnavailable) throw unavailable(error);
     throw error;
   }
 };
 
-/** @throws PaymentError SERVICE_UNAVAILABLE */
-const pass = async ({ client, startLate }: Deps, payment: PaymentRef): Promise<void> => {
+/** @throws PaymentError SERVICE_UNAVAILABLE when Temporal is not available; the gateway will retry */
+const passOn = async ({ client, startLate }: Deps, payment: PaymentRef): Promise<void> => {
   const { id, status } = payment;
   if (status === 'paid') return;
   try {
     if (isTerminal(status)) await startLate(id);
-    else await tell(client, payment);
+    else await signalRecheck(client, payment);
   } catch (error) {
-    if (error instanceof ServiceError) throw notNow(error);
+    if (error instanceof ServiceError) throw unavailable(error);
     throw error;
   }
 };
 
-const tell = (client: Client, payment: PaymentRef) =>
-  client.withDeadline(Date.now() + deadlineMs, () =>
+const signalRecheck = (client: Client, payment: PaymentRef) =>
+  client.withDeadline(Date.now() + signalTimeoutMs, () =>
     client.workflow.signalWithStart(paymentWorkflow, paymentRecheckOptions(payment)),
   );
 
-const notNow = (cause: Error) =>
-  new PaymentError('SERVICE_UNAVAILABLE', 'Notifications cannot be taken now.', { cause });
+const unavailable = (cause: Error) =>
+  new PaymentError('SERVICE_UNAVAILABLE', 'Notifications cannot be received now.', { cause });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 
 /** An address or a network, e.g. 10.0.0.0/8. */
 export interface Network {
@@ -15,30 +15,30 @@ export interface Deps {
 }
 
 /**
- * Where a request comes from, as far as it can be believed: the socket's address, and behind proxies
- * of ours the last address in X-Forwarded-For that is not one of them.
+ * Finds the address of the client: the socket's, or behind trusted proxies the last address in
+ * X-Forwarded-For that is not a trusted proxy. A client can forge every entry before that one.
  */
 export const createClientAddress = ({ trustedProxies, logger }: Deps) => {
-  let isForgotten = trustedProxies.length === 0;
+  let shouldWarn = trustedProxies.length === 0;
   const trusted = new BlockList();
   for (const { address, prefix } of trustedProxies)
     trusted.addSubnet(address, prefix, familyOf(address));
   const isTrusted = (address: string) => trusted.check(address, familyOf(address));
 
   return (req: Pick<IncomingMessage, 'headers' | 'socket'>): string => {
-    if (isForgotten && req.headers['x-forwarded-for'] !== undefined) {
-      isForgotten = false;
+    if (shouldWarn && req.headers['x-forwarded-for'] !== undefined) {
+      shouldWarn = false;
       logger.error(
-        'X-Forwarded-For came while TRUSTED_PROXIES is empty: behind a proxy all clients count as one address, and whoever uses up its limits locks the others out',
+        'Received X-Forwarded-For, but TRUSTED_PROXIES is empty: all clients behind the proxy count as one address and share its limits; set TRUSTED_PROXIES',
       );
     }
-    let client = plain(req.socket.remoteAddress ?? '') ?? '';
+    let client = normalize(req.socket.remoteAddress ?? '') ?? '';
     const forwarded = [req.headers['x-forwarded-for'] ?? []].flat().join().split(',');
     while (client !== '' && isTrusted(client)) {
-      const before = plain(forwarded.pop()?.trim() ?? '');
-      // What is no address was not written by a proxy of ours.
-      if (before === undefined) break;
-      client = before;
+      const previous = normalize(forwarded.pop()?.trim() ?? '');
+      // A trusted proxy writes addresses only; stop at anything else.
+      if (previous === undefined) break;
+      client = previous;
     }
     return client;
   };
@@ -47,15 +47,15 @@ export type ClientAddress = ReturnType<typeof createClientAddress>;
 
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
-/** An address without port, zone and IPv4-in-IPv6 dress; undefined for what is none. */
-const plain = (text: string): string | undefined => {
+/** An address without port, zone and IPv4-in-IPv6 prefix; undefined when the text is not an address. */
+const normalize = (text: string): string | undefined => {
   const [, host = text] = /^(?:\[([^\]]+)\]|([\d.]+):\d+)/.exec(text) ?? [];
   const withoutPort = /^[\d.]+:\d+$/.test(host) ? host.slice(0, host.indexOf(':')) : host;
   const address = withoutPort.replace(/%.*$/, '').replace(/^::ffff:(?=[\d.]+$)/i, '');
   return isIP(address) ? address : undefined;
 };
 
-/** Whom to count an address as: a household of IPv6 has a whole /64. */
+/** The key under which limits count an address: IPv6 by its /64, because one household has a whole /64. */
 export const rateLimitKey = (address: string): string => {
   if (isIP(address) !== 6) return address;
   // URL writes every form, also with an embedded IPv4, as groups of hex without leading zeros.

@@ -1,9 +1,10 @@
-const most = 10_000;
+const entriesMax = 10_000;
 
-/** Sets a key of what is remembered of the latest alone: the one that was set longest ago makes room. */
-export const setRecent = <K, V>(latest: Map<K, V>, key: K, value: V): void => {
-  latest.delete(key);
-  latest.set(key, value);
-  const [oldest] = latest.keys();
-  if (latest.size > most && oldest !== undefined) latest.delete(oldest);
+/** Sets a key, and evicts the key that was set longest ago when there are too many. */
+export const setRecent = <K, V>(entries: Map<K, V>, key: K, value: V): void => {
+  // A Map iterates in order of insertion; setting a key again does not move it.
+  entries.delete(key);
+  entries.set(key, value);
+  const [oldest] = entries.keys();
+  if (entries.size > entriesMax && oldest !== undefined) entries.delete(oldest);
 };

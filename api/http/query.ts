@@ -3,11 +3,11 @@ import { fieldErrors } from '../../contract/create-payment.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import { PaymentError } from '../../contract/errors.ts';
 
-export type ReadQuery = (text: string) => Record<string, unknown>;
+export type QueryReader = (text: string) => Record<string, unknown>;
 
-/** Parses query parameters by a row's schema. @throws PaymentError VALIDATION_FAILED */
-export const createQueryReader = (schema: z.ZodObject): ReadQuery => {
-  // Once: zod compiles a schema when it is first used.
+/** The reader parses a query by a route's schema. @throws PaymentError VALIDATION_FAILED */
+export const createQueryReader = (schema: z.ZodObject): QueryReader => {
+  // One schema object for all requests: zod compiles a schema on its first use.
   const strict = schema.strict();
   return (text) => readQuery(strict, text);
 };
@@ -15,12 +15,13 @@ export const createQueryReader = (schema: z.ZodObject): ReadQuery => {
 const readQuery = (schema: z.ZodObject, text: string): Record<string, unknown> => {
   const given = new URLSearchParams(text);
   const parsed = schema.safeParse(Object.fromEntries(given));
+  const repeated = repeatedNames(given).map((path) => ({
+    path,
+    rule: 'repeated',
+    message: 'must be given once',
+  }));
   const problems: FieldError[] = [
-    ...repeatedNames(given).map((path) => ({
-      path,
-      rule: 'repeated',
-      message: 'must be given once',
-    })),
+    ...repeated,
     ...(parsed.success ? [] : fieldErrors(parsed.error)),
   ];
   if (parsed.success && problems.length === 0) return parsed.data;
@@ -29,7 +30,7 @@ const readQuery = (schema: z.ZodObject, text: string): Record<string, unknown> =
   });
 };
 
-/** In one pass: a query may have thousands of names, and to look for each would take as many. */
+/** Linear in the number of names: a query has room for thousands. */
 const repeatedNames = (given: URLSearchParams): string[] => {
   const seen = new Set<string>();
   const repeated = new Set<string>();

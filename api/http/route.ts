@@ -3,65 +3,63 @@ import type { ErrorCode, ErrorDetails, FieldError, PaymentError } from '../../co
 import type { errors } from '../../contract/errors.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import type { Caller } from '../../postgres/tokens.ts';
-import type { HeaderName } from './headers.ts';
+import type { HeaderName } from './response-headers.ts';
 
-/** The media types of answers; a `page` is for a payer's browser. */
+/** The body of a response: JSON by a schema, a `page` for a payer's browser, or an `asset` of a page. */
 export type Content = z.ZodType | 'page' | 'asset';
 
-/** One answer of a route when all is well. */
-export interface ReplySpec {
+/** A successful response of a route. */
+export interface ResponseSpec {
   description: string;
-  /** Those it always has, beside what every answer of its kind has. */
+  /** Always present, in addition to the headers of every response. */
   headers?: readonly HeaderName[];
-  /** Those it may have. */
   optionalHeaders?: readonly HeaderName[];
   content?: Content;
   examples?: Readonly<Record<string, unknown>>;
-  /** What can be done next with the payment of this answer, by the names of routes. */
+  /** Names of routes that can follow with the payment of this response. */
   links?: readonly string[];
 }
 
-/** Of VALIDATION_FAILED. */
-export interface Invalid {
+/** An example of a VALIDATION_FAILED response. */
+export interface ValidationExample {
   message: string;
   fields: readonly FieldError[];
 }
 
 /**
- * One row of the table of routes: all that is known of a route but what it does. The router, the
- * checks of queries, the OpenAPI document and the tests read it. What stands in a path, a header or a
- * body is judged by its handler, since each answers something else where it is wrong.
+ * One row of the table of routes: everything about a route except its behaviour. The router, the
+ * validation of queries, the OpenAPI document and the tests read it. Handlers validate path parameters,
+ * headers and bodies, because each responds differently to invalid ones.
  */
 export interface Route {
   method: 'GET' | 'POST';
   /** From the root, with `:name` for parameters. */
   path: string;
   /**
-   * `application`: with its bearer token, answered in JSON. `payer`: whoever holds a payment's link
-   * in a browser, answered with pages and redirects. `gateway`: a provider's server, known by its
-   * signature. `anyone`: the contract itself.
+   * `application`: needs a bearer token, responds with JSON. `payer`: needs the link of a payment,
+   * responds to a browser with pages and redirects. `gateway`: a provider's server, authenticated by its
+   * signature. `anyone`: public.
    */
   access: 'application' | 'payer' | 'gateway' | 'anyone';
   summary: string;
   description: string;
   params?: z.ZodObject;
-  /** Checked before the handler runs; unknown and repeated parameters are refused. */
+  /** Validated before the handler runs; unknown and repeated parameters are rejected. */
   query?: z.ZodObject;
   /** By lower-case name. */
   headers?: z.ZodObject;
   body?:
     | { json: z.ZodType; examples: Readonly<Record<string, unknown>> }
     | { form: z.ZodObject }
-    /** Taken as it is; the text says what it has to be. */
+    /** Raw bytes; the text describes them. */
     | { bytes: string };
-  /** What it answers, for example, where something in a request is not valid. */
-  invalid?: Invalid;
-  replies: Readonly<Record<number, ReplySpec>>;
-  /** What it can be refused with, beside what follows from the rest of the row. */
+  validationExample?: ValidationExample;
+  responses: Readonly<Record<number, ResponseSpec>>;
+  /** Error codes of its handler, in addition to those that follow from the rest of the row. */
   errors: readonly ErrorCode[];
 }
 
-const implied = {
+const impliedErrors = {
   always: ['METHOD_NOT_ALLOWED', 'INTERNAL', 'SERVICE_UNAVAILABLE'],
   application: ['UNAUTHENTICATED', 'INVALID_TOKEN', 'APPLICATION_DISABLED', 'RATE_LIMITED'],
   payer: ['RATE_LIMITED'],
@@ -71,59 +69,61 @@ const implied = {
   text: ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
   bytes: ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_FAILED'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
-type Implied = { [Part in keyof typeof implied]: (typeof implied)[Part][number] };
+type ImpliedErrors = { [Part in keyof typeof impliedErrors]: (typeof impliedErrors)[Part][number] };
 
-/** Every code a route can be refused with. */
-export const codesOf = (route: Route): ErrorCode[] => [
+/** Every error code that a route can respond with. */
+export const errorCodes = (route: Route): ErrorCode[] => [
   ...new Set([
     ...route.errors,
-    ...implied[route.access],
-    ...(route.query ? implied.query : []),
-    ...(route.body ? implied['bytes' in route.body ? 'bytes' : 'text'] : []),
-    ...implied.always,
+    ...impliedErrors[route.access],
+    ...(route.query ? impliedErrors.query : []),
+    ...(route.body ? impliedErrors['bytes' in route.body ? 'bytes' : 'text'] : []),
+    ...impliedErrors.always,
   ]),
 ];
 
 type Has<R, Part extends string, Type> = R extends Record<Part, Type> ? true : false;
 
+/** The error codes that a handler of this route may throw. */
 export type CodeOf<R extends Route> =
   | R['errors'][number]
-  | Implied['always' | R['access']]
-  | (Has<R, 'query', z.ZodObject> extends true ? Implied['query'] : never)
-  | (Has<R, 'body', object> extends true ? Implied['text'] : never);
+  | ImpliedErrors['always' | R['access']]
+  | (Has<R, 'query', z.ZodObject> extends true ? ImpliedErrors['query'] : never)
+  | (Has<R, 'body', object> extends true ? ImpliedErrors['text'] : never);
 
-/** What a handler may answer: declared statuses; pages say a refusal themselves. */
+/** The statuses that a handler of this route may return; a payer's page may also return error statuses. */
 export type StatusOf<R extends Route> =
-  | (keyof R['replies'] & number)
+  | (keyof R['responses'] & number)
   | (R['access'] extends 'payer' ? (typeof errors)[CodeOf<R>]['status'] : never);
 
-export interface Reply<Status extends number = number> {
+export interface HandlerResult<Status extends number = number> {
   status: Status;
   headers?: Record<string, string>;
   /** JSON text, or an HTML page for a payer's route. */
   body?: string | Buffer;
 }
 
-/** A failure of this route: only a declared code compiles. To be thrown. */
+/** Makes the error to throw; an undeclared code does not compile. */
 export type Refuse<Code extends ErrorCode> = (
   code: Code,
-  /** Without one, what the code means. */
+  /** The code's meaning by default. */
   message?: string,
   options?: ErrorOptions & { details?: ErrorDetails },
 ) => PaymentError;
 
-/** What a handler sees of a request. */
+/** The part of a request that every handler sees. */
 export interface RouteRequest<Code extends ErrorCode = never> {
   params: Readonly<Record<string, string>>;
   /** The value of a header; undefined when it is absent. */
   header(name: string): string | undefined;
-  /** A header line by line: `header` joins lines with a comma. Costs as much as reading all headers again. */
+  /** Each line of a header; `header` joins them with a comma. As expensive as parsing all headers again. */
   headerLines(name: string): readonly string[];
   refuse: Refuse<Code>;
-  /** Aborts when the client hangs up. */
+  /** Aborts when the client disconnects. */
   disconnectSignal(): AbortSignal;
 }
-export interface BodyReaders {
+
+interface BodyReaders {
   /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
   readJson(): Promise<JsonNode>;
   /** @throws PaymentError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON */
@@ -132,7 +132,7 @@ export interface BodyReaders {
   readBytes(): Promise<Buffer>;
 }
 
-/** Of a route: its parts by what the row declares, so that nothing undeclared can be read. */
+/** A request as the handler of this route sees it: reading an undeclared part does not compile. */
 export type RequestOf<R extends Route> = RouteRequest<CodeOf<R>> &
   (R['access'] extends 'application' ? { caller: Caller } : unknown) &
   (R['access'] extends 'payer' ? Pick<AnyRequest, 'search'> : unknown) &
@@ -142,15 +142,18 @@ export type RequestOf<R extends Route> = RouteRequest<CodeOf<R>> &
   (R extends { body: { form: z.ZodType } } ? Pick<BodyReaders, 'readForm'> : unknown) &
   (R extends { body: { bytes: string } } ? Pick<BodyReaders, 'readBytes'> : unknown);
 
-export type Handler<R extends Route> = (request: RequestOf<R>) => Promise<Reply<StatusOf<R>>>;
+/** Returning an undeclared status does not compile. */
+export type Handler<R extends Route> = (
+  request: RequestOf<R>,
+) => Promise<HandlerResult<StatusOf<R>>>;
 
-/** What the application hands to every handler; each sees of it what its row declares. */
+/** The whole request, as the application passes it to every handler. */
 export type AnyRequest = RouteRequest<ErrorCode> &
   BodyReaders & {
     caller: Caller;
     query: never;
-    /** The client's, as limits count it. */
+    /** The client's address, as limits count it. */
     address: string;
-    /** What a payer's browser brings along, whatever that is. */
+    /** The query parameters of a payer's browser, not validated. */
     search(): URLSearchParams;
   };

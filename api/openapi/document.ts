@@ -2,24 +2,24 @@ import { z } from 'zod';
 import type { CreateDocumentOptions } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
 import { EventBody, EventHeaders } from '../../contract/event-schema.ts';
-import type { Answer } from '../http/responses.ts';
-import { responsesOf } from '../http/responses.ts';
-import type { HeaderName } from '../http/headers.ts';
-import { headers } from '../http/headers.ts';
-import { guide, tags } from './guide.ts';
+import type { DeclaredResponse } from '../http/declared-responses.ts';
+import { declaredResponses } from '../http/declared-responses.ts';
+import type { HeaderName } from '../http/response-headers.ts';
+import { responseHeaders } from '../http/response-headers.ts';
 import type { Route } from '../http/route.ts';
-import { eventExamples } from './examples.ts';
+import { eventExamples } from '../payments/payment-examples.ts';
 import { routes } from '../routes.ts';
+import { guide, tags } from './guide.ts';
 
-/** Rises with every change that an application can see. */
+/** Increases with every change that an application can see. */
 const contractVersion = '1.0.0';
 
-/** The whole contract as an OpenAPI 3.1 document, from the table of routes. */
+/** Makes the contract as an OpenAPI 3.1 document from the table of routes. */
 export const createOpenApi = (publicBaseUrl: string) => {
   const paths: Record<string, Record<string, object>> = {};
   for (const [name, route] of Object.entries<Route>(routes)) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(name, route);
+    (paths[path] ??= {})[route.method.toLowerCase()] = operation(name, route);
   }
   const document = createDocument(
     {
@@ -46,7 +46,7 @@ export const createOpenApi = (publicBaseUrl: string) => {
   return { ...document, components: sorted(document.components ?? {}) };
 };
 
-/** Components in order of their names, so that a new route does not move them all. */
+/** Sorts components by name, so that a new route does not reorder them. */
 const sorted = <T extends object>(components: T): T =>
   Object.fromEntries(
     Object.entries(components).map(([kind, members]: [string, object]) => [
@@ -57,38 +57,40 @@ const sorted = <T extends object>(components: T): T =>
     ]),
   ) as T; // The same members, in another order.
 
-const operationOf = (name: string, route: Route) => ({
+const operation = (name: string, route: Route) => ({
   operationId: name,
-  tags: [tagOf[route.access]],
+  tags: [tagByAccess[route.access]],
   summary: route.summary,
   description: route.description,
   security: route.access === 'application' ? [{ bearer: [] }] : [],
   requestParams: {
     ...(route.params && { path: route.params }),
     ...(route.query && { query: route.query }),
-    ...(route.headers && { header: named(route.headers) }),
+    ...(route.headers && { header: withDisplayNames(route.headers) }),
   },
-  ...(route.body && { requestBody: bodyOf(route.body) }),
-  responses: openApiResponses(route),
+  ...(route.body && { requestBody: requestBody(route.body) }),
+  responses: operationResponses(route),
 });
 
-const tagOf = {
+const tagByAccess = {
   application: 'Payments',
   payer: 'Payer pages',
   gateway: 'Gateways',
   anyone: 'Contract',
 } as const;
 
-/** Header names as people write them. */
-const written = (name: string) =>
+/** The usual capitalization of a header name. */
+const displayName = (name: string) =>
   name
     .replaceAll(/(^|-)\w/g, (letter) => letter.toUpperCase())
     .replace('Ratelimit', 'RateLimit')
     .replace('Www', 'WWW');
 
-const named = (schema: z.ZodObject) =>
+const withDisplayNames = (schema: z.ZodObject) =>
   z.object(
-    Object.fromEntries(Object.entries(schema.shape).map(([name, type]) => [written(name), type])),
+    Object.fromEntries(
+      Object.entries(schema.shape).map(([name, type]) => [displayName(name), type]),
+    ),
   );
 
 const examplesOf = (examples: Readonly<Record<string, unknown>>) =>
@@ -100,7 +102,7 @@ const examplesOf = (examples: Readonly<Record<string, unknown>>) =>
       }
     : {};
 
-const bodyOf = (body: NonNullable<Route['body']>) => {
+const requestBody = (body: NonNullable<Route['body']>) => {
   if ('bytes' in body)
     return { required: true, description: body.bytes, content: { '*/*': { schema: {} } } };
   return {
@@ -112,44 +114,51 @@ const bodyOf = (body: NonNullable<Route['body']>) => {
   };
 };
 
-const openApiResponses = (route: Route): Record<string, object> => {
-  const byStatus = Map.groupBy(responsesOf(route), ({ status }) => status);
-  // By their numbers, in which JavaScript keeps such names.
-  return Object.fromEntries([...byStatus].map(([status, of]) => [status, responseOf(of)]));
+const operationResponses = (route: Route): Record<string, object> => {
+  const byStatus = Map.groupBy(declaredResponses(route), ({ status }) => status);
+  // JavaScript orders these keys by number.
+  return Object.fromEntries(
+    [...byStatus].map(([status, declared]) => [status, combinedResponse(declared)]),
+  );
 };
 
-/** What several answers of one status have in common, and what each may have. */
-const responseOf = (answers: Answer[]) => {
+/** OpenAPI has one response for each status; a header is required if all responses of the status have it. */
+const combinedResponse = (declared: DeclaredResponse[]) => {
   const names = new Set(
-    answers.flatMap(({ requiredHeaders, optionalHeaders }) => [
+    declared.flatMap(({ requiredHeaders, optionalHeaders }) => [
       ...requiredHeaders,
       ...optionalHeaders,
     ]),
   );
-  const isAlways = (name: HeaderName) =>
-    answers.every(({ requiredHeaders }) => requiredHeaders.includes(name));
-  const links = [...new Set(answers.flatMap((answer) => answer.links))];
+  const isRequired = (name: HeaderName) =>
+    declared.every(({ requiredHeaders }) => requiredHeaders.includes(name));
+  const links = [...new Set(declared.flatMap((response) => response.links))];
   return {
-    description: answers.map(({ description }) => description).join('\n\n'),
+    description: declared.map(({ description }) => description).join('\n\n'),
     headers: z.object(
       Object.fromEntries(
         [...names].map((name) => {
-          const { description, schema } = headers[name];
-          return isAlways(name)
-            ? [written(name), schema.meta({ description, header: { id: written(name) } })]
-            : [written(name), schema.meta({ description }).optional()];
+          const { description, schema } = responseHeaders[name];
+          const id = displayName(name);
+          return isRequired(name)
+            ? [id, schema.meta({ description, header: { id } })]
+            : [id, schema.meta({ description }).optional()];
         }),
       ),
     ),
-    content: contentOf(answers),
+    content: combinedContent(declared),
     ...(links.length > 0 && { links: Object.fromEntries(links.map(linkTo)) }),
   };
 };
 
-const contentOf = (answers: Answer[]) => {
-  const schemas = answers.flatMap(({ content }) => (content instanceof z.ZodType ? [content] : []));
+const combinedContent = (declared: DeclaredResponse[]) => {
+  const schemas = declared.flatMap(({ content }) =>
+    content instanceof z.ZodType ? [content] : [],
+  );
   const [first, ...others] = new Set(schemas);
-  const examples = Object.fromEntries(answers.flatMap((answer) => Object.entries(answer.examples)));
+  const examples = Object.fromEntries(
+    declared.flatMap((response) => Object.entries(response.examples)),
+  );
   return {
     ...(first && {
       'application/json': {
@@ -157,10 +166,10 @@ const contentOf = (answers: Answer[]) => {
         ...examplesOf(examples),
       },
     }),
-    ...(answers.some(({ content }) => content === 'page') && {
+    ...(declared.some(({ content }) => content === 'page') && {
       'text/html': { schema: z.string() },
     }),
-    ...(answers.some(({ content }) => content === 'asset') && {
+    ...(declared.some(({ content }) => content === 'asset') && {
       '*/*': { schema: {} },
     }),
   };
@@ -173,24 +182,29 @@ const webhook = {
   operationId: 'paymentEnded',
   summary: 'A payment has ended',
   description:
-    "Posted to the application's webhook URL, signed, once for each payment: at once, and after a " +
-    'failed attempt again after 1 minute, 5 minutes, 30 minutes, 2 hours and 12 hours. Redirects ' +
-    'are not followed. An application that had no webhook URL when the payment ended never gets its ' +
-    'event, also not when it adds one later.',
+    "Each payment sends one signed event to the application's webhook URL when it ends. A failed " +
+    'attempt is repeated after 1 minute, 5 minutes, 30 minutes, 2 hours and 12 hours. Redirects are ' +
+    'not followed. If the application had no webhook URL when the payment ended, the event is never ' +
+    'sent, even if a URL is added later.',
   security: [],
   requestParams: { header: EventHeaders },
-  requestBody: bodyOf({ json: EventBody, examples: eventExamples }),
+  requestBody: requestBody({ json: EventBody, examples: eventExamples }),
   responses: {
-    '2XX': { description: 'Taken. Answer within 10 seconds; anything else is a failed attempt.' },
-    '4XX': { description: 'A failed attempt, as is every other status.' },
+    '2XX': {
+      description: 'Received. Respond within 10 seconds; a later response is a failed attempt.',
+    },
+    '4XX': { description: 'A failed attempt, like every status that is not 2xx.' },
   },
 };
 
-/** Readers must bear new fields, and a format says more than its pattern of 400 characters. */
+/**
+ * Shortens and opens the schemas: a format says more than its pattern of 400 characters, and readers must
+ * accept new fields.
+ */
 const override: NonNullable<CreateDocumentOptions['override']> = ({ jsonSchema, io }) => {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-  // Without it generators make 32 bits, which a payment of 22 million euros, or of 2.2 billion rials, overflows.
+  // Generators make 32 bits by default; 22 million euros or 2.2 billion rials overflow that.
   if (jsonSchema.type === 'integer' && (jsonSchema.maximum ?? 0) > 0x7f_ff_ff_ff)
     jsonSchema.format = 'int64';
   if (io === 'output' && jsonSchema.additionalProperties === false)

@@ -1,23 +1,23 @@
 import { limits } from '../../contract/limits.ts';
 
-/** What no single operation says. */
-export const guide = `Create a payment, send the payer to its \`checkout_url\`, and learn the outcome from the signed webhook or from the verify operation. The payer's return to the callback URL carries no signature and proves nothing.
+/** The general part of the contract: everything that does not belong to one operation. */
+export const guide = `Create a payment, send the payer to its \`checkout_url\`, and learn the outcome from the signed webhook or from the verify operation. The payer's return to the callback URL is not signed and proves nothing.
 
 **Money** is in integer minor units of the ISO 4217 currency, e.g. cents; IRR in whole rials. **Times** are ISO 8601 in UTC with milliseconds, written \`+00:00\`.
 
-**Tokens.** A live token may use any enabled gateway, one of a test environment too, and sees payments with \`test\` = false, which all of its own have; a test token uses sandbox gateways only and sees payments with \`test\` = true. Another application's payments, and those of the other mode, are not found. Revoking a token or disabling an application holds from the very next request.
+**Tokens.** A live token may use any enabled gateway, sandbox gateways included; its payments have \`test\` = false, and it sees only such payments. A test token may use sandbox gateways only; its payments have \`test\` = true, and it sees only such payments. The payments of another application, or of the other mode, respond \`404\`. Revoking a token or disabling an application takes effect on the next request.
 
-**Budget.** ${limits.requestsPerMinute} requests in a clock minute for each application over all its tokens, unless an admin has set another number; \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell it. Failed authentication is throttled for each client address: ${limits.failuresPerMinute} failures a minute. Payer pages: 60 requests a minute for each address, unless whoever runs the service has set another number.
+**Budget.** An application may make ${limits.applicationRequestsPerMinute} requests in a clock minute over all its tokens, unless an admin has set another number; \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` show it. A client address may fail to authenticate ${limits.addressFailuresPerMinute} times a minute; further failures get \`429\`. Payer pages: 60 requests a minute for each address, unless the operator has set another number.
 
-**Connections** are cut off where a request takes more than ${limits.requestSeconds} seconds to arrive, where its answer is not taken within ${limits.takenSeconds} seconds, and where more than ${limits.unanswered} requests are sent ahead of their answers. What is no HTTP is answered 400, a head of more than ${limits.headKb} KB or ${limits.headLines} lines 431 and one that takes more than ${limits.headSeconds} seconds 408, without a body, and the log has no line of them. A process that has too much to do answers 503 \`SERVICE_UNAVAILABLE\` with \`Retry-After\`.
+**Connections.** A request must arrive within ${limits.requestSeconds} seconds; a connection is closed when nothing of a response is taken for ${limits.responseIdleSeconds} seconds. Malformed HTTP gets \`400\`, a request head over ${limits.requestHeadKb} KB or ${limits.requestHeaders} lines \`431\`, and one that takes longer than ${limits.requestHeadSeconds} seconds \`408\`; these responses have no body and are not logged. An overloaded process responds \`503\` \`SERVICE_UNAVAILABLE\` with \`Retry-After\`.
 
-**Errors** are \`{"error": {code, message, details?, request_id}}\`; act on \`code\`, the message is for people. \`details.fields\` tells everything wrong at once, up to ${limits.problems} problems. A path that does not exist answers 404 \`NOT_FOUND\`, a method the path does not have 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`; one that HTTP does not know, with all that the service has, whatever the path, and without a line in the log. Every GET operation answers HEAD too.
+**Errors** are \`{"error": {code, message, details?, request_id}}\`. Act on \`code\`; the message is for people. \`details.fields\` lists everything wrong at once, up to ${limits.reportedProblems} problems. An unknown path gets 404 \`NOT_FOUND\`. A method that a path does not support gets 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`. An unknown HTTP method gets 405 on any path, with every method of the service in \`Allow\`; it is not logged. Every GET operation also supports HEAD.
 
-**Versions.** Within v1 optional fields, announced statuses and endpoints may be added: ignore what you do not know. Anything else comes as v2, with v1 served beside it for at least 12 months and \`Deprecation\` and \`Sunset\` headers.`;
+**Versions.** Within v1, optional fields, announced statuses and endpoints may be added: ignore what you do not know. Every other change comes as v2, with v1 served beside it for at least 12 months and \`Deprecation\` and \`Sunset\` headers.`;
 
 export const tags = {
   Payments: 'For applications, with a bearer token.',
-  Gateways: "For payment providers' servers, known by their signature.",
-  'Payer pages': "Opened by the payer's browser; whoever holds the link may open it.",
+  Gateways: "For payment providers' servers, authenticated by their signature.",
+  'Payer pages': "Opened by the payer's browser; anyone who has the link may open it.",
   Contract: 'This document and the page that shows it.',
 } as const;

@@ -23,7 +23,7 @@ export const createLatePaymentStarter =
   };
 export type LatePaymentStarter = ReturnType<typeof createLatePaymentStarter>;
 
-const quietMs = limits.quietSeconds * 1000;
+const quietMs = limits.verifyReuseSeconds * 1000;
 
 /**
  * For payers who come back again and again: one start in 3 s for each payment. Who comes sooner waits,

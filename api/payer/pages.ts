@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Redirect } from '../../contract/payment.ts';
-import type { Reply } from '../http/route.ts';
+import type { HandlerResult } from '../http/route.ts';
 
-/** A piece of a page, already escaped. */
+/** A part of a page, already escaped. */
 export type Html = ReturnType<typeof html>;
 
 const style = `
@@ -34,7 +34,7 @@ const submitScript = 'document.forms[0].submit()';
 const cspHash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const styleHash = cspHash(style);
 const scriptHash = cspHash(submitScript);
-// Whole elements: a hash covers every character between the tags, line breaks too.
+// Whole elements, because a hash covers every character between the tags, line breaks included.
 const styleElement = raw(`<style>${style}</style>`);
 const scriptElement = raw(`<script>${submitScript}</script>`);
 
@@ -43,28 +43,25 @@ export interface Page<Status extends number> {
   title: string;
   content: Html;
   headers?: Record<string, string>;
-  /** Where a form of this page may lead to; wherever that redirects to by TLS is allowed as well. */
+  /** Origins that a form of this page may submit to. */
   formTargets?: readonly string[];
 }
 
-/**
- * A page for a payer: no script of its own, nothing from elsewhere, never cached, and no referrer
- * unless it says so.
- */
+/** A page for a payer. Its policy allows one style and one script, and nothing from other origins. */
 export const page = async <const Status extends number>({
   status,
   title,
   content,
   headers,
   formTargets,
-}: Page<Status>): Promise<Reply<Status>> => ({
+}: Page<Status>): Promise<HandlerResult<Status>> => ({
   status,
   headers: {
     'content-security-policy': [
       `default-src 'none'`,
       `style-src ${styleHash}`,
       `script-src ${scriptHash}`,
-      // Chromium holds every redirect of a form to this as well, and a shop or a bank may have several.
+      // Chromium checks each redirect after a form against this too; shops and banks have several.
       `form-action ${formTargets ? [...formTargets, 'https:'].join(' ') : `'none'`}`,
       `base-uri 'none'`,
       `frame-ancestors 'none'`,
@@ -91,40 +88,47 @@ export const page = async <const Status extends number>({
   ),
 });
 
-/** Shown where a page cannot do what it is for. */
+/** Says why the page cannot be shown, or what the payer can do. */
 export const problemPage = <const Status extends number>(
   status: Status,
   title: string,
   text: string,
-): Promise<Reply<Status>> => page({ status, title, content: html`<p>${text}</p>` });
+): Promise<HandlerResult<Status>> => page({ status, title, content: html`<p>${text}</p>` });
 
-/** Comes back by itself, also without JavaScript. */
+/** Reloads by itself, without JavaScript. */
 export const retryingPage = <const Status extends number>(
   status: Status,
   text: string,
   afterSeconds: number,
-): Promise<Reply<Status>> =>
+): Promise<HandlerResult<Status>> =>
   page({
     status,
     title: 'One moment, please',
     headers: { refresh: String(afterSeconds), 'retry-after': String(afterSeconds) },
-    content: html`<p role="status">${text} This page tries again by itself.</p>`,
+    content: html`<p role="status">${text} This page reloads by itself.</p>`,
   });
 
+export const unknownPaymentPage = () =>
+  problemPage(
+    404,
+    'Payment not found',
+    'This link does not belong to a payment. Please go back to the shop.',
+  );
+
 /**
- * Providers look where a payer comes from, and some refuse who comes from nowhere. The origin is told,
- * never the link with the payment's id.
+ * Some providers refuse a payer without a referrer. Sends them our origin only, never the link with the
+ * payment's id.
  */
-const tellsOrigin = { 'referrer-policy': 'strict-origin-when-cross-origin' };
+const originOnly = { 'referrer-policy': 'strict-origin-when-cross-origin' };
 
 /** Sends the browser to the gateway: by redirect, or by a form that submits itself. */
-export const toGateway = async (redirect: Redirect): Promise<Reply<200 | 302>> =>
+export const redirectToGateway = async (redirect: Redirect): Promise<HandlerResult<200 | 302>> =>
   redirect.method === 'GET'
-    ? { status: 302, headers: { location: redirect.url, ...tellsOrigin } }
+    ? { status: 302, headers: { location: redirect.url, ...originOnly } }
     : page({
         status: 200,
-        title: 'On to the payment gateway',
-        headers: tellsOrigin,
+        title: 'Continue to the payment gateway',
+        headers: originOnly,
         formTargets: [new URL(redirect.url).origin],
         content: html`<form method="post" action="${redirect.url}">
             ${Object.entries(redirect.fields).map(

@@ -1,33 +1,76 @@
 import { html } from 'hono/html';
+import { z } from 'zod';
 import { failureReasons, isFailureCode } from '../../contract/failure-codes.ts';
 import { formatMoney } from '../../contract/money.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { SandboxPayment, SandboxPayments } from '../../postgres/sandbox-payments.ts';
-import { byPaymentId } from '../payments/by-payment-id.ts';
+import type { Handler, Route } from '../http/route.ts';
+import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import { page, problemPage } from './pages.ts';
-import { sandboxActions } from './sandbox-routes.ts';
-import type { Handlers } from '../routes.ts';
+
+/** The choices on the page, and the state that each brings the payment to at the sandbox gateway. */
+const actions = {
+  pay: 'paid',
+  pay_and_close: 'paid',
+  refuse: 'refused',
+  cancel: 'cancelled',
+} as const satisfies Record<string, SandboxPayment['state']>;
+
+const shared = {
+  path: '/api/v1/sandbox/:payment_id',
+  access: 'payer',
+  params: paymentParams,
+  errors: ['PAYMENT_NOT_FOUND'],
+} as const;
+
+const shownPage = { headers: ['content-security-policy'], content: 'page' } as const;
+
+export const showSandboxRoute = {
+  ...shared,
+  method: 'GET',
+  summary: "Show the sandbox gateway's page",
+  description:
+    'The built-in gateway moves no money; its page offers the ways in which a payment can end.',
+  responses: { 200: { description: 'The page.', ...shownPage } },
+} as const satisfies Route;
+
+export const chooseInSandboxRoute = {
+  ...shared,
+  method: 'POST',
+  summary: "Choose on the sandbox gateway's page",
+  description:
+    'Only the first choice counts. A test needs no browser: open the `checkout_url`, post here, follow ' +
+    'the redirect. If the `checkout_url` was never opened, the service does not ask the gateway, and the ' +
+    'payment ends `expired` whatever was chosen here.',
+  body: {
+    form: z.object({
+      action: z.enum(Object.keys(actions) as (keyof typeof actions)[]),
+      failure_code: z
+        .string()
+        .optional()
+        .meta({
+          description: `The reason of a refusal: ${Object.keys(failureReasons).join(', ')}.`,
+        }),
+    }),
+  },
+  responses: {
+    200: {
+      description: 'After `pay_and_close`: the payer does not return to the shop.',
+      ...shownPage,
+    },
+    303: { description: "To the service's return address.", headers: ['location'] },
+  },
+} as const satisfies Route;
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'getByPayment' | 'choose'>;
   payments: Pick<Payments, 'getForPayer'>;
 }
 
-const choices = {
-  pay: 'paid',
-  pay_and_close: 'paid',
-  refuse: 'refused',
-  cancel: 'cancelled',
-} as const satisfies Record<(typeof sandboxActions)[number], SandboxPayment['state']>;
-
-type SandboxHandlers = Pick<Handlers, 'showSandbox' | 'chooseInSandbox'>;
-
-/** The built-in gateway's own page: what a provider would show to the payer. */
-export const createSandboxHandlers = ({ sandboxPayments, payments }: Deps): SandboxHandlers => {
-  const find = byPaymentId(sandboxPayments.getByPayment);
-
-  const show: SandboxHandlers['showSandbox'] = async (request) => {
-    const found = await find(request);
+export const showSandboxHandler =
+  ({ sandboxPayments, payments }: Deps): Handler<typeof showSandboxRoute> =>
+  async (request) => {
+    const found = await findByPaymentId(request, sandboxPayments.getByPayment);
     if (!found) return unknownPayment();
     if (found.state !== 'open') return closedPage(found);
     const payment = await payments.getForPayer(found.paymentId);
@@ -35,29 +78,26 @@ export const createSandboxHandlers = ({ sandboxPayments, payments }: Deps): Sand
     return choicePage(found, ["'self'", ...callback]);
   };
 
-  const choose: SandboxHandlers['chooseInSandbox'] = async (request) => {
-    const found = await find(request);
+export const chooseInSandboxHandler =
+  ({ sandboxPayments }: Pick<Deps, 'sandboxPayments'>): Handler<typeof chooseInSandboxRoute> =>
+  async (request) => {
+    const found = await findByPaymentId(request, sandboxPayments.getByPayment);
     if (!found) return unknownPayment();
     const form = await request.readForm();
     const action = form.get('action') ?? '';
     if (!isAction(action))
-      return problemPage(422, 'Nothing chosen', 'Please go back and choose what is to happen.');
-    const wanted = form.get('failure_code') ?? 'card_declined';
-    const refusal = action === 'refuse' ? (isFailureCode(wanted) ? wanted : 'unknown') : null;
-    const chosen = await sandboxPayments.choose(found.paymentId, {
-      state: choices[action],
-      refusal,
+      return problemPage(422, 'Nothing chosen', 'Please go back and choose how the payment ends.');
+    const code = form.get('failure_code') ?? 'card_declined';
+    const refusal = isFailureCode(code) ? code : 'unknown';
+    const isFirstChoice = await sandboxPayments.choose(found.paymentId, {
+      state: actions[action],
+      refusal: action === 'refuse' ? refusal : null,
     });
-    if (chosen && action === 'pay_and_close') return leftPage();
-    // Also where the choice had been made before: a payer who presses twice ends at the same place.
+    if (isFirstChoice && action === 'pay_and_close') return leftPage();
     return { status: 303, headers: { location: found.returnUrl } };
   };
 
-  return { showSandbox: show, chooseInSandbox: choose };
-};
-
-const isAction = (text: string): text is keyof typeof choices =>
-  sandboxActions.some((action) => action === text);
+const isAction = (text: string): text is keyof typeof actions => Object.hasOwn(actions, text);
 
 const choicePage = (payment: SandboxPayment, formTargets: string[]) =>
   page({
@@ -73,7 +113,7 @@ const choicePage = (payment: SandboxPayment, formTargets: string[]) =>
         <button name="action" value="cancel">Cancel</button>
         <hr />
         <label>
-          Reason of a refusal
+          Reason for a refusal
           <select name="failure_code">
             ${Object.keys(failureReasons).map((code) => html`<option>${code}</option>`)}
           </select>
@@ -86,7 +126,7 @@ const closedPage = (payment: SandboxPayment) =>
   page({
     status: 200,
     title: 'Sandbox gateway',
-    content: html`<p>This payment is not open any more.</p>
+    content: html`<p>This payment is no longer open.</p>
       <a class="button" href="${payment.returnUrl}">Back to the shop</a>`,
   });
 
@@ -95,7 +135,7 @@ const leftPage = () =>
     status: 200,
     title: 'The browser is closed',
     content: html`<p>
-      The payment was made, but nobody returned to the shop. The service finds out by itself, within
+      You have paid, but did not return to the shop. The service finds the payment by itself, within
       three minutes.
     </p>`,
   });

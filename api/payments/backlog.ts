@@ -1,35 +1,35 @@
 import { PaymentError } from '../../contract/errors.ts';
 import type { WorkflowOutbox } from '../../postgres/workflow-outbox.ts';
-import type { Logger } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
 
-const unstartedMax = 10_000;
-const lookEveryMs = 5_000;
+const outboxMax = 10_000;
+const checkIntervalMs = 5_000;
 
 export interface Deps {
   outbox: Pick<WorkflowOutbox, 'count'>;
   logger: Pick<Logger, 'warn'>;
 }
 
-/** Refuses creates while too many payments have no workflow yet. */
+/** Rejects creates while more than 10,000 payments wait in the outbox for their workflow. */
 export const createBacklog = ({ outbox, logger }: Deps) => {
-  let full = false;
-  const look = async () => {
-    full = (await outbox.count(unstartedMax + 1)) > unstartedMax;
+  let isFull = false;
+  const update = async () => {
+    isFull = (await outbox.count(outboxMax + 1)) > outboxMax;
   };
   const timer = setInterval(() => {
-    // Where Postgres is away creates fail by themselves, and the last look holds.
-    look().catch((error: unknown) => logger.warn({ err: error }, 'The backlog was not looked at'));
-  }, lookEveryMs);
+    update().catch((error: unknown) =>
+      logger.warn({ err: error }, 'Could not count the outbox; the last count stays in use'),
+    );
+  }, checkIntervalMs);
   return {
     /** @throws PaymentError SERVICE_UNAVAILABLE */
     check(): void {
-      if (full)
+      if (isFull)
         throw new PaymentError(
           'SERVICE_UNAVAILABLE',
           'Too many payments are waiting to be started.',
         );
     },
-    look,
     stop: () => clearInterval(timer),
   };
 };

@@ -1,42 +1,83 @@
 import DataLoader from 'dataloader';
-import { objectText } from '../../contract/json.ts';
-import type { ListPayments } from '../../contract/list-payments.ts';
-import { cursorOf } from '../../contract/list-payments.ts';
+import { formatObject } from '../../contract/json-text.ts';
+import { formatCursor, ListPayments, sameWithCursor } from '../../contract/list-payments.ts';
 import { presentPayment } from '../../contract/payment.ts';
+import { PaymentListResponse } from '../../contract/responses.ts';
 import type { Owner, Payments } from '../../postgres/payments.ts';
 import { ownerOf } from '../auth/authentication.ts';
-import type { Handler } from '../http/route.ts';
-import type { Routes } from '../routes.ts';
+import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import { paymentExamples } from './payment-examples.ts';
+
+const exampleList: PaymentListResponse = {
+  data: [paymentExamples.paid],
+  pagination: {
+    page: 1,
+    per_page: 1,
+    has_more: true,
+    next_cursor: 'MToxNzk1MTcxMjk3MTIzOlBBWV8wMUs5WjVXNlg3WThaQUJDREVGR0hKS01OUA',
+  },
+};
+
+/** The response to a `per_page` of 0. */
+const invalidPerPage: ValidationExample = {
+  message: 'The query is not valid, see details.fields.',
+  fields: [
+    { path: 'per_page', rule: 'invalid_format', message: 'must be an integer from 1 to 100' },
+  ],
+};
+
+export const listPaymentsRoute = {
+  method: 'GET',
+  path: '/api/v1/payments',
+  access: 'application',
+  summary: 'List payments',
+  description:
+    "The application's payments of the token's mode, newest first. A payment must match all filters. " +
+    'With `page`, a payment created between two requests shifts the pages; with `cursor`, none is ' +
+    `repeated or missed. ${sameWithCursor} Unknown or repeated parameters and values out of range are ` +
+    'rejected.',
+  query: ListPayments,
+  validationExample: invalidPerPage,
+  responses: {
+    200: {
+      description: 'A page of payments.',
+      content: PaymentListResponse,
+      examples: { list: exampleList },
+    },
+  },
+  errors: [],
+} as const satisfies Route;
 
 export interface Deps {
   payments: Pick<Payments, 'list'>;
   publicBaseUrl: string;
 }
 
-interface Wanted {
+interface ListRequest {
   owner: Owner;
   query: ListPayments;
 }
 
-export const createPaymentList = (deps: Deps): Handler<Routes['listPayments']> => {
-  /**
-   * Those that are asked for alike in one turn of the event loop are read and written once: who polls
-   * from many places is let in together, since his requests count in one row.
-   */
-  const lists = new DataLoader<Wanted, Buffer, string>(
-    (wanted) => {
-      // Who comes from now on must see what was written meanwhile.
+/**
+ * Identical lists requested in one turn of the event loop share one query and one rendering. With 50
+ * connections of one token that doubles the rate: its requests are counted in one row and so pass together.
+ */
+export const listPaymentsHandler = (deps: Deps): Handler<typeof listPaymentsRoute> => {
+  const lists = new DataLoader<ListRequest, Buffer, string>(
+    (requests) => {
+      // A request that arrives after this turn must see what was written in between.
       lists.clearAll();
-      return Promise.all(wanted.map((one) => read(deps, one).catch((error: Error) => error)));
+      return Promise.all(requests.map((each) => render(deps, each).catch((error: Error) => error)));
     },
-    { cacheKeyFn: (wanted) => JSON.stringify(wanted) },
+    { cacheKeyFn: (request) => JSON.stringify(request) },
   );
-  return async ({ caller, query }) => {
-    return { status: 200, body: await lists.load({ owner: ownerOf(caller), query }) };
-  };
+  return async ({ caller, query }) => ({
+    status: 200,
+    body: await lists.load({ owner: ownerOf(caller), query }),
+  });
 };
 
-const read = async ({ payments, publicBaseUrl }: Deps, { owner, query }: Wanted) => {
+const render = async ({ payments, publicBaseUrl }: Deps, { owner, query }: ListRequest) => {
   const { order_id, status, from, to, per_page, page = 1, cursor } = query;
   const found = await payments.list(owner, {
     orderId: order_id,
@@ -45,18 +86,18 @@ const read = async ({ payments, publicBaseUrl }: Deps, { owner, query }: Wanted)
     to,
     after: cursor,
     offset: cursor ? 0 : (page - 1) * per_page,
-    // One more than is shown says whether there is more.
+    // One more than the page holds, to learn whether there is more.
     limit: per_page + 1,
   });
   const shown = found.slice(0, per_page);
   const last = shown.at(-1);
   const hasMore = found.length > per_page;
   const data = shown.map((payment) => presentPayment(payment, publicBaseUrl)).join();
-  const pagination = objectText({
+  const pagination = formatObject({
     page: cursor ? null : page,
     per_page,
     has_more: hasMore,
-    next_cursor: hasMore && last ? cursorOf(last) : null,
+    next_cursor: hasMore && last ? formatCursor(last) : null,
   });
   return Buffer.from(`{"data":[${data}],"pagination":${pagination}}`);
 };

@@ -3,8 +3,8 @@ import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { WorkflowStart } from '../../contract/payment.ts';
 import type { WorkflowOutbox, OutboxEntry } from '../../postgres/workflow-outbox.ts';
-import type { Logger } from '../../process.ts';
-import { withinTrace } from '../../process.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import { withinTrace } from '../../telemetry/log.ts';
 import { paymentWorkflow, paymentStartOptions } from '../../temporal/messages.ts';
 import type { payment } from '../../workflows/payment.ts';
 

@@ -20,7 +20,7 @@ import {
 import { setRecent } from '../http/lru.ts';
 
 const deadlineMs = 10_000;
-const quietMs = limits.quietSeconds * 1000;
+const quietMs = limits.verifyReuseSeconds * 1000;
 
 /**
  * Asks a payment's workflow to settle: one update a payment at a time in this process, so that one

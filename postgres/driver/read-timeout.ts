@@ -1,47 +1,57 @@
 import type { Socket } from 'node:net';
 
+/*
+ * Symptom: when Postgres vanishes without closing its connections, the kernel waits for an answer for a
+ * quarter of an hour, and the whole pool with it.
+ * Upstream: https://github.com/porsager/postgres/issues/1089 (half-open connections).
+ * Remove when: postgres.js has a read timeout that also works under TLS.
+ *
+ * query-timeout.ts says why there are two timeouts.
+ */
+
 type Connection = Pick<Socket, 'bytesRead' | 'bytesWritten' | 'destroyed' | 'destroy'>;
 
 const tickMs = 1_000;
-/** Postgres ends a statement after 10 s, and says so. */
+/** Longer than statement_timeout, 10 s, after which Postgres answers with an error. */
 const answerTicks = 14;
-/** The pool ends a connection that is idle for 60 s. */
+/** Longer than idle_timeout, 60 s, after which the pool closes a connection. */
 const idleTicks = 70;
 
 /**
- * Cuts the connections of a pool whose server has vanished: where nothing ever says so, the kernel
- * would wait for an answer for a quarter of an hour, and all of the pool with it.
+ * Destroys the connections of one pool that wait for an answer in vain.
  *
- * Each second it looks at how many bytes a socket has read and written, which are all that it tells
- * below TLS. Who has written since it last read, and reads nothing for 14 s, waits in vain: it is cut,
- * and so are all others that have read nothing for as long. Where it read and wrote within one second
- * nobody knows which came last, so it does not count as one that waits. Who reads nothing for 70 s is
- * cut as well: the pool would have closed an idle one. Seconds are counted, not read from the clock: a
- * process that was suspended has its answers still before it.
+ * Each second it compares how many bytes a socket has read and written: the only facts that are visible
+ * below TLS. A socket that has written since it last read, and then reads nothing for 14 s, is dead: it is
+ * destroyed, and so is every other socket that has read nothing for as long. If a socket reads and
+ * writes within the same second, the order is unknown, so it counts as idle. A socket that reads nothing
+ * for 70 s is dead too, because the pool would have closed an idle one.
+ *
+ * It counts ticks instead of comparing times: after a suspended process resumes, its answers are still
+ * to be read.
  */
 export const createReadTimeout = () => {
-  const watched = new Set<{ socket: Connection; silent: number }>();
+  const watched = new Set<{ socket: Connection; silentTicks: number }>();
   return (socket: Connection): void => {
-    const own = { socket, silent: 0 };
+    const own = { socket, silentTicks: 0 };
     watched.add(own);
     let read = 0;
     let written = 0;
-    let unanswered = 0;
+    let unansweredTicks = 0;
     const tick = () => {
       if (socket.destroyed) {
         clearInterval(timer);
         watched.delete(own);
       } else if (socket.bytesRead !== read) {
         ({ bytesRead: read, bytesWritten: written } = socket);
-        unanswered = 0;
-        own.silent = 0;
+        unansweredTicks = 0;
+        own.silentTicks = 0;
       } else {
-        own.silent += 1;
-        if (socket.bytesWritten !== written) unanswered += 1;
-        // Without an error: under TLS nobody would listen to it, and the process would end.
-        if (own.silent >= idleTicks) socket.destroy();
-        if (unanswered >= answerTicks)
-          for (const each of watched) if (each.silent >= answerTicks) each.socket.destroy();
+        own.silentTicks += 1;
+        if (socket.bytesWritten !== written) unansweredTicks += 1;
+        // Without an error: under TLS nothing would catch it, and the process would exit.
+        if (own.silentTicks >= idleTicks) socket.destroy();
+        if (unansweredTicks >= answerTicks)
+          for (const other of watched) if (other.silentTicks >= answerTicks) other.socket.destroy();
       }
     };
     const timer = setInterval(tick, tickMs);

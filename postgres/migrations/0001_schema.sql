@@ -1,4 +1,5 @@
--- Configured accounts at payment providers; credentials are encrypted, see secret-box.ts.
+-- The comments are in postgres/schema.sql: a file that was applied cannot be edited.
+
 create table gateways (
   slug text primary key,
   driver text not null,
@@ -21,7 +22,6 @@ create table applications (
   created_at timestamptz not null default now()
 );
 
--- Only the hash of a token is stored; the prefix is for logs and lists.
 create table tokens (
   hash bytea primary key,
   prefix text not null,
@@ -43,10 +43,8 @@ create table webhook_secrets (
 );
 create index webhook_secrets__application on webhook_secrets (application);
 
--- Requests in the current clock minute. Unlogged: after a crash of Postgres the counts start at 0.
 create unlogged table request_counts (
   application text primary key,
-  -- Minutes since 1970.
   minute bigint not null,
   requests int not null
 ) with (fillfactor = 50);
@@ -63,25 +61,19 @@ create table payments (
   gateway text not null references gateways,
   description text,
   callback_url text not null,
-  -- Text, not jsonb: the API returns it as it was sent.
   metadata text not null,
   expires_at timestamptz not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   gateway_reference text,
   gateway_redirect jsonb,
-  -- When the payer was last sent to the gateway.
   checkout_at timestamptz,
-  -- When the gateway was last asked without an outcome.
   inquired_at timestamptz,
-  -- True when that inquiry got no usable answer: the gateway's list of unverified payments does not show
-  -- a payment whose verification succeeded and whose answer was lost.
   unanswered boolean not null default false,
   tracking_code text,
   card_pan_masked text,
   paid_at timestamptz,
   failure_code text,
-  -- The gateway's own code and message, for admins only.
   gateway_code text,
   gateway_message text,
   healed_at timestamptz,
@@ -90,8 +82,6 @@ create table payments (
   constraint payments__failed check ((status = 'failed') = (failure_code is not null))
 );
 
--- One index for each way to list: the filters by equality, then the order of the list. Dates are ranges
--- on created_at, so every combination of filters reads one short piece of one of these.
 create index payments__list on payments (application, test, created_at desc, id desc);
 create index payments__list_by_status
   on payments (application, test, status, created_at desc, id desc);
@@ -100,20 +90,15 @@ create index payments__list_by_order
 create index payments__list_by_order_and_status
   on payments (application, test, order_id, status, created_at desc, id desc);
 
--- The sweeper's questions: which gateways to ask about which payers, and which payments are overdue.
 create index payments__to_inquire on payments (gateway, coalesce(inquired_at, checkout_at))
   where checkout_at is not null and status in ('pending', 'processing');
 create index payments__open on payments (expires_at) where status in ('pending', 'processing');
 create index payments__to_heal on payments (healed_at nulls first, expires_at)
   where status in ('pending', 'processing');
 
--- Admins hear of a tracking code that one account reports twice. Not a unique constraint: it would
--- prevent the second payment from ever ending.
 create index payments__tracking_code on payments (gateway, tracking_code)
   where tracking_code is not null;
 
--- A payment without checkout_at expires without an inquiry. Whoever could clear the column could
--- therefore expire a payment that was paid.
 create function refuse_clearing_checkout() returns trigger language plpgsql as $$
 begin
   raise exception 'checkout_at cannot be cleared' using errcode = 'insufficient_privilege';
@@ -123,11 +108,9 @@ create trigger payments__checkout_stays before update of checkout_at on payments
   for each row when (old.checkout_at is not null and new.checkout_at is null)
   execute function refuse_clearing_checkout();
 
--- Transactional outbox: payments whose workflow has not been started yet; short-lived rows.
 create table workflow_outbox (
   payment_id text primary key references payments,
   created_at timestamptz not null,
-  -- The trace id of the create request, for the sweeper when it starts the workflow instead of the API.
   trace_id text
 );
 create index workflow_outbox__created_at on workflow_outbox (created_at);
@@ -146,7 +129,6 @@ create table idempotency_keys (
 );
 create index idempotency_keys__expires_at on idempotency_keys (expires_at);
 
--- One terminal event per payment; every attempt sends these bytes.
 create table events (
   payment_id text primary key references payments,
   id uuid not null constraint events__id unique,
@@ -160,9 +142,7 @@ create table deliveries (
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,
-  -- When the next attempt is due. The sweeper heals deliveries that are overdue.
   next_attempt_at timestamptz,
-  -- The workflow run that used up the round. Another run that finds the delivery exhausted starts a round.
   exhausted_by_run text,
   healed_at timestamptz,
   constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
@@ -172,13 +152,11 @@ create index deliveries__exhausted on deliveries (payment_id) where status = 'ex
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';
 
--- The ledger of POSTs: each row is written before its POST and completed after it.
 create table attempts (
   payment_id text not null references deliveries,
   number int not null,
   round int not null,
   trigger text not null constraint attempts__trigger check (trigger in ('schedule', 'admin')),
-  -- Temporal's clock, which a test can skip; started_at and completed_at are real time.
   scheduled_at timestamptz not null,
   started_at timestamptz not null,
   completed_at timestamptz,
@@ -190,37 +168,30 @@ create table attempts (
   response_truncated boolean,
   primary key (payment_id, number)
 );
--- Response bodies are deleted after a time, the oldest first.
 create index attempts__bodies on attempts (completed_at) where response_body is not null;
 
--- The last calls to gateways about each payment, for admins. No credentials, no card data.
 create table gateway_exchanges (
   payment_id text not null references payments on delete cascade,
   id bigint generated always as identity,
   at timestamptz not null,
   operation text not null,
   result text not null,
-  -- The gateway's own code and message, or why there are none.
   code text,
   message text,
   duration_ms int not null,
   primary key (payment_id, id)
 );
 
--- Money that a gateway captured after its payment had ended without being paid; one row per payment.
 create table late_payments (
   payment_id text primary key references payments,
   found_at timestamptz not null,
-  -- How often the gateway was told to reverse it, and when last. Written before each call.
   reversals int not null default 0,
   reversal_at timestamptz,
-  -- returns: the gateway returns it without a call; by_hand: a person must look; null: in progress.
   result text constraint late_payments__result check (result in ('returns', 'reversed', 'by_hand')),
   resolved_at timestamptz,
   constraint late_payments__resolved check ((result is null) = (resolved_at is null))
 );
 
--- The sandbox gateway's own records: the provider's side of a sandbox payment.
 create table sandbox_payments (
   reference text primary key,
   payment_id text not null constraint sandbox_payments__payment_id unique,
@@ -232,19 +203,15 @@ create table sandbox_payments (
   refusal text,
   tracking_code text,
   card_pan_masked text,
-  -- How many verify calls it received.
   verifications int not null default 0,
   created_at timestamptz not null default now()
 );
 
--- Every change an admin makes, written in the transaction of the change.
 create table audit_log (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
-  -- Who: the name from the admin's environment, not a login.
   actor text not null,
   action text not null,
-  -- Kind and id of the thing that changed, for example payment:PAY_….
   subject text not null,
   before jsonb,
   after jsonb,
@@ -252,8 +219,6 @@ create table audit_log (
 );
 create index audit_log__subject on audit_log (subject, id desc);
 
--- Append-only for every role that does not own the table: run migrations as the owner and the service
--- as another role. The trigger also stops the owner.
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'insufficient_privilege';
@@ -263,4 +228,3 @@ create trigger audit_log__append_only before update or delete on audit_log
   for each row execute function refuse_change();
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
-revoke update, delete, truncate on audit_log from public;

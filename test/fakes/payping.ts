@@ -1,17 +1,17 @@
-import type { Entry, Provider, Reply } from './server.ts';
-import { entryIn, newEntry, startStandIn } from './server.ts';
+import type { Entry, Provider, FakeResponse } from './server.ts';
+import { entryIn, newEntry, startFakeProvider } from './server.ts';
 
-/** PayPing v3: tomans, POST return, a verification that may still be settling, reversible payments. */
+/** PayPing v3: tomans, POST return, verifications that stay in progress, reversible payments. */
 export const startPayping = async () => {
   const book = new Map<string, Entry>();
-  /** The next verifications answer with these statuses. */
-  const settling: number[] = [];
-  /** The next calls of a name are refused so. */
+  /** HTTP statuses of the next verifications. */
+  const verifyStatuses: number[] = [];
+  /** Refusals of the next calls, by operation. */
   const refusals = new Map<string, Refused[]>();
   let conflictHasPayment = true;
   let mistakenFor: string | undefined;
   let moved: { reference: string; state: string } | undefined;
-  /** Of payments by their codes: 1 awaits, 2 is complete, 3 is not. */
+  /** Refund status by payment code: 1 waits, 2 is complete, 3 has failed. */
   const refunds = new Map<string, number>();
   let spell = (name: string) => name;
   const spelt = (body: object, as = spell) =>
@@ -31,42 +31,42 @@ export const startPayping = async () => {
     paypingVat: 0,
   });
 
-  const pay = (body: Record<string, unknown>): Reply => {
+  const pay = (body: Record<string, unknown>): FakeResponse => {
     const { amount, returnUrl, clientRefId, isReversible } = body;
     if (!Number.isInteger(amount) || Number(amount) < 1 || Number(amount) > 2_147_483_647)
       return problem(400, 101);
     const paymentCode = `pc${String(book.size + 1).padStart(6, '0')}`;
-    const told = { amount: Number(amount), currency: 'IRT', paymentId: String(clientRefId) };
-    book.set(paymentCode, newEntry({ ...told, returnUrl: String(returnUrl), state: '0' }));
-    if (isReversible !== true) throw new Error('It could never be reversed');
+    const payment = { amount: Number(amount), currency: 'IRT', paymentId: String(clientRefId) };
+    book.set(paymentCode, newEntry({ ...payment, returnUrl: String(returnUrl), state: '0' }));
+    if (isReversible !== true) throw new Error('The payment could never be reversed');
     return { body: spelt({ paymentCode, url: 'https://payping.example/', amount, payerWage: 0 }) };
   };
-  const verify = ({ paymentCode, paymentRefId, amount }: Record<string, unknown>): Reply => {
+  const verify = ({ paymentCode, paymentRefId, amount }: Record<string, unknown>): FakeResponse => {
     const entry = book.get(String(paymentCode));
     if (!entry || paymentRefId !== Number(entry.trackingCode)) return problem(400, 122);
-    const status = settling.shift();
+    const status = verifyStatuses.shift();
     if (status !== undefined) return { status, body: {} };
-    const told = {
+    const verified = {
       ...facts(String(paymentCode), entry),
       ...(mistakenFor !== undefined && { clientRefId: mistakenFor }),
     };
     mistakenFor = undefined;
     if (entry.state === '1')
-      return problem(409, 110, conflictHasPayment ? spelt(told, capitalised) : undefined);
+      return problem(409, 110, conflictHasPayment ? spelt(verified, capitalised) : undefined);
     if (entry.state !== '5') return problem(400, 121);
     if (amount !== entry.amount) return problem(400, 137);
     entry.state = '1';
     entry.verified += 1;
-    return { body: spelt(told) };
+    return { body: spelt(verified) };
   };
-  const reverse = ({ paymentCode, paymentRefId }: Record<string, unknown>): Reply => {
+  const reverse = ({ paymentCode, paymentRefId }: Record<string, unknown>): FakeResponse => {
     const entry = book.get(String(paymentCode));
     if (entry?.state !== '1' || entry.reversed > 0) return problem(400, 131);
     if (paymentRefId !== Number(entry.trackingCode)) return problem(400, 122);
     entry.reversed += 1;
     return { body: { amount: entry.amount, paymentRefId, code: paymentCode } };
   };
-  const report = (paymentCode: string): Reply => {
+  const report = (paymentCode: string): FakeResponse => {
     const entry = book.get(paymentCode);
     if (!entry) return problem(404, 0);
     const { amount, paymentId, state } = entry;
@@ -84,7 +84,7 @@ export const startPayping = async () => {
     };
   };
 
-  const server = await startStandIn(({ method, path, headers, json }) => {
+  const server = await startFakeProvider(({ method, path, headers, json }) => {
     if (!headers.authorization?.startsWith('bearer ')) return problem(401, 0);
     const [, code] = method === 'GET' ? (/^\/v1\/report\/([^/?]+)$/.exec(path) ?? []) : [];
     const name = code === undefined ? path.replace(/^\/v3\/pay\/?/, '') : 'report';
@@ -104,22 +104,22 @@ export const startPayping = async () => {
   return {
     ...server,
     book,
-    settling,
+    verifyStatuses,
     refuse: (name: string, ...replies: Refused[]) => void refusals.set(name, replies),
-    /** Whether "already verified" holds the payment. */
+    /** Sets whether the response "already verified" includes the payment. */
     setConflict: (hasPayment: boolean) => {
       conflictHasPayment = hasPayment;
     },
-    /** The next verification answers about another payment. */
+    /** The response to the next verification is about this payment. */
     mistakeOnce: (paymentId: string) => {
       mistakenFor = paymentId;
     },
-    /** It comes to this state a moment before the next verification. */
+    /** Sets this state just before the next verification. */
     moveBeforeNextVerify(reference: string, state: string) {
       moved = { reference, state };
     },
     refund: (reference: string, status: number) => void refunds.set(reference, status),
-    /** As it writes the names of its fields. */
+    /** Sets the spelling of the field names. */
     spellAs: (form: (name: string) => string) => {
       spell = form;
     },
@@ -148,15 +148,15 @@ export const startPayping = async () => {
 
 interface Refused {
   status: number;
-  /** Null where somebody before the provider answers. */
+  /** Null: a proxy in front of the provider responds. */
   code: number | null | 'empty';
 }
 
-/** As its document writes the payment of a 409. */
+/** The spelling of the payment in a 409, as in PayPing's document. */
 const capitalised = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** RFC 7807, with the provider's own code. */
-const problem = (status: number, code: number, message?: unknown): Reply => ({
+const problem = (status: number, code: number, message?: unknown): FakeResponse => ({
   status,
   body: { title: `problem ${code}`, status, metaData: { code, errors: [], message } },
 });

@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it arrived. */
+/** A received request. */
 export interface Call {
   at: number;
   method: string;
-  /** With its query, as it was on the wire. */
+  /** With its query, not decoded. */
   path: string;
   headers: IncomingHttpHeaders;
   text: string;
@@ -15,17 +15,17 @@ export interface Call {
   form: URLSearchParams;
 }
 
-export interface Reply {
+export interface FakeResponse {
   status?: number;
-  /** JSON, or text as it is. */
+  /** Sent as JSON unless it is a string. */
   body: unknown;
 }
 
 /**
- * What goes wrong with one call. `cut`: it never reaches the provider; all others are done there
- * first: `lost`: the answer never comes, `slow`: it takes for ever, `error`: HTTP 500, `busy`: 429,
- * `overdue`: 408, `moved`: a redirect, `html`, `odd` and `null`: something else than documented,
- * `huge`: the right answer in 2 MB.
+ * Faults of one call. `cut`: the connection closes before the provider acts. With all others the provider
+ * acts first. `lost`: the connection closes without a response, `slow`: no response ever, `error`: HTTP 500,
+ * `busy`: 429, `overdue`: 408, `moved`: a redirect, `html`, `odd` and `null`: an undocumented body, `huge`:
+ * the right response in 2 MB.
  */
 export const faults = [
   ...(['cut', 'lost', 'slow', 'error', 'busy', 'overdue'] as const),
@@ -33,28 +33,33 @@ export const faults = [
 ];
 export type Fault = (typeof faults)[number];
 
-/** The right words under a status that takes them back. */
-const belied: Partial<Record<Fault, number>> = { error: 500, busy: 429, overdue: 408, moved: 302 };
-const spoiled: Partial<Record<Fault, Reply>> = {
+/** The right body with another status. */
+const otherStatuses: Partial<Record<Fault, number>> = {
+  error: 500,
+  busy: 429,
+  overdue: 408,
+  moved: 302,
+};
+const otherResponses: Partial<Record<Fault, FakeResponse>> = {
   html: { status: 200, body: '<html><body>Service is being maintained</body></html>' },
   odd: { status: 200, body: { hello: ['world'] } },
   null: { status: 200, body: 'null' },
 };
 
-/** Right in every word, and more of them than anybody reads. */
-const swollen = ({ status, body }: Reply): Reply => ({
+/** The right response with 2 MB more. */
+const enlarge = ({ status, body }: FakeResponse): FakeResponse => ({
   ...(status !== undefined && { status }),
   body: { ...(body as object), more: 'x'.repeat(2_000_000) },
 });
 
-const spoil = (fault: Fault, done: Reply): Reply => {
-  if (fault === 'huge') return swollen(done);
-  const status = belied[fault];
-  return status === undefined ? (spoiled[fault] ?? done) : { ...done, status };
+const applyFault = (fault: Fault, response: FakeResponse): FakeResponse => {
+  if (fault === 'huge') return enlarge(response);
+  const status = otherStatuses[fault];
+  return status === undefined ? (otherResponses[fault] ?? response) : { ...response, status };
 };
 
-/** A provider's protocol on loopback; `handle` is the provider itself. */
-export const startStandIn = async (handle: (call: Call) => Reply | undefined) => {
+/** Serves a provider's protocol on loopback. `handle` is the provider; undefined is a 404. */
+export const startFakeProvider = async (handle: (call: Call) => FakeResponse | undefined) => {
   const calls: Call[] = [];
   const planned: { fault: Fault; path: RegExp }[] = [];
   const server = createServer((req, res) => {
@@ -73,10 +78,10 @@ export const startStandIn = async (handle: (call: Call) => Reply | undefined) =>
       const at = planned.findIndex((plan) => plan.path.test(path));
       const fault = at < 0 ? undefined : planned.splice(at, 1)[0]?.fault;
       if (fault === 'cut') return void req.socket.destroy();
-      const done = handle(call) ?? { status: 404, body: { message: 'not found' } };
+      const response = handle(call) ?? { status: 404, body: { message: 'not found' } };
       if (fault === 'lost') return void req.socket.destroy();
       if (fault === 'slow') return undefined;
-      const { status = 200, body } = fault ? spoil(fault, done) : done;
+      const { status = 200, body } = fault ? applyFault(fault, response) : response;
       res.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' });
       res.end(typeof body === 'string' ? body : JSON.stringify(body));
       return undefined;
@@ -88,7 +93,7 @@ export const startStandIn = async (handle: (call: Call) => Reply | undefined) =>
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
-    /** The next call to such a path goes wrong. */
+    /** The next call to this path fails. */
     fail(fault: Fault, path = /./) {
       planned.push({ fault, path });
     },
@@ -100,16 +105,16 @@ export const startStandIn = async (handle: (call: Call) => Reply | undefined) =>
   };
 };
 
-/** What a provider's books say of a payment. */
+/** A payment in the provider's book. */
 export interface Entry {
   /** As it was on the wire. */
   amount: number;
   currency: string;
   paymentId: string;
   returnUrl: string;
-  /** In the provider's own words. */
+  /** The provider's own status. */
   state: string;
-  /** How often money was taken, confirmed with effect, and given back. */
+  /** The money was captured, verified and returned this often. */
   charged: number;
   verified: number;
   reversed: number;
@@ -118,9 +123,9 @@ export interface Entry {
 }
 
 export const newEntry = (
-  told: Pick<Entry, 'amount' | 'currency' | 'paymentId' | 'returnUrl' | 'state'>,
+  payment: Pick<Entry, 'amount' | 'currency' | 'paymentId' | 'returnUrl' | 'state'>,
 ): Entry => ({
-  ...told,
+  ...payment,
   charged: 0,
   verified: 0,
   reversed: 0,
@@ -128,14 +133,14 @@ export const newEntry = (
   card: '502229******1234',
 });
 
-/** How a payer's browser comes back. */
+/** The request of the payer's return. */
 export interface Back {
   method: 'GET' | 'POST';
   url: string;
   fields?: Record<string, string>;
 }
 
-/** A provider: its server, its books, and the payer before its page. */
+/** A fake provider: its server, its book, and the payer on its page. */
 export interface Provider {
   url: string;
   calls: Call[];
@@ -144,9 +149,9 @@ export interface Provider {
   book: Map<string, Entry>;
   /** The payer pays. */
   pay(reference: string): void | Promise<void>;
-  /** It comes to this state by itself. */
+  /** Sets the provider's own status. */
   move(reference: string, state: string): void;
-  /** Where the payer is sent then. */
+  /** The payer's return in the current state. */
   back(reference: string): Back;
 }
 

@@ -1,19 +1,18 @@
-import type { Call, Entry, Provider, Reply } from './server.ts';
-import { entryIn, newEntry, startStandIn } from './server.ts';
+import type { Call, Entry, Provider, FakeResponse } from './server.ts';
+import { entryIn, newEntry, startFakeProvider } from './server.ts';
 
 export interface Options {
   mode?: 'test' | 'live';
 }
 
-/** Stripe Checkout: one step, form-encoded, idempotency keys, expires what is open, refunds. */
+/** Stripe Checkout: one step, form-encoded, with idempotency keys, expiry and refunds. */
 export const startStripe = async ({ mode = 'test' }: Options = {}) => {
   const book = new Map<string, Entry>();
-  const answered = new Map<string, { text: string; reply: Reply }>();
-  /** The next calls to such a path are refused so. */
+  const responses = new Map<string, { text: string; reply: FakeResponse }>();
+  /** Refusals of the next calls, by the end of the path. */
   const refused = new Map<string, Refused[]>();
   let livemode = mode === 'live';
   let lastError: object | null = null;
-  let currencyIs: string | undefined;
   let mistakenFor: string | undefined;
   let refundStatus = 'succeeded';
 
@@ -29,7 +28,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
       status,
       payment_status: paymentStatus,
       amount_total: amount,
-      currency: currencyIs ?? currency,
+      currency,
       client_reference_id: paymentId,
       url: status === 'open' ? `https://checkout.stripe.example/c/pay/${id}` : null,
       payment_intent:
@@ -44,7 +43,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     };
   };
 
-  const create = ({ form }: Call): Reply => {
+  const create = ({ form }: Call): FakeResponse => {
     const amount = Number(form.get('line_items[0][price_data][unit_amount]'));
     const currency = form.get('line_items[0][price_data][currency]') ?? '';
     const leftSeconds = Number(form.get('expires_at')) - Date.now() / 1000;
@@ -72,7 +71,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     return { body: session(id, entry) };
   };
 
-  const expire = (id: string): Reply => {
+  const expire = (id: string): FakeResponse => {
     const entry = book.get(id);
     if (!entry) return refusal(404, 'invalid_request_error', 'resource_missing');
     if (!entry.state.startsWith('open')) return refusal(400, 'invalid_request_error', 'not_open');
@@ -80,7 +79,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     return { body: session(id, entry) };
   };
 
-  const refund = ({ form }: Call): Reply => {
+  const refund = ({ form }: Call): FakeResponse => {
     const found = [...book.values()].find((one) => one.trackingCode === form.get('payment_intent'));
     if (!found || found.charged === 0) return refusal(400, 'invalid_request_error', 'not_charged');
     if (found.reversed > 0) return refusal(400, 'invalid_request_error', 'charge_already_refunded');
@@ -88,7 +87,7 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     return { body: { id: 're_1', status: refundStatus } };
   };
 
-  const handle = (call: Call): Reply | undefined => {
+  const handle = (call: Call): FakeResponse | undefined => {
     const { pathname } = new URL(call.path, 'http://stripe');
     const [, id, rest] = /^\/v1\/checkout\/sessions\/([^/]+)(\/expire)?$/.exec(pathname) ?? [];
     if (call.method === 'POST' && pathname === '/v1/checkout/sessions') return create(call);
@@ -102,40 +101,36 @@ export const startStripe = async ({ mode = 'test' }: Options = {}) => {
     return { body: session(mistakenFor ?? id, entry) };
   };
 
-  const server = await startStandIn((call) => {
+  const server = await startFakeProvider((call) => {
     if (!/^Bearer sk_(test|live)_/.test(call.headers.authorization ?? ''))
       return refusal(401, 'invalid_request_error', 'api_key_invalid');
     const { pathname } = new URL(call.path, 'http://stripe');
     const key = call.headers['idempotency-key'];
-    const before = typeof key === 'string' ? answered.get(key) : undefined;
+    const before = typeof key === 'string' ? responses.get(key) : undefined;
     if (before && before.text !== call.text) return refusal(400, 'idempotency_error', 'key_reused');
     if (before) return before.reply;
     const [, refusals = []] = [...refused].find(([path]) => pathname.endsWith(path)) ?? [];
     const next = refusals.shift();
     const reply = next ? refusal(next.status, next.type, next.code) : handle(call);
-    // An error of its own is kept as well, a request that it did not begin with is not.
+    // Stripe keeps its own errors too, but not a request that it rejected at once.
     const isKept = !next || next.status >= 500;
-    if (typeof key === 'string' && reply && isKept) answered.set(key, { text: call.text, reply });
+    if (typeof key === 'string' && reply && isKept) responses.set(key, { text: call.text, reply });
     return reply;
   });
 
   return {
     ...server,
     book,
-    /** The next calls to a path that ends so. */
+    /** Refuses the next calls to paths with this end. */
     refuse: (path: string, ...replies: Refused[]) => void refused.set(path, replies),
     setLivemode: (is: boolean) => {
       livemode = is;
     },
-    /** As it says the currency, whatever it was told. */
-    sayCurrency: (currency: string | undefined) => {
-      currencyIs = currency;
-    },
-    /** Until it is told otherwise it answers about this session, whichever it is asked about. */
+    /** Responds with this session to every inquiry, until it is undefined. */
     mistakeFor: (id: string | undefined) => {
       mistakenFor = id;
     },
-    /** What becomes of a refund. */
+    /** The status of the next refunds. */
     refundsAre: (status: string) => {
       refundStatus = status;
     },
@@ -164,7 +159,7 @@ interface Refused {
   code?: string;
 }
 
-const refusal = (status: number, type: string, code?: string): Reply => ({
+const refusal = (status: number, type: string, code?: string): FakeResponse => ({
   status,
   body: { error: { type, code, message: `Stripe says ${code}` } },
 });

@@ -1,24 +1,24 @@
-import type { Entry, Provider, Reply } from './server.ts';
-import { entryIn, newEntry, startStandIn } from './server.ts';
+import type { Entry, Provider, FakeResponse } from './server.ts';
+import { entryIn, newEntry, startFakeProvider } from './server.ts';
 
 export interface Options {
-  /** What authorities begin with: S in the sandbox, A live. */
+  /** The first letter of authorities: S in the sandbox, A live. */
   prefix?: 'S' | 'A';
 }
 
 /** ZarinPal v4: two-step, GET return, and types that change on failure. */
 export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
   const book = new Map<string, Entry>();
-  /** The next calls of a name are refused by these. */
+  /** Refusals of the next calls, by operation. */
   const refusals = new Map<string, number[]>();
-  /** What the next call of a name is answered. */
+  /** Responses to the next calls, by operation. */
   const replies = new Map<string, object>();
   let forgetsRefId = false;
   let moved: { reference: string; state: string } | undefined;
-  /** A text in its documentation's sample, a number in the table above it. */
+  /** A text in the sample of the documentation, a number in the table above it. */
   let listCode: unknown = '100';
 
-  const operations: Record<string, (body: Record<string, unknown>) => Reply> = {
+  const operations: Record<string, (body: Record<string, unknown>) => FakeResponse> = {
     request(body) {
       const { amount, currency, description } = body;
       const returnUrl = textOf(body['callback_url']);
@@ -28,8 +28,8 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
         return refusal(-41, 'Maximum amount is 100,000,000 tomans.');
       const authority = `${prefix}${String(book.size + 1).padStart(35, '0')}`;
       const { order_id: paymentId } = body['metadata'] as { order_id: string };
-      const told = { amount: Number(amount), currency, paymentId, returnUrl };
-      book.set(authority, newEntry({ ...told, state: 'IN_BANK' }));
+      const payment = { amount: Number(amount), currency, paymentId, returnUrl };
+      book.set(authority, newEntry({ ...payment, state: 'IN_BANK' }));
       return success({ code: 100, message: 'Success', authority, fee_type: 'Merchant', fee: 100 });
     },
     verify({ authority, amount }) {
@@ -83,7 +83,7 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     },
   };
 
-  const server = await startStandIn(({ method, path, json }) => {
+  const server = await startFakeProvider(({ method, path, json }) => {
     const [, name = ''] = /^\/pg\/v4\/payment\/(\w+)\.json$/.exec(path) ?? [];
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (!/^[\da-f-]{36}$/i.test(String(json['merchant_id'])))
@@ -100,7 +100,7 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     ...server,
     book,
     refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
-    /** The next call of a name has this answer, and no effect. */
+    /** The next call of an operation gets this response and has no effect. */
     replyOnce: (name: string, body: object) => void replies.set(name, body),
     listCodeAs: (code: unknown) => {
       listCode = code;
@@ -108,7 +108,7 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
     forgetRefIdOnce: () => {
       forgetsRefId = true;
     },
-    /** It comes to this state a moment before the next verification. */
+    /** Sets this state just before the next verification. */
     moveBeforeNextVerify(reference: string, state: string) {
       moved = { reference, state };
     },
@@ -134,9 +134,9 @@ export const startZarinpal = async ({ prefix = 'S' }: Options = {}) => {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-const success = (data: object): Reply => ({ body: { data, errors: [] } });
+const success = (data: object): FakeResponse => ({ body: { data, errors: [] } });
 
-const refusal = (code: number, message: string): Reply => ({
+const refusal = (code: number, message: string): FakeResponse => ({
   status: code === -9 ? 422 : 401,
   body: { data: [], errors: { code, message, validations: [] } },
 });

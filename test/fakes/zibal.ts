@@ -1,10 +1,10 @@
-import type { Entry, Provider, Reply } from './server.ts';
-import { entryIn, newEntry, startStandIn } from './server.ts';
+import type { Entry, Provider, FakeResponse } from './server.ts';
+import { entryIn, newEntry, startFakeProvider } from './server.ts';
 
-/** Zibal: two-step, tells a cancel, and says "already verified" without number and amount. */
+/** Zibal: two-step, shows a cancel, and responds "already verified" without number and amount. */
 export const startZibal = async () => {
   const book = new Map<string, Entry>();
-  /** The next calls of a name are refused by these. */
+  /** Refusals of the next calls, by operation. */
   const refusals = new Map<string, number[]>();
   let raced: string | undefined;
   let moved: { reference: string; state: string } | undefined;
@@ -21,14 +21,17 @@ export const startZibal = async () => {
     description: '',
   });
 
-  const operations: Record<string, (body: Record<string, unknown>) => Reply> = {
+  const operations: Record<string, (body: Record<string, unknown>) => FakeResponse> = {
     request({ amount, callbackUrl, orderId }) {
       if (!Number.isInteger(amount)) return result(104);
       if (Number(amount) <= 1_000) return result(105);
       if (!/^https?:/.test(String(callbackUrl))) return result(106);
       const trackId = 3_000_000_000 + book.size;
-      const told = { amount: Number(amount), currency: 'IRR', paymentId: String(orderId) };
-      book.set(String(trackId), newEntry({ ...told, returnUrl: String(callbackUrl), state: '-1' }));
+      const payment = { amount: Number(amount), currency: 'IRR', paymentId: String(orderId) };
+      book.set(
+        String(trackId),
+        newEntry({ ...payment, returnUrl: String(callbackUrl), state: '-1' }),
+      );
       return result(100, { trackId });
     },
     verify({ trackId }) {
@@ -50,7 +53,7 @@ export const startZibal = async () => {
     },
   };
 
-  const server = await startStandIn(({ method, path, json }) => {
+  const server = await startFakeProvider(({ method, path, json }) => {
     const [, name = ''] = /^\/v1\/(\w+)$/.exec(path) ?? [];
     if (method !== 'POST' || !Object.hasOwn(operations, name)) return undefined;
     if (json['merchant'] !== 'zibal' && json['merchant'] !== 'live-merchant') return result(102);
@@ -68,18 +71,18 @@ export const startZibal = async () => {
     ...server,
     book,
     refuse: (name: string, ...codes: number[]) => void refusals.set(name, codes),
-    /** Somebody else is a moment faster. */
+    /** Another call verifies the payment just before the next verification. */
     verifyBeforeNextVerify(reference: string) {
       raced = reference;
     },
-    /** The next verification answers about another payment. */
+    /** The response to the next verification is about this payment. */
     mistakeOnce: (paymentId: string) => {
       mistakenFor = paymentId;
     },
     refNumberAs: (form: (text: string) => unknown) => {
       refNumberAs = form;
     },
-    /** It comes to this state a moment before the next verification. */
+    /** Sets this state just before the next verification. */
     moveBeforeNextVerify(reference: string, state: string) {
       moved = { reference, state };
     },
@@ -106,6 +109,6 @@ export const startZibal = async () => {
   } satisfies Provider & Record<string, unknown>;
 };
 
-const result = (code: number, fields: object = {}): Reply => ({
+const result = (code: number, fields: object = {}): FakeResponse => ({
   body: { result: code, message: code === 100 ? 'success' : `result ${code}`, ...fields },
 });

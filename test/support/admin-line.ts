@@ -3,15 +3,15 @@ import { runAdmin } from '../../admin/cli/program.ts';
 import type { Operations } from '../../admin/operations.ts';
 
 interface Options {
-  /** What a person at the terminal answers; without it nobody sits there. */
+  /** The answer to a question at a terminal. Without it, the line runs in a script. */
   answer?: string;
-  /** What is typed or piped where a secret is asked for. */
+  /** The input for a secret. */
   secret?: string;
 }
 
-/** One line of the admin, as `npm run admin --` would run it. */
+/** Runs one line as `npm run admin --` does. */
 export const runLine = async (
-  operationsOf: (actor: string | undefined) => Operations,
+  createOperations: (actor: string | undefined) => Operations,
   line: readonly string[],
   { answer, secret = '' }: Options = {},
 ) => {
@@ -20,8 +20,8 @@ export const runLine = async (
   const questions: string[] = [];
   const actors: (string | undefined)[] = [];
   const io: Io = {
-    out: (said) => out.push(said),
-    note: (said) => notes.push(said),
+    out: (text) => out.push(text),
+    note: (text) => notes.push(text),
     isInteractive: answer !== undefined,
     ask: async (question) => {
       questions.push(question);
@@ -31,7 +31,7 @@ export const runLine = async (
   };
   const open = async (actor: string | undefined) => {
     actors.push(actor);
-    return operationsOf(actor);
+    return createOperations(actor);
   };
   const code = await runAdmin({ io, open }, line);
   return { code, out: out.join('\n'), notes: notes.join('\n'), questions, actors };

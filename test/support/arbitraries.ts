@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
-import type { Resolve, Schema } from '../../tools/breaking-schema.ts';
+import type { Resolve, Schema } from './openapi.ts';
 
-/** Values for the fields whose rules only a description can tell, by name. */
-export type Known = Readonly<Record<string, fc.Arbitrary<unknown>>>;
+/** Values by field name, for fields whose rules are only in their description. */
+export type FieldValues = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/** Characters of every length in UTF-8 and UTF-16; NUL is refused by the description. */
+/** Characters of every length in UTF-8 and UTF-16, except NUL, which the API rejects. */
 const characters = fc.oneof(
   fc.constantFrom(...'aZ09 "\\/<>&%é\u2028😀\u0001\u007f'),
   fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((text) => text !== '\0'),
@@ -17,7 +17,7 @@ const instant = fc.date({
   noInvalidDate: true,
 });
 
-/** What may stand for a moment in a query, by its words alone. */
+/** Dates and times as the description of `from` and `to` allows them. */
 export const moments = fc.oneof(
   instant.map((date) => date.toISOString().slice(0, 10)),
   fc.tuple(instant, offset).map(([date, zone]) => date.toISOString().replace('Z', zone)),
@@ -25,11 +25,11 @@ export const moments = fc.oneof(
   fc.constantFrom('1970-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999Z'),
 );
 
-/** Values that a schema of the document accepts. */
-export const acceptedBy = (schema: Schema, resolve: Resolve, known: Known = {}) => {
+/** Values that a schema accepts. */
+export const acceptedBy = (schema: Schema, resolve: Resolve, fieldValues: FieldValues = {}) => {
   const build = (given: Schema, name = ''): fc.Arbitrary<unknown> => {
     const found = resolve(given);
-    if (known[name]) return known[name];
+    if (fieldValues[name]) return fieldValues[name];
     if (found.enum) return fc.constantFrom(...found.enum);
     if (found.type === 'integer')
       return fc.integer({ min: found.minimum ?? 0, max: found.maximum ?? 1_000 });
@@ -51,8 +51,8 @@ export const acceptedBy = (schema: Schema, resolve: Resolve, known: Known = {}) 
   return build(schema);
 };
 
-/** Values that a schema of one field refuses. */
-export const refusedBy = (schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> => {
+/** Values that the schema of a field rejects. */
+export const rejectedBy = (schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> => {
   const { type, minimum, maximum, minLength = 0, maxLength, enum: values } = resolve(schema);
   const others = fc.constantFrom<unknown>(null, true, [], [1], 1.5, -1e300);
   if (type === 'integer')

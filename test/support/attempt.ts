@@ -1,7 +1,7 @@
 import type { WebhookRequest } from '../../webhooks/request.ts';
 import { post } from '../../webhooks/request.ts';
 
-/** One attempt to deliver a small body, whatever else is wanted of it. */
+/** Sends one webhook with a small body; `options` override the rest. */
 export const attempt = (
   url: string,
   options: Pick<WebhookRequest, 'dispatcher'> & Partial<WebhookRequest>,

@@ -1,12 +1,12 @@
-import type { Sql } from '../../postgres/driver/connection.ts';
 import { interceptQueries } from '../../postgres/driver/intercept-queries.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 
-/** The same pool, and how many statements it was asked. */
+/** Wraps a pool and counts its queries. */
 export const countedSql = (pool: Sql) => {
   let statements = 0;
-  const sql = interceptQueries(pool, (statement) => {
+  const sql = interceptQueries(pool, (run) => {
     statements += 1;
-    return statement;
+    return run();
   });
   return { sql, statements: () => statements };
 };

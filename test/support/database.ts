@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 
 export interface Database {
@@ -9,7 +9,7 @@ export interface Database {
   drop: () => Promise<void>;
 }
 
-/** A database of its own, empty; migrated unless another template is wanted. */
+/** Creates an empty database, by default with the migrated schema. */
 export const aDatabase = async ({ template = 'payments' } = {}): Promise<Database> => {
   const server = inject('postgresUrl');
   const name = `t_${randomUUID().replaceAll('-', '')}`;

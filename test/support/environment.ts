@@ -18,7 +18,7 @@ declare module 'vitest' {
     postgresUrl: string;
     temporalProgram: string;
     workflowBundle: string;
-    /** Has a line for each declared answer that a test has seen; see every-answer.ts. */
+    /** Has a line for each declared answer that a test has seen; see every-declared-response.ts. */
     answersFile: string;
     /** Whether `vitest -u` runs: files that tests compare with are written again. */
     updates: boolean;

@@ -1,7 +1,7 @@
-import { eventOf } from '../../contract/event.ts';
+import { createEvent } from '../../contract/event.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
@@ -17,26 +17,26 @@ import { createAdminTokens } from '../../postgres/admin-tokens.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { createWorkflowOutbox } from '../../postgres/workflow-outbox.ts';
 import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
-import { aPayment, noWords } from './records.ts';
+import { aPayment, noAnswer } from './records.ts';
 
-/** Files of `postgres/` whose tables only people add to: one row an application, an account, a secret. */
-export const small = ['applications.ts', 'gateways.ts', 'webhook-secrets.ts'];
+/** Files of `postgres/` whose tables grow only by hand: applications, gateways, webhook secrets. */
+export const smallTableFiles = ['applications.ts', 'gateways.ts', 'webhook-secrets.ts'];
 
-const fewTokens = 'tokens are made by hand, and only an admin asks for those of an application';
+const fewTokens = 'tokens are issued by hand, and only an admin lists them';
 
-/** What may read a whole table, and why. */
-export const exceptions: Readonly<Record<string, string>> = {
-  'token-records.ts, list: Seq Scan on tokens': fewTokens,
-  'token-records.ts, get: Seq Scan on tokens': fewTokens,
-  'token-records.ts, revoke: Seq Scan on tokens': fewTokens,
-  'retention.ts, dropPayments: Seq Scan on late_payments':
-    'late money is rare, and a purge looks once for all of it that is open',
-  'reconciliation.ts, listLate: Seq Scan on late_payments': 'late money is rare',
+/** Queries that may read a whole table, with the reason. */
+export const allowedScans: Readonly<Record<string, string>> = {
+  'admin-tokens.ts, list: Seq Scan on tokens': fewTokens,
+  'admin-tokens.ts, get: Seq Scan on tokens': fewTokens,
+  'admin-tokens.ts, revoke: Seq Scan on tokens': fewTokens,
+  'retention.ts, deletePayments: Seq Scan on late_payments':
+    'late payments are rare, and a purge reads the unresolved ones once',
+  'reconciliation.ts, listLate: Seq Scan on late_payments': 'late payments are rare',
 };
 
 interface Statements {
   methods: object;
-  /** By the method that sends it; several ways to call one have a comma behind its name. */
+  /** Calls by method name. A second call of a method has a comma and a description behind the name. */
   calls: Record<string, () => Promise<unknown>>;
 }
 
@@ -45,14 +45,12 @@ const idsFrom = (first: number, many: number) =>
   Array.from({ length: many }, (_, index) => idOf(first + index));
 
 /**
- * Of an admin's batches of 1,000 and more: of 100,000 rows they are so many that to read all is cheapest.
- * These are as few as those are of 10,000,000.
+ * A batch size of 10 in 100,000 rows, like 1,000 in 10,000,000. An admin's real batches are so large here
+ * that reading the whole table would be cheapest.
  */
-const share = 10;
+const batch = 10;
 
-/**
- * Every statement on tables that grow, by its file in `postgres/`, to be asked of what fill.ts makes.
- */
+/** Calls every method of `postgres/` that queries a growing table, by file. The data is that of fill.ts. */
 export const everyStatement = (
   db: Sql,
   { application, count }: { application: string; count: number },
@@ -61,18 +59,31 @@ export const everyStatement = (
   const owner = { application, test: true };
   const route = 'POST /api/v1/payments';
   const record = {
-    ...{ route, key: 'new', fingerprint: Buffer.alloc(32), status: 201, location: '', body: '' },
+    route,
+    key: 'new',
+    fingerprint: Buffer.alloc(32),
+    status: 201,
+    location: '',
+    body: '',
     expiresAt: now,
   };
-  const one = (id: string) => aPayment({ id, application });
-  const ended = { ...one(idOf(2)), status: 'expired' as const };
+  const paymentWith = (id: string) => aPayment({ id, application });
+  const ended = { ...paymentWith(idOf(2)), status: 'expired' as const };
   const attempt = { number: 1, round: 1, scheduledAt: now, startedAt: now };
   const result = {
-    ...{ durationMs: 1, responseStatus: 200, errorClass: null, error: null, responseBody: null },
+    durationMs: 1,
+    responseStatus: 200,
+    errorClass: null,
+    error: null,
+    responseBody: null,
     responseTruncated: false,
   };
   const exchange: GatewayExchange = {
-    ...{ at: now, operation: 'inquire', result: 'waiting', code: null, message: null },
+    at: now,
+    operation: 'inquire',
+    result: 'waiting',
+    code: null,
+    message: null,
     durationMs: 5,
   };
   const all = { id: null, orderId: null, application: null, status: null, delivery: null };
@@ -82,27 +93,32 @@ export const everyStatement = (
   const exchanges = createGatewayExchanges(db);
   const idempotencyKeys = createIdempotencyKeys(db);
   const latePayments = createLatePayments(db);
-  const records = createAdminPayments(db);
+  const adminPayments = createAdminPayments(db);
   const payments = createPayments(db);
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
   const sandboxPayments = createSandboxPayments(db);
   const paymentOutcomes = createPaymentOutcomes(db);
-  const sweep = createSweeperQueries(db);
-  const tokenRecords = createAdminTokens(db);
+  const sweeper = createSweeperQueries(db);
+  const adminTokens = createAdminTokens(db);
   const tokens = createTokens(db);
   const outbox = createWorkflowOutbox(db);
-  const workLeft = createBacklogMetrics(db);
+  const backlogMetrics = createBacklogMetrics(db);
   return {
     'payments.ts': {
       methods: payments,
       calls: {
-        insert: () => payments.insert(one('PAY_NEW'), record),
+        insert: () => payments.insert(paymentWith('PAY_NEW'), record),
         get: () => payments.get(idOf(7), owner),
         list: () =>
           payments.list(owner, {
-            ...{ orderId: undefined, status: undefined, from: undefined, to: undefined },
-            ...{ after: undefined, limit: 21, offset: 9_980 },
+            orderId: undefined,
+            status: undefined,
+            from: undefined,
+            to: undefined,
+            after: undefined,
+            limit: 21,
+            offset: 9_980,
           }),
         getForPayer: () => payments.getForPayer(idOf(7)),
         getByReference: () => payments.getByReference('sandbox', 'R7'),
@@ -117,29 +133,34 @@ export const everyStatement = (
         authenticate: () => tokens.authenticate('svc_test_x'),
       },
     },
-    'token-records.ts': {
-      methods: tokenRecords,
+    'admin-tokens.ts': {
+      methods: adminTokens,
       calls: {
-        list: () => tokenRecords.list(application, 100),
-        get: () => tokenRecords.get(application, '0123456789abcdef'),
-        revoke: () => tokenRecords.revoke(application, '0123456789abcdef'),
+        list: () => adminTokens.list(application, 100),
+        get: () => adminTokens.get(application, '0123456789abcdef'),
+        revoke: () => adminTokens.revoke(application, '0123456789abcdef'),
       },
     },
-    'paymentOutcomes.ts': {
+    'payment-outcomes.ts': {
       methods: paymentOutcomes,
       calls: {
         get: () => paymentOutcomes.get(idOf(7)),
-        open: () =>
-          paymentOutcomes.open(idOf(7), {
-            ...{ reference: 'x', redirect: { method: 'GET', url: '' }, exchanges: [exchange] },
+        recordOpened: () =>
+          paymentOutcomes.recordOpened(idOf(7), {
+            reference: 'x',
+            redirect: { method: 'GET', url: '' },
+            exchanges: [exchange],
           }),
-        wait: () =>
-          paymentOutcomes.wait(idOf(7), {
-            ...{ processing: true, unanswered: false, now, exchanges: [exchange] },
+        recordInquiry: () =>
+          paymentOutcomes.recordInquiry(idOf(7), {
+            processing: true,
+            unanswered: false,
+            now,
+            exchanges: [exchange],
           }),
         flagDuplicates: () =>
-          paymentOutcomes.flagDuplicates({ ...one(idOf(7)), trackingCode: 'T-7' }),
-        end: () => paymentOutcomes.end(ended, eventOf(ended, now), noWords),
+          paymentOutcomes.flagDuplicates({ ...paymentWith(idOf(7)), trackingCode: 'T-7' }),
+        finalize: () => paymentOutcomes.finalize(ended, createEvent(ended, now), noAnswer),
       },
     },
     'deliveries.ts': {
@@ -160,18 +181,20 @@ export const everyStatement = (
       methods: exchanges,
       calls: {
         insert: () => exchanges.insert(idOf(7), [exchange]),
-        insertRepeated: () =>
-          exchanges.insertRepeated(idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId }))),
+        replaceRepeated: () =>
+          exchanges.replaceRepeated(
+            idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId })),
+          ),
         list: () => exchanges.list(idOf(7)),
       },
     },
-    'late-money.ts': {
+    'late-payments.ts': {
       methods: latePayments,
       calls: {
         get: () => latePayments.get(idOf(count)),
         record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
         beginReversal: () =>
-          latePayments.beginReversal(idOf(count), { most: 3, notAfter: now, now }),
+          latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
       },
     },
     'idempotency-keys.ts': {
@@ -193,17 +216,17 @@ export const everyStatement = (
         expire: () => sandboxPayments.expire('R8'),
       },
     },
-    'sweep.ts': {
-      methods: sweep,
+    'sweeper.ts': {
+      methods: sweeper,
       calls: {
-        gatewaysInUse: () => sweep.gatewaysInUse(),
-        claimForInquiry: () => sweep.claimForInquiry('sandbox', 10),
-        markInquired: () => sweep.markInquired([idOf(7)]),
-        releaseClaims: () => sweep.releaseClaims(['PAY_1', 'PAY_2']),
-        listEndedUnpaid: () => sweep.listEndedUnpaid('sandbox', ['R1', 'R2']),
-        claimStalledPayments: () => sweep.claimStalledPayments(10),
-        countOverdueDeliveries: () => sweep.countOverdueDeliveries(100),
-        claimOverdueDeliveries: () => sweep.claimOverdueDeliveries(10),
+        listGatewaysInUse: () => sweeper.listGatewaysInUse(),
+        claimForInquiry: () => sweeper.claimForInquiry('sandbox', 10),
+        markInquired: () => sweeper.markInquired([idOf(7)]),
+        releaseClaims: () => sweeper.releaseClaims(['PAY_1', 'PAY_2']),
+        listEndedUnpaid: () => sweeper.listEndedUnpaid('sandbox', ['R1', 'R2']),
+        claimStalledPayments: () => sweeper.claimStalledPayments(10),
+        countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
+        claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
       },
     },
     'workflow-outbox.ts': {
@@ -214,20 +237,23 @@ export const everyStatement = (
         list: () => outbox.list({ limit: 100, age: '5 seconds' }),
       },
     },
-    'work-left.ts': { methods: workLeft, calls: { look: () => workLeft.look() } },
+    'backlog-metrics.ts': {
+      methods: backlogMetrics,
+      calls: { measure: () => backlogMetrics.measure() },
+    },
 
-    // What an admin asks for at a terminal.
-    'payment-records.ts': {
-      methods: records,
+    // The queries of the admin commands.
+    'admin-payments.ts': {
+      methods: adminPayments,
       calls: {
-        find: () => records.find(all, 50),
-        'find, by status': () => records.find({ ...all, status: 'failed' }, 50),
-        'find, by order': () => records.find({ ...all, orderId: 'order-7' }, 50),
-        'find, exhausted': () => records.find({ ...all, delivery: 'exhausted' }, 50),
-        get: () => records.get(idOf(7)),
-        listExhausted: () => records.listExhausted(application, { after: '', limit: 100 }),
-        countExhausted: () => records.countExhausted(application),
-        deliveryStatus: () => records.deliveryStatus(idOf(7)),
+        find: () => adminPayments.find(all, 50),
+        'find, by status': () => adminPayments.find({ ...all, status: 'failed' }, 50),
+        'find, by order': () => adminPayments.find({ ...all, orderId: 'order-7' }, 50),
+        'find, exhausted': () => adminPayments.find({ ...all, delivery: 'exhausted' }, 50),
+        get: () => adminPayments.get(idOf(7)),
+        listExhausted: () => adminPayments.listExhausted(application, { after: '', limit: 100 }),
+        countExhausted: () => adminPayments.countExhausted(application),
+        deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
       },
     },
     'audit-log.ts': {
@@ -235,8 +261,12 @@ export const everyStatement = (
       calls: {
         insert: () =>
           auditLog.insert({
-            ...{ actor: 'ada', action: 'payment.heal', subject: `payment:${idOf(7)}` },
-            ...{ before: null, after: null, reason: null },
+            actor: 'ada',
+            action: 'payment.heal',
+            subject: `payment:${idOf(7)}`,
+            before: null,
+            after: null,
+            reason: null,
           }),
         list: () => auditLog.list({ subject: null, limit: 50 }),
         'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
@@ -247,18 +277,18 @@ export const everyStatement = (
       calls: {
         listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),
         listUndelivered: () => reconciliation.listUndelivered({ after: undefined, limit: 200 }),
-        stillInProgress: () => reconciliation.stillInProgress(idsFrom(count / 2, 200)),
+        filterInProgress: () => reconciliation.filterInProgress(idsFrom(count / 2, 200)),
         listLate: () => reconciliation.listLate({ after: undefined, limit: 200 }),
-        stillLate: () => reconciliation.stillLate(idsFrom(count / 2, 200)),
-        listUnfinished: () => reconciliation.listUnfinished(null, share),
-        existing: () => reconciliation.existing(idsFrom(count / 2, 200)),
+        filterLate: () => reconciliation.filterLate(idsFrom(count / 2, 200)),
+        listUnfinished: () => reconciliation.listUnfinished(null, batch),
+        filterExisting: () => reconciliation.filterExisting(idsFrom(count / 2, 200)),
       },
     },
     'retention.ts': {
       methods: retention,
       calls: {
-        dropBodies: () => retention.dropBodies(new Date(), share),
-        dropPayments: () => retention.dropPayments(new Date(), share),
+        deleteResponseBodies: () => retention.deleteResponseBodies(new Date(), batch),
+        deletePayments: () => retention.deletePayments(new Date(), batch),
       },
     },
   };

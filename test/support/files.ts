@@ -5,7 +5,7 @@ const root = join(import.meta.dirname, '../..');
 
 export const readProjectFile = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** Paths, from the repository's root, of all its files but those .gitignore names. */
+/** Paths of all files of the repository, except those that .gitignore names. */
 export const projectFiles = (): string[] => {
   const ignored = new Set(['.git', ...readProjectFile('.gitignore').split(/\/?\n/)]);
   return readdirSync(root, { withFileTypes: true })

@@ -1,8 +1,8 @@
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 
 /**
- * Payments of one application in all states, with everything that belongs to them: one a second back
- * from now, a thousand orders, the newest hundredth not ended.
+ * Inserts payments of one application in all states, with everything that belongs to them: one for each
+ * second back from now, a thousand orders, the newest hundredth open.
  */
 export const fill = async (
   sql: Sql,
@@ -50,7 +50,7 @@ export const fill = async (
   connection.release();
 };
 
-/** What few payments have, and what is kept for admins alone, for those that are there. */
+/** Inserts the rows that few payments have, and those for admins, for the payments that exist. */
 export const fillForAdmins = async (sql: Sql) => {
   const connection = await sql.reserve();
   for (const statement of [

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { RawRequest } from './raw-http.ts';
 
-/** A request that nobody in good faith sends; `path` has a query with it. */
+/** A request of an attacker; `path` includes the query. */
 export interface HostileRequest extends RawRequest {
   method: string;
   path: string;
@@ -9,21 +9,47 @@ export interface HostileRequest extends RawRequest {
 }
 
 const methods = [
-  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY', 'PROPFIND'],
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'QUERY',
+  'PROPFIND',
 ] as const;
 
-/** Any bytes, as a URL writes them. */
+/** Any bytes, percent-encoded. */
 const escaped = fc
   .uint8Array({ maxLength: 24 })
   .map((bytes) => [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
 const asciiText = fc.stringMatching(/^[\x21\x24-\x3b\x3d\x40-\x7e]{0,60}$/);
 const nastyTexts = fc.constantFrom(
-  ...['%', '%zz', '%00', '..', '%2e%2e%2f', "'", '%27--', '{}', '__proto__', 'constructor'],
-  ...['0', '-1', '1e9', 'NaN', 'null', 'undefined', 'a'.repeat(4_000), '%F0%9F%98%80', '%ff'],
+  '%',
+  '%zz',
+  '%00',
+  '..',
+  '%2e%2e%2f',
+  "'",
+  '%27--',
+  '{}',
+  '__proto__',
+  'constructor',
+  '0',
+  '-1',
+  '1e9',
+  'NaN',
+  'null',
+  'undefined',
+  'a'.repeat(4_000),
+  '%F0%9F%98%80',
+  '%ff',
 );
 const piece = fc.oneof(escaped, asciiText, nastyTexts);
 
-/** A header's value as HTTP lets it through. */
+/** Header values that HTTP allows. */
 const headerText = fc.oneof(
   fc.stringMatching(/^[\x20-\x7e]{0,80}$/),
   fc.stringMatching(/^[\x20-\x7e\x80-\xff]{0,40}$/),
@@ -35,25 +61,26 @@ const bodies = fc.oneof(
   fc.json().map((text) => `\ufeff${text}`),
   fc.json().map((text) => text.slice(0, -1)),
   fc.constantFrom(
-    ...[
-      '',
-      '{',
-      '{}',
-      '[]',
-      'null',
-      '"',
-      '{"a":1,"a":2}',
-      '{"order_id":"\\ud800"}',
-      '{"\\u0000":1}',
-    ],
-    ...['['.repeat(5_000), `{"order_id":"${'x'.repeat(70_000)}"}`, '1e999', '{"amount":1.0}'],
+    '',
+    '{',
+    '{}',
+    '[]',
+    'null',
+    '"',
+    '{"a":1,"a":2}',
+    '{"order_id":"\\ud800"}',
+    '{"\\u0000":1}',
+    '['.repeat(5_000),
+    `{"order_id":"${'x'.repeat(70_000)}"}`,
+    '1e999',
+    '{"amount":1.0}',
     '{"order_id":"o","amount":1,"currency":"EUR","metadata":{"__proto__":{"a":1}},"x":{}}',
     '{"order_id":"o\\u0000","amount":9007199254740993,"currency":"EUR"}',
     'action=pay&action=cancel&failure_code=%ff',
   ),
 );
 
-/** Requests around one path of the table: wrong methods, places, queries, headers and bodies. */
+/** Requests to paths near a route's, with wrong methods, queries, headers and bodies. */
 export const hostileRequests = (
   path: string,
   { ids, authorization }: { ids: readonly string[]; authorization: fc.Arbitrary<string> },

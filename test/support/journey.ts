@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { undeclared } from './declared.ts';
+import { contractProblems } from './contract-problems.ts';
 import type { Service } from './service.ts';
 
 /** An answer of the API, read. */
@@ -17,7 +17,7 @@ export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
     const response = await fetch(url, { ...init, method, redirect: 'manual' });
     const text = await response.text();
     const { status, headers } = response;
-    expect(undeclared({ method, url, status, headers, text })).toEqual([]);
+    expect(contractProblems({ method, url, status, headers, text })).toEqual([]);
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
     const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
     return { status, headers, text, json };

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 
-/** Values that JSON can say, with strings that need care. */
+/** Any JSON value, with strings that need escapes. */
 export const document = fc.jsonValue({
   maxDepth: 5,
   stringUnit: fc.constantFrom(...'aé"\\/ \n\u2028😀'),
 });
 
-/** JSON text of a value, keys in random order and white space wherever it may be. */
+/** Writes a value as JSON, with keys in random order and random white space. */
 export const written = (value: unknown, random: () => number): string => {
   const space = () => ['', ' ', '\n\t', '\r '][Math.floor(random() * 4)] ?? '';
   const write = (inner: unknown): string => {
@@ -24,7 +24,7 @@ export const written = (value: unknown, random: () => number): string => {
   return `${space()}${write(value)}${space()}`;
 };
 
-/** A source of numbers from 0 to 1 for `written`. */
+/** Makes random sources for `written`: functions that return numbers from 0 to 1. */
 export const randomness = fc
   .infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true }))
   .map((stream) => () => Number(stream.next().value));

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createLateActivities } from '../../activities/late-payments.ts';
 import { createBulkhead } from '../../activities/bulkhead.ts';
-import type { Answer, Reversal } from '../../gateways/gateway.ts';
+import type { GatewayStatus, Reversal } from '../../gateways/gateway.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createGateways } from '../../postgres/gateways.ts';
@@ -34,7 +34,7 @@ export interface Scene {
   answerIsLost?: boolean;
   /** What the last verification before the end was answered. */
   verified?: 'processing';
-  inquire: (Answer | typeof silence)[];
+  inquire: (GatewayStatus | typeof silence)[];
   /** Without it, the gateway takes nothing back. */
   reverse?: (Reversal | typeof silence)[] | (() => Promise<Reversal>);
 }
@@ -53,7 +53,7 @@ export const lateCase = async (records: Records, scene: Scene) => {
   if (verified)
     await createGatewayExchanges(records.sql).insert(payment.id, [{ ...said, result: verified }]);
   const { gatewayOf, calls } = aGateway({
-    inquire: inTurn<Answer>(...inquire),
+    inquire: inTurn<GatewayStatus>(...inquire),
     ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
   });
   const { logger, alerts } = readableLogger();
@@ -74,7 +74,7 @@ export const lateCase = async (records: Records, scene: Scene) => {
     now: () => new Date(nowMs),
     logger,
   });
-  const before = await records.everythingOf(payment.id);
+  const before = await records.snapshot(payment.id);
   const entries = async () => {
     const subject = `payment:${payment.id}`;
     return (await createAuditLog(records.sql).list({ subject, limit: 9 })).toReversed();
@@ -95,7 +95,7 @@ export const lateCase = async (records: Records, scene: Scene) => {
     written: async () => (await entries()).map(({ after }) => after),
     /** The payment, its event and its delivery are as they were. */
     async isUntouched() {
-      expect(await records.everythingOf(payment.id)).toEqual(before);
+      expect(await records.snapshot(payment.id)).toEqual(before);
     },
   };
 };

@@ -9,7 +9,7 @@ interface Sample {
   value: number;
 }
 
-/** Prometheus's text format, version 0.0.4, as far as it is used. */
+/** Parses Prometheus's text format, version 0.0.4. */
 const parse = (text: string): Sample[] =>
   text
     .split('\n')
@@ -26,12 +26,12 @@ const parse = (text: string): Sample[] =>
       };
     });
 
-/** What an operations port says of its process, at this moment. */
+/** Scrapes a metrics port. */
 export const scrape = async (url: string) => {
-  const answer = await fetch(`${url}/metrics`);
-  const text = await answer.text();
-  expect(answer.status, text).toBe(200);
-  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  const response = await fetch(`${url}/metrics`);
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
   const samples = parse(text);
   const matching = (name: string, labels: Labels) =>
     samples.filter(
@@ -42,9 +42,9 @@ export const scrape = async (url: string) => {
   return {
     text,
     samples,
-    /** Of metrics that have a type, without a histogram's suffixes. */
+    /** The names of the metrics, without the suffixes of histograms. */
     names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name),
-    /** Summed over all that have these labels; undefined without any. */
+    /** The sum of all samples with these labels; undefined without a sample. */
     value(name: string, labels: Labels = {}): number | undefined {
       const found = matching(name, labels);
       return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
@@ -61,15 +61,15 @@ interface Move {
   by?: number;
 }
 
-/** Looks at the operations ports of a service until something moves. */
-export const createWatch = (operations: Readonly<Record<Part, string>>) => {
+/** Waits for changes of the metrics of a service. */
+export const createWatch = (urls: Readonly<Record<Part, string>>) => {
   const valueOf = async (part: Part, name: string, labels: Labels = {}) =>
-    (await scrape(operations[part])).value(name, labels) ?? 0;
+    (await scrape(urls[part])).value(name, labels) ?? 0;
 
   return {
     valueOf,
 
-    /** Each of them is larger by so much, or more, once this has happened. */
+    /** Waits until each metric has grown by `by` or more after `act`. */
     async grow(moves: readonly Move[], act: () => Promise<unknown>): Promise<void> {
       const valuesOf = () =>
         Promise.all(moves.map(({ part, name, labels }) => valueOf(part, name, labels)));
@@ -82,8 +82,8 @@ export const createWatch = (operations: Readonly<Record<Part, string>>) => {
     },
 
     isNow: (part: Part, name: string, labels: Labels, is: (value: number) => boolean) =>
-      until(`${name} ${JSON.stringify(labels)} is as it must be`, async () => {
-        const value = (await scrape(operations[part])).value(name, labels);
+      until(`the expected value of ${name} ${JSON.stringify(labels)}`, async () => {
+        const value = (await scrape(urls[part])).value(name, labels);
         return value !== undefined && is(value);
       }),
   };

@@ -11,10 +11,7 @@ import type { RunningPostgres } from '../../stack/postgres.ts';
 import { startPostgres } from '../../stack/postgres.ts';
 import { until } from './until.ts';
 
-/**
- * A migrated Postgres server of a test's own: to be stopped and started, or to tell in its log what
- * it does.
- */
+/** Starts a migrated Postgres server for one test, which may stop and start it, or read its log. */
 export const startOwnPostgres = async (settings: Record<string, string> = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-postgres-'));
   chmodSync(folder, 0o711);
@@ -44,15 +41,18 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
   return {
     sql,
     url,
-    /** Its log. */
+    /** The lines of its log. */
     lines,
     start,
     stop: async () => running?.stop(),
-    /** It only reads, as a primary of before a failover; it must be stopped. @returns what makes it write */
+    /**
+     * Starts the stopped server as a read-only standby, like a former primary after a failover.
+     * @returns a function that promotes it
+     */
     async startStandby() {
       writeFileSync(join(folder, 'data', 'standby.signal'), '');
       const started = start();
-      // Not by our own pool, which wants to write.
+      // The service's own pool would reject a standby.
       const reader = postgres(url, { max: 1, onnotice: () => {} });
       await until('the standby answers', () => reader`select 1`.catch(() => false));
       return async () => {
@@ -61,24 +61,25 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
         await started;
       };
     },
-    /** A copy of all it holds, as a backup would be; it must be stopped. */
+    /** Copies the data of the stopped server, like a backup. */
     save: () => execFileSync('cp', ['-a', join(folder, 'data'), join(folder, 'saved')]),
-    /** It holds what it held then; it must be stopped. */
+    /** Restores the saved data of the stopped server. */
     restore() {
       rmSync(join(folder, 'data'), { recursive: true });
       execFileSync('cp', ['-a', join(folder, 'saved'), join(folder, 'data')]);
     },
-    /** Nothing is answered any more, and no connection breaks. @returns what lets it go on */
+    /** Suspends the server: it answers nothing, and no connection breaks. @returns a function that resumes it */
     async freeze() {
       const server = running?.pid;
-      if (server === undefined) throw new Error('There is no server to freeze.');
+      if (server === undefined) throw new Error('There is no server to suspend');
       const frozen: number[] = [];
-      // The server first, so that none is born after it; and it goes on last, so that none is gone.
+      // The server is suspended first, so that it starts no further child, and resumed last, so that it
+      // does not see a suspended child.
       for (let found = [server]; found.length > 0;) {
         for (const pid of found) process.kill(pid, 'SIGSTOP');
         frozen.unshift(...found);
         await sleep(20);
-        found = childrenOf(server).filter((pid) => !frozen.includes(pid));
+        found = listChildren(server).filter((pid) => !frozen.includes(pid));
       }
       return () => void frozen.map((pid) => process.kill(pid, 'SIGCONT'));
     },
@@ -86,16 +87,16 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
   };
 };
 
-/** As Linux tells it. */
-const childrenOf = (parent: number): number[] =>
+/** Lists the children of a process; Linux only. */
+const listChildren = (parent: number): number[] =>
   readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && statusOf(name).includes(`\nPPid:\t${parent}\n`))
+    .filter((name) => /^\d+$/.test(name) && readStatus(name).includes(`\nPPid:\t${parent}\n`))
     .map(Number);
 
-const statusOf = (pid: string): string => {
+const readStatus = (pid: string): string => {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8');
   } catch {
-    return ''; // It has just ended.
+    return ''; // The process has just ended.
   }
 };

@@ -1,6 +1,6 @@
 import { newPaymentId } from '../../contract/ids.ts';
 import type { Status } from '../../contract/status.ts';
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 
 export interface WrittenPayment {
   application: string;
@@ -10,7 +10,7 @@ export interface WrittenPayment {
   test?: boolean;
 }
 
-/** Writes a payment as it is, without a workflow: for what only reads. @returns its id */
+/** Inserts a payment without a workflow, for tests that only read. @returns its id */
 export const writePayment = async (
   sql: Sql,
   { application, createdAt, orderId = 'o', status = 'pending', test = true }: WrittenPayment,

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { type RunningProcess, startProgram } from '../../stack/processes.ts';
 
-/** A process of the service that a test may kill and start again. */
+/** A process of the service that a test can kill and restart. */
 export interface TestProcess {
   pid(): number;
-  /** Everything it has logged, over all its lives. */
+  /** All log lines, over all restarts. */
   lines: string[];
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** SIGKILL, as a power cut would be. */
+  /** Sends SIGKILL, which is like a power cut. */
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
 }
@@ -21,7 +21,7 @@ export const createProcess = (
   let running: RunningProcess | undefined;
   const lines: string[] = [];
   const alive = () => {
-    if (!running) throw new Error(`${name} does not run`);
+    if (!running) throw new Error(`${name} is not running`);
     return running;
   };
   return {

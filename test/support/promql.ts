@@ -6,17 +6,17 @@ interface Matcher {
   metric: string;
   label: string;
   value: string;
-  /** One for each alternative of a regular expression. */
-  means: ((text: string) => boolean)[];
+  /** A test for each alternative of a regular expression. */
+  alternatives: ((text: string) => boolean)[];
 }
 
-/** What the expressions in a file of rules, or of a dashboard, name. */
+/** Reads the metrics and label matchers of a file with rules or a dashboard. */
 export const readExpressions = (path: string) => {
   const content: unknown = parse(readProjectFile(path)); // JSON is YAML too.
   const expressions = textsUnder('expr', content);
   return {
     recorded: textsUnder('record', content),
-    /** Of all metrics with such a beginning, and of what rules make of them. */
+    /** Metrics with these prefixes, and recorded rules based on them. */
     names: expressions.flatMap(
       (text) => text.match(/(?:\w+:)?\b(?:payments|temporal|nodejs|process)_[\w:]+/g) ?? [],
     ),
@@ -36,12 +36,14 @@ const matcher = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 const matchersIn = (expression: string): Matcher[] =>
   [...expression.matchAll(/([\w:]*)\{([^}]*)\}/g)].flatMap(
     ([selector, metric = '', inside = '']) => {
-      // What is not understood here would not be compared.
+      // Everything must be parsed, or it would not be checked.
       expect(inside.replaceAll(matcher, '').replaceAll(/[,\s]/g, ''), selector).toBe('');
       return [...inside.matchAll(matcher)].map(([, label = '', operator = '', value = '']) => ({
-        ...{ metric, label, value },
-        means: operator.includes('~')
-          ? alternativesOf(value).map(
+        metric,
+        label,
+        value,
+        alternatives: operator.includes('~')
+          ? splitAlternatives(value).map(
               (one) => (text: string) => new RegExp(`^(?:${one})$`).test(text),
             )
           : [(text: string) => text === value],
@@ -49,9 +51,9 @@ const matchersIn = (expression: string): Matcher[] =>
     },
   );
 
-/** `a|b(c|d)` is a, bc and bd. */
-const alternativesOf = (pattern: string): string[] => {
+/** `a|b(c|d)` → a, bc, bd. */
+const splitAlternatives = (pattern: string): string[] => {
   const [group, inside] = /\(([^()]*)\)/.exec(pattern) ?? [];
   if (group === undefined || inside === undefined) return pattern.split('|');
-  return inside.split('|').flatMap((one) => alternativesOf(pattern.replace(group, () => one)));
+  return inside.split('|').flatMap((one) => splitAlternatives(pattern.replace(group, () => one)));
 };

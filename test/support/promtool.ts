@@ -9,12 +9,12 @@ import { readStackConfig } from '../../config.ts';
 const module = join(import.meta.dirname, '../../tools/promtool');
 const packagePath = 'github.com/prometheus/prometheus/cmd/promtool';
 
-/** It needs none of the ways in which Prometheus finds its targets, and their clients are most of it. */
+/** Leaves out service discovery, whose clients are most of the program. */
 const tags = 'remove_all_sd';
 
 /**
- * Prometheus's own checker of rules, built once from the Go module that is pinned beside them; it
- * takes about two minutes. Kept where the Temporal program is.
+ * Builds promtool, Prometheus's checker of rules, from the Go module in tools/promtool, which takes about two
+ * minutes. Keeps it in the cache folder.
  * @returns its path
  */
 export const findPromtool = async (): Promise<string> => {

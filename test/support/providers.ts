@@ -28,7 +28,7 @@ const accounts = {
 export type ProviderName = keyof typeof accounts;
 export const providerNames = Object.keys(accounts) as ProviderName[];
 
-/** What must not be seen anywhere. The name of Zibal's sandbox merchant is no secret. */
+/** The secrets in the credentials. Zibal's sandbox merchant is not one. */
 export const providerSecrets = ['merchantId', 'testToken', 'secretKey', 'webhookSecrets'].flatMap(
   (name) =>
     Object.values(accounts).flatMap(({ credentials }) => {
@@ -37,7 +37,7 @@ export const providerSecrets = ['merchantId', 'testToken', 'secretKey', 'webhook
     }),
 );
 
-/** The providers' stand-ins, each with an account of its name in the service. */
+/** Starts the fake providers, each with a gateway of its name in the service. */
 export const startProviders = async ({ sql, keyRing }: Pick<Service, 'sql' | 'keyRing'>) => {
   const box = createSecretBox(keyRing);
   const providers = new Map<ProviderName, Provider>();
@@ -45,33 +45,33 @@ export const startProviders = async ({ sql, keyRing }: Pick<Service, 'sql' | 'ke
     const { start, credentials } = accounts[name];
     const provider = await start();
     providers.set(name, provider);
-    const whole = JSON.stringify({ ...credentials, baseUrl: provider.url });
+    const json = JSON.stringify({ ...credentials, baseUrl: provider.url });
     await createGateways(sql).insert({
       slug: name,
       driver: name,
       kind: 'sandbox',
-      credentials: box.seal(whole, `gateway:${name}`),
+      credentials: box.seal(json, `gateway:${name}`),
     });
   }
-  const of = (name: ProviderName): Provider => providers.get(name)!; // All of them were started.
+  const of = (name: ProviderName): Provider => providers.get(name)!; // The loop has started all of them.
 
   return {
     of,
     entry: (name: ProviderName, reference: string): Entry => of(name).book.get(reference)!,
 
-    /** Created, and the payer was sent to the provider's page. */
+    /** Creates a payment and sends the payer to the provider's page. */
     async sent(journey: Journey, name: ProviderName, fields: Record<string, unknown> = {}) {
       const money = name === 'stripe' ? {} : { amount: 150_000, currency: 'IRR' };
       const id = await journey.create({ gateway: name, ...money, ...fields });
-      const answer = await journey.checkout(id);
-      expect(answer.status, answer.text).toBe(302);
+      const response = await journey.checkout(id);
+      expect(response.status, response.text).toBe(302);
       const [reference = ''] =
         [...of(name).book].find(([, { paymentId }]) => paymentId === id) ?? [];
-      expect(answer.headers.get('location')).toContain(reference);
+      expect(response.headers.get('location')).toContain(reference);
       return { id, reference };
     },
 
-    /** The payer's browser comes back, as this provider sends it. */
+    /** The payer returns in the way of this provider. */
     comeBack(journey: Journey, name: ProviderName, reference: string) {
       const { method, url, fields } = of(name).back(reference);
       return journey.call(method, url, fields ? { body: new URLSearchParams(fields) } : {});

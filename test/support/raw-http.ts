@@ -5,55 +5,55 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
-import { undeclared } from './declared.ts';
+import { contractProblems } from './contract-problems.ts';
 import type { Answer } from './journey.ts';
 
 export interface RawRequest {
   method?: string;
   headers?: Record<string, string | string[]>;
-  /** Several pieces are sent chunked. */
+  /** A list is sent chunked, one chunk for each piece. */
   body?: Uint8Array | string | readonly (Uint8Array | string)[];
-  /** Without one, a connection of its own. */
+  /** By default the request has its own connection. */
   agent?: Agent;
 }
 
-/** A request that `fetch` would refuse to send, or would send otherwise. */
+/** Sends a request that `fetch` would refuse or change. */
 export const rawRequest = async (
   url: string,
   { method = 'POST', headers = {}, body, agent }: RawRequest,
 ): Promise<Answer> => {
   const { origin, hostname, port } = new URL(url);
-  // As it is given: a URL would tidy up `..` and the like.
+  // `new URL` would normalize the path.
   const path = url.slice(origin.length) || '/';
   const sent = httpRequest({ hostname, port, path, method, headers, agent: agent ?? false });
-  const answered = once(sent, 'response');
-  // A server may answer before it has read everything, and close.
+  const responded = once(sent, 'response');
+  // A server may respond and close before it has read everything.
   sent.on('error', () => {});
   if (typeof body === 'string' || body instanceof Uint8Array) sent.end(body);
   else {
     for (const piece of body ?? []) sent.write(piece);
     sent.end();
   }
-  const [response] = (await answered) as [IncomingMessage]; // As Node emits it.
+  const [response] = (await responded) as [IncomingMessage]; // The event's arguments.
   const content = await text(response);
-  const answeredHeaders = new Headers();
+  const responseHeaders = new Headers();
   for (const [name, value] of Object.entries(response.headers))
-    answeredHeaders.set(name, String(value));
-  const isJson = answeredHeaders.get('content-type')?.startsWith('application/json');
+    responseHeaders.set(name, String(value));
+  const isJson = responseHeaders.get('content-type')?.startsWith('application/json');
   expect(
-    undeclared({
+    contractProblems({
       method,
       url,
       status: response.statusCode ?? 0,
-      headers: answeredHeaders,
+      headers: responseHeaders,
       text: content,
     }),
   ).toEqual([]);
   const json = isJson && content !== '' ? (JSON.parse(content) as Record<string, unknown>) : {};
-  return { status: response.statusCode ?? 0, headers: answeredHeaders, text: content, json };
+  return { status: response.statusCode ?? 0, headers: responseHeaders, text: content, json };
 };
 
-/** A connection on which a test writes what it likes; `closed` gives everything that came back. */
+/** Opens a TCP connection; `closed` resolves to everything that was received. */
 export const rawConnection = async (
   url: string,
 ): Promise<{ socket: Socket; closed: Promise<string> }> => {
@@ -68,7 +68,7 @@ export const rawConnection = async (
   return { socket, closed };
 };
 
-/** What stands before the body of a create, of so many bytes. */
+/** The head of a create whose body has `length` bytes. */
 export const createHead = (token: string, length: number): string =>
   [
     'POST /api/v1/payments HTTP/1.1',

@@ -4,14 +4,15 @@ import { createServer } from 'node:net';
 
 export interface RawServer extends AsyncDisposable {
   url: string;
-  /** What each connection has sent so far. */
+  /** Every complete request received so far. */
   requests: string[];
-  /** Connections that are open now, and the most there were at once. */
+  /** Connections that are open now. */
   open(): number;
+  /** The most connections that were open at the same time. */
   most(): number;
 }
 
-/** A server on loopback that does to a connection, once a whole request came, what a test likes. */
+/** A server on loopback that calls `behave` with the connection after each complete request. */
 export const startRawServer = async (
   behave: (socket: Socket, nth: number) => void,
 ): Promise<RawServer> => {
@@ -31,7 +32,7 @@ export const startRawServer = async (
       request = '';
       behave(socket, requests.length);
     });
-    // A sender that has had enough closes, also in the middle.
+    // A sender may close in the middle of a response.
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
   });
   server.listen(0, '127.0.0.1');

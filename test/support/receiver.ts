@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook as it arrived. */
+/** A received webhook. */
 export interface Received {
   at: number;
   headers: IncomingHttpHeaders;
@@ -11,10 +11,10 @@ export interface Received {
   json: Record<string, unknown>;
 }
 
-/** What a receiver does with the nth POST (from 1) of a payment: a status, or whatever it likes. */
+/** Handles the nth POST (from 1) of a payment: returns a status, or responds itself. */
 export type Behaviour = (nth: number, res: ServerResponse) => number | Promise<number> | undefined;
 
-/** A real HTTP server on loopback that records every POST; it answers 204 unless told otherwise. */
+/** An HTTP server on loopback that records every POST and responds 204 by default. */
 export const startReceiver = async () => {
   const received: Received[] = [];
   let behave: Behaviour = () => 204;

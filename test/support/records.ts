@@ -1,5 +1,5 @@
 import type { EventKind } from '../../contract/event.ts';
-import { eventOf } from '../../contract/event.ts';
+import { createEvent } from '../../contract/event.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { Payment } from '../../contract/payment.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
@@ -10,10 +10,14 @@ import { createPaymentOutcomes } from '../../postgres/payment-outcomes.ts';
 import { aDatabase } from './database.ts';
 
 export const minuteMs = 60_000;
-/** Of an end that the gateway has said nothing about. */
-export const noWords = { words: { code: null, message: null }, unsent: false, exchanges: [] };
+/** The options of `finalize` for an end without an answer of the gateway. */
+export const noAnswer = {
+  providerMessage: { code: null, message: null },
+  onlyIfUnsent: false,
+  exchanges: [],
+};
 
-/** A payment that was created now and has half an hour. */
+/** A payment that is created now, with a deadline in half an hour. */
 export const aPayment = (fields: Partial<Payment> = {}): Payment => {
   const now = new Date();
   return {
@@ -39,8 +43,8 @@ export const aPayment = (fields: Partial<Payment> = {}): Payment => {
   };
 };
 
-/** The payment as it is to stand once it has ended, and the event of that. */
-export const endOf = (payment: Payment, status: TerminalStatus, endedAt = new Date()) => {
+/** The payment with an outcome, and its event: the arguments of `finalize`. */
+export const withOutcome = (payment: Payment, status: TerminalStatus, endedAt = new Date()) => {
   const ended: Payment = {
     ...payment,
     status,
@@ -49,12 +53,12 @@ export const endOf = (payment: Payment, status: TerminalStatus, endedAt = new Da
     failureCode: status === 'failed' ? 'card_declined' : null,
     trackingCode: status === 'paid' ? 'T-1' : null,
   };
-  return { ended, event: eventOf(ended, endedAt) };
+  return { ended, event: createEvent(ended, endedAt) };
 };
 
 /**
- * A database with one gateway and two applications, `shop` and, without a webhook URL, `quiet`;
- * in it payments of any age and stage.
+ * A database with a gateway and two applications: `shop`, and `quiet` without a webhook URL. Its methods
+ * write payments of any age and state.
  */
 export const startRecords = async () => {
   const database = await aDatabase();
@@ -82,31 +86,34 @@ export const startRecords = async () => {
       await payments.insert(payment, null);
       return payment;
     },
-    /** Open at its gateway under the reference `REF_<id>`. */
+    /** A payment that is open at its gateway under the reference `REF_<id>`. */
     async opened(fields: Partial<Payment> = {}): Promise<Payment> {
       const payment = await records.created(fields);
       const redirect = { method: 'GET', url: `https://gateway.example/${payment.id}` } as const;
       const reference = `REF_${payment.id}`;
-      await paymentOutcomes.open(payment.id, { reference, redirect, exchanges: [] });
+      await paymentOutcomes.recordOpened(payment.id, { reference, redirect, exchanges: [] });
       return payment;
     },
-    /** Its payer stands before the gateway's page. */
+    /** A payment whose payer was sent to the gateway. */
     async sent(fields: Partial<Payment> = {}): Promise<Payment> {
       const payment = await records.opened(fields);
       await payments.sendToGateway(payment.id, payment.createdAt);
       return payment;
     },
-    /** Its gateway was asked and said, unless told otherwise, that the payer has not decided. */
-    asked: (id: string, how: Partial<Parameters<typeof paymentOutcomes.wait>[1]> = {}) => {
+    /** Records an inquiry; by default the gateway answers that the payer has not decided. */
+    inquired: (
+      id: string,
+      result: Partial<Parameters<typeof paymentOutcomes.recordInquiry>[1]> = {},
+    ) => {
       const waiting = { processing: false, unanswered: false, now: new Date(), exchanges: [] };
-      return paymentOutcomes.wait(id, { ...waiting, ...how });
+      return paymentOutcomes.recordInquiry(id, { ...waiting, ...result });
     },
     async ended(status: TerminalStatus, fields: Partial<Payment> = {}): Promise<Payment> {
-      const { ended, event } = endOf(await records.sent(fields), status);
-      await paymentOutcomes.end(ended, event, noWords);
+      const { ended, event } = withOutcome(await records.sent(fields), status);
+      await paymentOutcomes.finalize(ended, event, noAnswer);
       return ended;
     },
-    /** A payment that ended; the next attempt of its delivery should have begun so long ago. */
+    /** A payment that ended, and whose next delivery attempt is overdue for so many minutes. */
     async deliveryOverdue(minutes: number): Promise<string> {
       const { id } = await records.ended('paid');
       await sql`
@@ -114,8 +121,8 @@ export const startRecords = async () => {
         where payment_id = ${id}`;
       return id;
     },
-    /** Everything that is known of a payment, to see that nothing changed. */
-    async everythingOf(id: string): Promise<unknown> {
+    /** All rows of a payment, to check that nothing changes. */
+    async snapshot(id: string): Promise<unknown> {
       const [row] = await sql`
         select to_jsonb(p) as payment, to_jsonb(e) as event, to_jsonb(d) as delivery
         from payments p
@@ -124,7 +131,7 @@ export const startRecords = async () => {
         where p.id = ${id}`;
       return row;
     },
-    eventsOf: (id: string) => sql<{ id: string; kind: EventKind; body: Buffer }[]>`
+    listEvents: (id: string) => sql<{ id: string; kind: EventKind; body: Buffer }[]>`
       select id, kind, body from events where payment_id = ${id}`,
   };
   return records;

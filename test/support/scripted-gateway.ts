@@ -2,14 +2,16 @@ import { pino } from 'pino';
 import type { Deps } from '../../activities/payment.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
 import { createBulkhead } from '../../activities/bulkhead.ts';
-import type { Answer, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../gateways/gateway.ts';
+import type { GatewayStatus, GatewayAdapter, GatewayPayment } from '../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../gateways/errors.ts';
 import { observed } from '../../gateways/observe.ts';
 import type { AdapterOf } from '../../gateways/adapters.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import type { Records } from './records.ts';
 
-export const confirmed = (fields: Partial<Extract<Answer, { state: 'paid' }>> = {}): Answer => ({
+export const confirmed = (
+  fields: Partial<Extract<GatewayStatus, { state: 'paid' }>> = {},
+): GatewayStatus => ({
   state: 'paid',
   amount: 1250,
   currency: 'EUR',

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
- * A certificate that nobody vouches for, of localhost and 127.0.0.1, from 2020 to 2119; its key is a
- * secret of nobody's. Made in its folder, with a program that Go comes with:
+ * A self-signed certificate for localhost and 127.0.0.1, from 2020 to 2119. Its key is not secret. It was
+ * created in its folder with a program that is part of Go:
  *
  *   go run "$(go env GOROOT)/src/crypto/tls/generate_cert.go" --host localhost,127.0.0.1 --ca \
  *     --ecdsa-curve P256 --start-date 'Jan 1 00:00:00 2020' --duration 876000h

@@ -30,8 +30,8 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   const ports = await choosePorts({
     api: 0,
     temporal: 0,
-    apiOperations: 0,
-    workerOperations: 0,
+    apiMetrics: 0,
+    workerMetrics: 0,
     ui: 0,
   });
   const database = given.database ?? (await aDatabase());
@@ -82,17 +82,17 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
       ...env,
       ...apiDefaults,
       ...apiEnv,
-      OPERATIONS_PORT: '0',
+      METRICS_PORT: '0',
       ...own,
       API_PORT: String(port),
     });
-  const api = apiProcess(ports.api, { OPERATIONS_PORT: String(ports.apiOperations) });
+  const api = apiProcess(ports.api, { METRICS_PORT: String(ports.apiMetrics) });
   const furtherApis: TestProcess[] = [];
   const worker = createProcess('worker', 'worker/main.ts', {
     ...env,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
-    OPERATIONS_PORT: String(ports.workerOperations),
+    METRICS_PORT: String(ports.workerMetrics),
   });
   const connection = Connection.lazy({ address: env.TEMPORAL_ADDRESS });
   begun.defer(() => connection.close());
@@ -113,10 +113,10 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   return {
     sql,
     url: publicBaseUrl,
-    /** Where the operations ports of its two first processes are. */
-    operations: {
-      api: `http://127.0.0.1:${ports.apiOperations}`,
-      worker: `http://127.0.0.1:${ports.workerOperations}`,
+    /** Where the metrics ports of its two first processes are. */
+    metricsUrls: {
+      api: `http://127.0.0.1:${ports.apiMetrics}`,
+      worker: `http://127.0.0.1:${ports.workerMetrics}`,
     },
     /** What its processes are told, e.g. where its database and its engine are. */
     env,

@@ -1,10 +1,10 @@
 import { chmodSync, chownSync, cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sql } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 import { selfSigned } from './self-signed.ts';
 import { until } from './until.ts';
 
-/** From now on this server speaks TLS with whoever wants it. */
+/** Makes a Postgres server accept TLS connections. */
 export const speakTls = async (sql: Sql): Promise<void> => {
   const [row] = await sql<{ data: string }[]>`select current_setting('data_directory') as data`;
   const data = row?.data ?? '';
@@ -19,7 +19,7 @@ export const speakTls = async (sql: Sql): Promise<void> => {
   }
   await sql`alter system set ssl = on`;
   await sql`select pg_reload_conf()`;
-  await until('Postgres speaks TLS', async () => {
+  await until('Postgres accepts TLS', async () => {
     const [shown] = await sql<{ ssl: string }[]>`show ssl`;
     return shown?.ssl === 'on';
   });

@@ -8,14 +8,14 @@ const { webhooks } = new Stripe('sk_test_0123456789abcdef');
 export const webhookSecret = 'whsec_of_the_account';
 
 export interface Notice {
-  /** Of the event; without its `checkout.session.`. */
+  /** The event type without `checkout.session.`. */
   type?: string;
   secret?: string;
-  /** When it says that it was signed, in seconds. */
+  /** The time of the signature, in Unix seconds. */
   timestamp?: number;
 }
 
-/** What Stripe posts of a session, signed by its own library. */
+/** The notification that Stripe sends about a session, signed by Stripe's own library. */
 export const noticeOf = (
   reference: string,
   { type = 'completed', secret = webhookSecret, timestamp }: Notice = {},
@@ -42,7 +42,7 @@ export const signed = (
   }),
 });
 
-/** The gateway `stripe` of a service, and the stand-in behind it. */
+/** Adds the gateway `stripe` to a service, with a fake provider. */
 export const addStripe = async ({ sql, keyRing }: Pick<Service, 'sql' | 'keyRing'>) => {
   const provider = await startStripe();
   const credentials = {
@@ -59,10 +59,10 @@ export const addStripe = async ({ sql, keyRing }: Pick<Service, 'sql' | 'keyRing
   });
   return {
     ...provider,
-    /** Stripe's own name for a payment. */
+    /** Stripe's reference of a payment. */
     referenceOf(id: string): string {
       const [reference] = [...provider.book].find(([, { paymentId }]) => paymentId === id) ?? [];
-      if (reference === undefined) throw new Error(`Stripe has no session of ${id}`);
+      if (reference === undefined) throw new Error(`The fake Stripe has no session for ${id}`);
       return reference;
     },
   };

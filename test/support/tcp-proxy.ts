@@ -3,8 +3,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
 /**
- * A plain TCP proxy as stands before several processes: connections go round, and where one is
- * refused the next process is tried. It knows nothing of HTTP.
+ * A plain TCP proxy in front of several processes. It distributes connections in turn and tries the next
+ * process when one refuses a connection. It does not parse HTTP.
  */
 export const startTcpProxy = async (targets: readonly string[]) => {
   const ports = targets.map((url) => Number(new URL(url).port));
@@ -42,10 +42,10 @@ export const startTcpProxy = async (targets: readonly string[]) => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    /** Why connections were cut, where that was not the client's doing. */
+    /** The reasons for connections that were cut, but not by the client. */
     cuts,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What is connected hears and says nothing more, and does not break; new connections are as ever. */
+    /** Stops forwarding on all open connections without closing them. New connections work. */
     silence() {
       for (const socket of sockets) socket.unpipe().pause();
     },

@@ -1,10 +1,9 @@
 import * as fc from 'fast-check';
-import type { Operation } from '../../tools/breaking-changes.ts';
-import type { Resolve, Schema } from '../../tools/breaking-schema.ts';
-import type { Known } from './arbitraries.ts';
-import { acceptedBy, refusedBy } from './arbitraries.ts';
+import type { FieldValues } from './arbitraries.ts';
+import { acceptedBy, rejectedBy } from './arbitraries.ts';
+import type { Operation, Resolve, Schema } from './openapi.ts';
 
-/** A request in parts; the places that a document speaks of. */
+/** The parts of a request, by their place in the document. */
 export interface Parts {
   path: Record<string, unknown>;
   query: Record<string, unknown>;
@@ -12,7 +11,7 @@ export interface Parts {
   body: unknown;
 }
 
-const objectOf = ({ parameters = [] }: Operation, place: string): Schema => {
+const parameterSchema = ({ parameters = [] }: Operation, place: string): Schema => {
   const here = parameters.filter((one) => one.in === place);
   return {
     type: 'object',
@@ -21,47 +20,47 @@ const objectOf = ({ parameters = [] }: Operation, place: string): Schema => {
   };
 };
 
-const bodyOf = (operation: Operation): Schema | undefined =>
+const bodySchema = (operation: Operation): Schema | undefined =>
   Object.values(operation.requestBody?.content ?? {})[0]?.schema;
 
-/** Requests made of what the document says alone; `known` where only its words can say it. */
+/** Requests that the document allows. */
 export const validRequests = (
   operation: Operation,
   resolve: Resolve,
-  known: Known,
+  fieldValues: FieldValues,
 ): fc.Arbitrary<Parts> => {
   const part = (schema: Schema) =>
-    acceptedBy(schema, resolve, known) as fc.Arbitrary<Record<string, unknown>>;
-  const body = bodyOf(operation);
+    acceptedBy(schema, resolve, fieldValues) as fc.Arbitrary<Record<string, unknown>>;
+  const body = bodySchema(operation);
   const parts: fc.Arbitrary<Parts> = fc.record({
-    path: part(objectOf(operation, 'path')),
-    query: part(objectOf(operation, 'query')),
-    header: part(objectOf(operation, 'header')),
-    body: known['body'] ?? (body ? part(body) : fc.constant(undefined)),
+    path: part(parameterSchema(operation, 'path')),
+    query: part(parameterSchema(operation, 'query')),
+    header: part(parameterSchema(operation, 'header')),
+    body: fieldValues['body'] ?? (body ? part(body) : fc.constant(undefined)),
   });
-  return parts.map(withoutContradiction);
+  return parts.map(withoutConflicts);
 };
 
-/** What only the descriptions of a list say: a cursor instead of a page, and how deep pages go. */
-const withoutContradiction = (parts: Parts): Parts => {
+/** Rules that are only in the description of a list: `cursor` excludes `page`, and pages are limited. */
+const withoutConflicts = (parts: Parts): Parts => {
   const { page, ...query } = parts.query;
   const isDeep = Number(page) * Number(query['per_page'] ?? 20) > 10_000;
   return page === undefined || 'cursor' in query || isDeep ? { ...parts, query } : parts;
 };
 
-/** A valid request with one thing made wrong, and where that is. */
+/** Valid requests with one invalid part, and the name of that part. */
 export const invalidRequests = (
   operation: Operation,
   resolve: Resolve,
-  known: Known,
+  fieldValues: FieldValues,
 ): fc.Arbitrary<{ parts: Parts; at: string }> | undefined => {
-  const spots = [
-    ...faultsIn('query', objectOf(operation, 'query'), resolve),
-    ...faultsIn('body', bodyOf(operation), resolve),
+  const faults = [
+    ...faultsIn('query', parameterSchema(operation, 'query'), resolve),
+    ...faultsIn('body', bodySchema(operation), resolve),
   ];
-  if (spots.length === 0) return undefined;
+  if (faults.length === 0) return undefined;
   return fc
-    .tuple(validRequests(operation, resolve, known), fc.oneof(...spots))
+    .tuple(validRequests(operation, resolve, fieldValues), fc.oneof(...faults))
     .map(([parts, { place, name, value }]) => {
       const changed = { ...(parts[place] as Record<string, unknown>), [name]: value };
       if (value === undefined) delete changed[name];
@@ -81,7 +80,7 @@ const faultsIn = (place: 'query' | 'body', schema: Schema | undefined, resolve: 
     ...Object.entries(properties).map(([name, property]) =>
       fault(
         name,
-        place === 'body' ? refusedBy(property, resolve) : refusedText(name, property, resolve),
+        place === 'body' ? rejectedBy(property, resolve) : rejectedText(name, property, resolve),
       ),
     ),
     fc
@@ -91,26 +90,35 @@ const faultsIn = (place: 'query' | 'body', schema: Schema | undefined, resolve: 
   ];
 };
 
-/** In a query everything is text, so a wrong value is a text that does not read as a right one. */
-const refusedText = (name: string, schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> => {
+/** A query has only texts, so an invalid value is a text that does not parse. */
+const rejectedText = (name: string, schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> => {
   const { type, maximum = 0, minLength = 0, maxLength, enum: values } = resolve(schema);
   if (type === 'integer')
     return fc.constantFrom('0', '-1', '01', '1.0', '1e1', '', ' 1', 'x', String(maximum + 1));
-  if (name === 'from' || name === 'to') return refusedTime;
+  if (name === 'from' || name === 'to') return rejectedTime;
   if (values) return fc.string().filter((text) => !values.includes(text));
   if (maxLength === undefined) return fc.constantFrom('', 'x', 'MTox');
   return fc.constantFrom(...(minLength > 0 ? [''] : []), 'y'.repeat(maxLength + 1), 'a\0b');
 };
 
-/** Also what RFC 3339 allows and the description does not: other years, leap seconds, long fractions. */
-const refusedTime = fc.constantFrom(
-  ...['', 'x', '2026-02-30', '2026-11-20T10:00:00', '1763600000', '1969-12-31', '10000-01-01'],
-  ...['1970-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01', '2016-12-31T23:59:60Z'],
-  ...['2026-11-20T24:00:00Z', '2026-11-20T10:00:00.1234567890Z'],
+/** Includes times that RFC 3339 allows and the description does not: other years, leap seconds, long fractions. */
+const rejectedTime = fc.constantFrom(
+  '',
+  'x',
+  '2026-02-30',
+  '2026-11-20T10:00:00',
+  '1763600000',
+  '1969-12-31',
+  '10000-01-01',
+  '1970-01-01T00:00:00+00:01',
+  '9999-12-31T23:59:59-00:01',
+  '2016-12-31T23:59:60Z',
+  '2026-11-20T24:00:00Z',
+  '2026-11-20T10:00:00.1234567890Z',
 );
 
-/** What goes over the wire; the body is still a value. */
-export const sentAs = (path: string, { path: inPath, query, header, body }: Parts) => {
+/** The request to send; its body is still a value. */
+export const toRequest = (path: string, { path: inPath, query, header, body }: Parts) => {
   const texts = Object.entries(query).map(([name, value]) => [name, String(value)] as const);
   const search = new URLSearchParams(Object.fromEntries(texts)).toString();
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>

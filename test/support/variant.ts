@@ -7,9 +7,9 @@ const root = join(import.meta.dirname, '../..');
 const bundled = ['workflows', 'contract', 'worker', 'package.json'];
 
 /**
- * The bundle of this checkout's workflows with a change in them, as another version would be.
- * @param changes what to replace in workflows/payment.ts; each stands there exactly once
- * @returns its path
+ * Bundles this checkout's workflows with a change, like another version of the service.
+ * @param changes texts to replace in workflows/payment.ts; each must occur exactly once
+ * @returns the path of the bundle
  */
 export const bundleVariant = async (
   folder: string,
@@ -21,7 +21,7 @@ export const bundleVariant = async (
   const path = join(folder, 'workflows/payment.ts');
   let text = readFileSync(path, 'utf8');
   for (const [from, to] of changes) {
-    if (text.split(from).length !== 2) throw new Error(`Not there exactly once: ${from}`);
+    if (text.split(from).length !== 2) throw new Error(`Does not occur exactly once: ${from}`);
     text = text.replace(from, () => to);
   }
   writeFileSync(path, text);

@@ -12,7 +12,7 @@ const api = {
 };
 const worker = { ...api, SECRETS_KEY: `first:${key}` };
 
-/** The message of the refusal, a line for each problem. */
+/** The problems in the message of the SetupError. */
 const problemsOf = (read: () => unknown): string[] => {
   try {
     read();
@@ -23,7 +23,7 @@ const problemsOf = (read: () => unknown): string[] => {
       .slice(1)
       .map((line) => line.trim());
   }
-  return expect.fail('the configuration was accepted');
+  return expect.fail('The configuration is valid');
 };
 
 const aFolder = (): string => {
@@ -45,22 +45,22 @@ describe('the configuration', () => {
       API_PORT: 3000,
       LOG_LEVEL: 'info',
       SHUTDOWN_GRACE_SECONDS: 20,
-      // Health and metrics are nobody's but this machine's.
-      OPERATIONS_HOST: '127.0.0.1',
+      // Health and metrics are for this machine only.
+      METRICS_HOST: '127.0.0.1',
       PAYER_PAGES_PER_MINUTE: 60,
       PUBLIC_BASE_URL: 'https://pay.example',
       temporal: { namespace: 'default' },
     });
     expect(Object.isFrozen(config)).toBe(true);
-    const ofWorker = readWorkerConfig(worker);
-    expect(ofWorker).toMatchObject({
-      OPERATIONS_HOST: '127.0.0.1',
+    const workerConfig = readWorkerConfig(worker);
+    expect(workerConfig).toMatchObject({
+      METRICS_HOST: '127.0.0.1',
       TASK_QUEUES: ['payments', 'webhooks'],
     });
-    expect(Object.isFrozen(ofWorker)).toBe(true);
+    expect(Object.isFrozen(workerConfig)).toBe(true);
   });
 
-  it('takes no queue that nobody knows', () => {
+  it('rejects an unknown task queue', () => {
     expect(readWorkerConfig({ ...worker, TASK_QUEUES: 'webhooks' }).TASK_QUEUES).toEqual([
       'webhooks',
     ]);
@@ -70,7 +70,7 @@ describe('the configuration', () => {
       ]);
   });
 
-  it('keeps payments unless it is told not to, and everything for 30 days', () => {
+  it('keeps payments by default, and everything for at least 30 days', () => {
     const { DATABASE_URL } = api;
     const kept = (env: object) => readAdminConfig({ DATABASE_URL, ...env });
     expect(kept({})).toMatchObject({ KEEP_ATTEMPT_BODIES_DAYS: 90 });
@@ -82,16 +82,16 @@ describe('the configuration', () => {
     }
   });
 
-  it('refuses a bundle of the workflows that cannot be read', () => {
+  it('rejects a workflow bundle that is not readable', () => {
     const WORKFLOW_BUNDLE = aFile('code');
     expect(readWorkerConfig({ ...worker, WORKFLOW_BUNDLE })).toMatchObject({ WORKFLOW_BUNDLE });
     for (const wrong of [`${WORKFLOW_BUNDLE}.js`, aFolder()])
       expect(problemsOf(() => readWorkerConfig({ ...worker, WORKFLOW_BUNDLE: wrong }))).toEqual([
-        'WORKFLOW_BUNDLE: must be the path of a file that can be read',
+        'WORKFLOW_BUNDLE: must be the path of a readable file',
       ]);
   });
 
-  it('reads proxies as addresses and networks', () => {
+  it('parses proxies as addresses and networks', () => {
     const proxies = (text: string) => readApiConfig({ ...api, TRUSTED_PROXIES: text });
     expect(readApiConfig(api).TRUSTED_PROXIES).toEqual([]);
     expect(proxies(' 10.0.0.0/8, ::1,192.0.2.7 ,fd00::/8').TRUSTED_PROXIES).toEqual([
@@ -107,7 +107,7 @@ describe('the configuration', () => {
       ).toEqual([expect.stringContaining('TRUSTED_PROXIES')]);
   });
 
-  it('tells everything that is wrong at once, by the name of its variable', () => {
+  it('reports all problems at once, by variable', () => {
     const problems = problemsOf(() =>
       readWorkerConfig({
         DATABASE_URL: 'mysql://127.0.0.1/payments',
@@ -131,7 +131,7 @@ describe('the configuration', () => {
   });
 
   it.each(['0', '65536', '-1', '80.5', 'http', '', ' '])(
-    'takes ports of 0 to 65535 only: %j',
+    'accepts ports from 0 to 65535, or the default: %j',
     (API_PORT) => {
       const good = ['0', '', ' '].includes(API_PORT);
       const port = API_PORT === '0' ? 0 : 3000;
@@ -141,7 +141,7 @@ describe('the configuration', () => {
   );
 
   it.each(['a,b', 'a:5432,b:5432', '10.0.0.1,10.0.0.2:5432'])(
-    'takes no several hosts, of which the first alone would be asked: %s',
+    'rejects a database URL with several hosts: %s',
     (hosts) => {
       const url = `postgres://user:hunter2@${hosts}/payments`;
       expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: url }))).toEqual([
@@ -150,44 +150,49 @@ describe('the configuration', () => {
     },
   );
 
-  it('takes an empty variable as one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: '' }))).toEqual([
       'DATABASE_URL: is missing',
     ]);
   });
 
-  it('leaves what the stack can do without to the stack', () => {
+  it('has defaults for all settings of the stack', () => {
     expect(readStackConfig({})).toMatchObject({
-      ...{ DATA_DIR: '.data', externalTemporal: undefined, TEMPORAL_DOWNLOAD: true },
-      ...{ API_PORT: 3000, SHOP_PORT: 3001, POSTGRES_PORT: 54_329 },
-      ...{ TEMPORAL_PORT: 7233, TEMPORAL_UI_PORT: 8233 },
+      DATA_DIR: '.data',
+      externalTemporal: undefined,
+      TEMPORAL_DOWNLOAD: true,
+      API_PORT: 3000,
+      SHOP_PORT: 3001,
+      POSTGRES_PORT: 54_329,
+      TEMPORAL_PORT: 7233,
+      TEMPORAL_UI_PORT: 8233,
     });
   });
 });
 
 describe('NAME_FILE', () => {
-  it('gives a secret by a file, without the line end', () => {
+  it('reads a secret from a file, without the line end', () => {
     const env = { ...worker, SECRETS_KEY: undefined, SECRETS_KEY_FILE: aFile(`second:${key}\n`) };
     expect(readWorkerConfig(env).SECRETS_KEY.currentId).toBe('second');
   });
 
-  it('gives the key for Temporal by a file', () => {
+  it('reads the API key of Temporal from a file', () => {
     const env = { ...api, TEMPORAL_API_KEY_FILE: aFile('a-temporal-key\n') };
     expect(readApiConfig(env).temporal.connectionOptions.apiKey).toBe('a-temporal-key');
   });
 
-  it('stands back behind the variable itself, unless that is empty', () => {
+  it('is ignored if the variable itself has a value', () => {
     const SECRETS_KEY_FILE = aFile(`second:${key}`);
     const idOf = (env: Record<string, string>) => readWorkerConfig(env).SECRETS_KEY.currentId;
     expect(idOf({ ...worker, SECRETS_KEY_FILE })).toBe('first');
     expect(idOf({ ...worker, SECRETS_KEY: '', SECRETS_KEY_FILE })).toBe('second');
   });
 
-  it('is one problem where it cannot be read, and missing where it is empty', () => {
+  it('is reported once if it is not readable, and as missing if it is empty', () => {
     const without = { ...worker, SECRETS_KEY: undefined };
     expect(
       problemsOf(() => readWorkerConfig({ ...without, SECRETS_KEY_FILE: '/nowhere/secret' })),
-    ).toEqual(['SECRETS_KEY_FILE: is not the path of a file that can be read']);
+    ).toEqual(['SECRETS_KEY_FILE: must be the path of a readable file']);
     expect(
       problemsOf(() => readWorkerConfig({ ...without, SECRETS_KEY_FILE: aFile('\n') })),
     ).toEqual(['SECRETS_KEY: is missing']);
@@ -204,7 +209,7 @@ describe('a secret', () => {
     { DATABASE_URL: '', DATABASE_URL_FILE: `postgres://user:${secret}@127.0.0.1/payments` },
     { TEMPORAL_API_KEY_FILE: secret },
     { TEMPORAL_CONFIG_FILE: 'broken' },
-  ])('does not appear in the message: %o', (wrong) => {
+  ])('is not in the message: %o', (wrong) => {
     const file = aFile(`[profile.default]\napi_key = "${secret}\n`);
     const env = {
       ...worker,
@@ -218,7 +223,7 @@ describe('a secret', () => {
 });
 
 describe('SECRETS_KEY', () => {
-  it('is a ring whose first key encrypts', () => {
+  it('is a key ring whose first key encrypts', () => {
     const other = Buffer.alloc(32, 8).toString('base64');
     const { SECRETS_KEY } = readWorkerConfig({ ...worker, SECRETS_KEY: `new:${key},old:${other}` });
     expect(SECRETS_KEY.currentId).toBe('new');
@@ -229,7 +234,7 @@ describe('SECRETS_KEY', () => {
   });
 
   it.each([key, `first:${key.slice(4)}`, `first:${key},`, `a b:${key}`, `same:${key},same:${key}`])(
-    'refuses %s',
+    'rejects %s',
     (SECRETS_KEY) => {
       expect(problemsOf(() => readWorkerConfig({ ...worker, SECRETS_KEY }))[0]).toMatch(
         /^SECRETS_KEY: must /,
@@ -247,7 +252,7 @@ describe('ALLOW_LOOPBACK_TARGETS', () => {
     'http://localhost:3000',
     'http://[::1]:3000',
     'http://2130706433',
-  ])('goes with %s', (url) => {
+  ])('is accepted with %s', (url) => {
     expect(reading(url)().ALLOW_LOOPBACK_TARGETS).toBe(true);
   });
 
@@ -256,9 +261,9 @@ describe('ALLOW_LOOPBACK_TARGETS', () => {
     'http://192.168.1.5',
     'http://localhost.pay.example',
     'http://127.0.0.1.nip.io',
-  ])('is refused together with %s', (url) => {
+  ])('is rejected with %s', (url) => {
     expect(problemsOf(reading(url))).toEqual([
-      'ALLOW_LOOPBACK_TARGETS: is refused together with a public PUBLIC_BASE_URL',
+      'ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL',
     ]);
   });
 

@@ -2,19 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAdminConfig, readTemporalConfig, readStackConfig } from '../../config.ts';
+import { readAdminConfig, readStackConfig, readTemporalConfig } from '../../config.ts';
 
 const stack = 'postgres://postgres@127.0.0.1:54329/payments';
 const other = 'postgres://admin@db.example:5432/payments';
 const key = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** A folder in which an embedded stack has left its facts. */
+/** The data folder of an embedded stack. */
 const aDataDir = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'environment-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const facts = {
-    ...{ database_url: stack, temporal_address: '127.0.0.1:7233' },
-    ...{ temporal_namespace: 'default', temporal_ui_url: 'http://127.0.0.1:8233' },
+    database_url: stack,
+    temporal_address: '127.0.0.1:7233',
+    temporal_namespace: 'default',
+    temporal_ui_url: 'http://127.0.0.1:8233',
   };
   writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
   writeFileSync(join(folder, 'secrets-key'), `${key}\n`);
@@ -26,20 +28,25 @@ const aDataDir = (): string => {
   return folder;
 };
 
-describe('beside an embedded stack an admin means', () => {
-  it.each([{}, { DATABASE_URL: '' }, { DATABASE_URL: stack }])('the stack, by %o', (env) => {
-    const config = readAdminConfig({ DATA_DIR: aDataDir(), ...env });
-    expect(config).toMatchObject({
-      ...{ DATABASE_URL: stack, ALLOW_LOOPBACK_TARGETS: true },
-      ...{ SECRETS_KEY: { currentId: 'k1' }, TEMPORAL_UI_URL: 'http://127.0.0.1:8233' },
-      temporal: { connectionOptions: { address: '127.0.0.1:7233' } },
-    });
-  });
+describe('beside an embedded stack', () => {
+  it.each([{}, { DATABASE_URL: '' }, { DATABASE_URL: stack }])(
+    'readAdminConfig uses the stack with %o',
+    (env) => {
+      const config = readAdminConfig({ DATA_DIR: aDataDir(), ...env });
+      expect(config).toMatchObject({
+        DATABASE_URL: stack,
+        ALLOW_LOOPBACK_TARGETS: true,
+        SECRETS_KEY: { currentId: 'k1' },
+        TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+        temporal: { connectionOptions: { address: '127.0.0.1:7233' } },
+      });
+    },
+  );
 
   it.each([
     ['DATABASE_URL', () => other],
     ['DATABASE_URL_FILE', (folder: string) => join(folder, 'other-url')],
-  ])('nothing of it, by a %s of another database', (name, value) => {
+  ])('readAdminConfig uses nothing of the stack with the %s of another database', (name, value) => {
     const DATA_DIR = aDataDir();
     const TEMPORAL_ADDRESS = 'temporal.example:7233';
     const config = readAdminConfig({ DATA_DIR, TEMPORAL_ADDRESS, [name]: value(DATA_DIR) });
@@ -48,7 +55,7 @@ describe('beside an embedded stack an admin means', () => {
     expect(config.temporal.connectionOptions.address).toBe(TEMPORAL_ADDRESS);
   });
 
-  it('its engine, unless another one is named, by address or by a file', () => {
+  it('readTemporalConfig uses the stack unless an address or a file names another server', () => {
     const DATA_DIR = aDataDir();
     const addressBy = (env: object) =>
       readTemporalConfig({ DATA_DIR, ...env }).temporal.connectionOptions.address;
@@ -60,11 +67,21 @@ describe('beside an embedded stack an admin means', () => {
   });
 });
 
-it('the stack hands on where programs are and how the world is reached, and no secret', () => {
-  const handedOn = {
-    ...{ PATH: '/bin', HOME: '/somewhere', HTTPS_PROXY: 'http://proxy:1', no_proxy: 'here' },
-    ...{ SSL_CERT_FILE: '/ca.pem', NODE_EXTRA_CA_CERTS: '/ca.pem', GOPROXY: 'https://go' },
+it('readStackConfig passes on paths, proxies and certificates, and no secrets', () => {
+  const inherited = {
+    PATH: '/bin',
+    HOME: '/somewhere',
+    HTTPS_PROXY: 'http://proxy:1',
+    no_proxy: 'here',
+    SSL_CERT_FILE: '/ca.pem',
+    NODE_EXTRA_CA_CERTS: '/ca.pem',
+    GOPROXY: 'https://go',
   };
-  const kept = { SECRETS_KEY: key, AWS_SECRET_ACCESS_KEY: 'x', NODE_OPTIONS: '--inspect', TZ: '' };
-  expect(readStackConfig({ ...handedOn, ...kept }).inherited).toEqual(handedOn);
+  const others = {
+    SECRETS_KEY: key,
+    AWS_SECRET_ACCESS_KEY: 'x',
+    NODE_OPTIONS: '--inspect',
+    TZ: '',
+  };
+  expect(readStackConfig({ ...inherited, ...others }).inherited).toEqual(inherited);
 });

@@ -115,7 +115,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
       DATABASE_URL: (await through('postgres', databaseUrl)).href,
       PUBLIC_BASE_URL: proxy.url,
       SECRETS_KEY: `production:${key.toString('base64')}`,
-      OPERATIONS_PORT: '0',
+      METRICS_PORT: '0',
       NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
     };
     const bringUpProgram = (part: 'api' | 'worker', name: string, own: Record<string, string>) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from '../../../gateways/gateway.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
@@ -10,14 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-const waiting: Answer = { state: 'waiting' };
+const waiting: GatewayStatus = { state: 'waiting' };
 const ended = (status: string) => ({ kind: 'ended', status });
 const open = (kind: string) => ({ kind, status: 'processing' });
 
 interface Scene {
   promise: string;
   /** What the gateway answers, in turn. */
-  verify: (Answer | typeof silence)[];
+  verify: (GatewayStatus | typeof silence)[];
   /** What it says to being expired; without it, it cannot do that. */
   expire?: boolean | typeof silence | 'not asked to';
   kind: string;
@@ -72,14 +72,14 @@ describe('a payer who comes back by the cancel link', () => {
       const { id } = await records.sent();
       const expiring = expire === undefined || expire === 'not asked to' ? [] : [expire];
       const { verifyPayment, calls } = withGateway(records, {
-        verify: inTurn<Answer>(...verify),
+        verify: inTurn<GatewayStatus>(...verify),
         ...(expire !== undefined && { expire: inTurn<boolean>(...expiring) }),
       });
       const isOver = kind === 'ended';
       const answer = await verifyPayment({ id, returned: true, cancelled: true });
       expect(answer).toEqual(isOver ? { kind, status } : { kind });
       expect((await records.paymentOutcomes.get(id))?.status).toBe(status);
-      expect(await records.eventsOf(id)).toHaveLength(isOver ? 1 : 0);
+      expect(await records.listEvents(id)).toHaveLength(isOver ? 1 : 0);
       const asked = ['verify', ...expiring.map(() => 'expire')];
       expect(calls()).toEqual([...asked, ...verify.slice(1).map(() => 'verify')]);
     },
@@ -88,7 +88,7 @@ describe('a payer who comes back by the cancel link', () => {
   it('and only by it: nobody else closes what can still be paid', async () => {
     const { id } = await records.sent();
     const { verifyPayment, calls } = withGateway(records, {
-      verify: inTurn<Answer>(waiting),
+      verify: inTurn<GatewayStatus>(waiting),
       expire: inTurn<boolean>(true),
     });
     await verifyPayment({ id, returned: true });

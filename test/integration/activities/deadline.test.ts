@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import type { Answer } from '../../../gateways/gateway.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
@@ -16,7 +16,7 @@ const inTime = { grace: true, unreachable: false };
 const unasked = () => withGateway(records, {});
 const standing = async ({ id }: Payment) => {
   const facts = await records.paymentOutcomes.get(id);
-  const events = await records.eventsOf(id);
+  const events = await records.listEvents(id);
   return { status: facts?.status, failureCode: facts?.failureCode, events: events.length };
 };
 
@@ -89,7 +89,7 @@ describe('at the deadline, where no payer was ever sent to the gateway', () => {
       exchanges: [],
     };
     const paymentOutcomes = sendingMeanwhile(payment, () =>
-      records.paymentOutcomes.open(payment.id, opened),
+      records.paymentOutcomes.recordOpened(payment.id, opened),
     );
     const script = { verify: async () => confirmed() };
     const { expirePayment } = withGateway({ ...records, paymentOutcomes }, script);
@@ -105,15 +105,15 @@ interface LastInquiry {
   promise: string;
   grace?: boolean;
   /** What the gateway answers, in turn. */
-  verify: (Answer | typeof silence)[];
+  verify: (GatewayStatus | typeof silence)[];
   /** What it says to being expired; without it, it cannot do that. */
   expire?: boolean | typeof silence;
   kind: string;
   status: string;
 }
 
-const waiting: Answer = { state: 'waiting' };
-const settling: Answer = { state: 'processing' };
+const waiting: GatewayStatus = { state: 'waiting' };
+const settling: GatewayStatus = { state: 'processing' };
 const ended = (status: string) => ({ kind: 'ended', status });
 const open = (kind: string) => ({ kind, status: 'processing' });
 const inquiries: LastInquiry[] = [
@@ -172,7 +172,7 @@ describe('the last inquiry', () => {
     async (_, { grace = true, verify, expire, kind, status }) => {
       const payment = await records.sent();
       const { expirePayment, calls } = withGateway(records, {
-        verify: inTurn<Answer>(...verify),
+        verify: inTurn<GatewayStatus>(...verify),
         ...(expire !== undefined && { expire: inTurn<boolean>(expire) }),
       });
       const isOver = kind === 'ended';
@@ -195,21 +195,21 @@ describe('the last inquiry', () => {
       const { id } = await records.sent();
       for (const grace of [true, false]) {
         const { expirePayment, alerts } = withGateway(records, {
-          verify: inTurn<Answer>(...verify),
+          verify: inTurn<GatewayStatus>(...verify),
           ...(expire !== undefined && { expire: inTurn<boolean>(expire) }),
         });
         expect(await expirePayment({ id, grace, unreachable: false })).toEqual({
           kind: 'unknown',
         });
-        expect(alerts()).toEqual(grace ? [] : ['gateway_silent']);
+        expect(alerts()).toEqual(grace ? [] : ['outcome_unknown']);
       }
     },
   );
 
   it('is followed by a look for money that may yet be taken, also after a crash', async () => {
-    const lookedFor = async (said: Answer) => {
+    const lookedFor = async (said: GatewayStatus) => {
       const { id } = await records.sent();
-      const { expirePayment, late } = withGateway(records, { verify: inTurn<Answer>(said) });
+      const { expirePayment, late } = withGateway(records, { verify: inTurn<GatewayStatus>(said) });
       for (let tries = 0; tries < 2; tries += 1) {
         const answer = await expirePayment({ id, grace: false, unreachable: false });
         expect(answer).toEqual({ kind: 'ended', status: 'expired' });
@@ -224,7 +224,7 @@ describe('the last inquiry', () => {
     const payment = await records.sent();
     const { expirePayment, late } = withGateway(records, {
       async verify() {
-        const said = withGateway(records, { verify: inTurn<Answer>(waiting, waiting) });
+        const said = withGateway(records, { verify: inTurn<GatewayStatus>(waiting, waiting) });
         await said.expirePayment({ id: payment.id, grace: false, unreachable: false });
         return confirmed();
       },
@@ -237,9 +237,13 @@ describe('the last inquiry', () => {
   describe('where nobody can look for money then', () => {
     const startLate = () => Promise.reject(new Error('the engine is away'));
     /** A try that is answered this when another one has ended the payment meanwhile. */
-    const answeredLate = async (answer: Answer, earlier: Answer, meanwhile: Answer = waiting) => {
+    const answeredLate = async (
+      answer: GatewayStatus,
+      earlier: GatewayStatus,
+      meanwhile: GatewayStatus = waiting,
+    ) => {
       const { id } = await records.sent();
-      const verifying = (said: Answer) => withGateway(records, { verify: async () => said });
+      const verifying = (said: GatewayStatus) => withGateway(records, { verify: async () => said });
       await verifying(earlier).verifyPayment({ id, returned: false });
       const deadline = { id, grace: true, unreachable: false };
       const gateway = withGateway(
@@ -281,11 +285,11 @@ describe('the last inquiry', () => {
   it('FS-12: is not made about a payment that has ended', async () => {
     for (const status of terminalStatuses) {
       const { id } = await records.ended(status);
-      const before = await records.everythingOf(id);
+      const before = await records.snapshot(id);
       const { expirePayment, calls } = unasked();
       expect(await expirePayment({ id, ...inTime })).toEqual({ kind: 'ended', status });
       expect(calls()).toEqual([]);
-      expect(await records.everythingOf(id)).toEqual(before);
+      expect(await records.snapshot(id)).toEqual(before);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
-import type { Answer } from '../../../gateways/gateway.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import type { Records } from '../../support/records.ts';
@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-const verifying = (...answers: Answer[]) =>
-  withGateway(records, { verify: inTurn<Answer>(...answers) });
+const verifying = (...answers: GatewayStatus[]) =>
+  withGateway(records, { verify: inTurn<GatewayStatus>(...answers) });
 
 const actionsOf = async (id: string) => {
   const subject = `payment:${id}`;
@@ -43,12 +43,12 @@ it('FS-20, FS-08: an order paid twice, and a tracking code that comes twice, are
   await createGateways(records.sql).insert({ slug: 'second', ...account });
   expect(await pay('five', 'B', { gateway: 'second' })).toEqual(nothing);
   expect(await pay('one', 'E')).toEqual({
-    alerts: ['duplicate'],
+    alerts: ['duplicate_payment'],
     actions: ['payment.duplicate'],
   });
   expect(await pay('three', 'B')).toEqual({
-    alerts: ['tracking_code_twice'],
-    actions: ['payment.tracking_code_twice'],
+    alerts: ['duplicate_tracking_code'],
+    actions: ['payment.duplicate_tracking_code'],
   });
 });
 
@@ -78,8 +78,8 @@ it('FS-20: both are told also where the try broke off right after the end', asyn
   ]) {
     const gateway = verifying();
     await repeat(gateway);
-    expect(gateway.alerts()).toEqual(['duplicate', 'tracking_code_twice']);
+    expect(gateway.alerts()).toEqual(['duplicate_payment', 'duplicate_tracking_code']);
     expect(await actionsOf(id)).toContain('payment.duplicate');
-    expect(await actionsOf(id)).toContain('payment.tracking_code_twice');
+    expect(await actionsOf(id)).toContain('payment.duplicate_tracking_code');
   }
 });

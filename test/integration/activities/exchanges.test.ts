@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSweeperActivities } from '../../../activities/sweeper.ts';
-import type { Answer, GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
+import type { GatewayStatus, GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
@@ -51,7 +51,9 @@ it('what was said to the gateway is kept in the statement that writes what it me
     { operation: 'open', result: 'opened', code: null, message: null },
   ]);
 
-  const asked = counted({ verify: inTurn<Answer>({ state: 'waiting' }, silence, confirmed()) });
+  const asked = counted({
+    verify: inTurn<GatewayStatus>({ state: 'waiting' }, silence, confirmed()),
+  });
   await asked.verifyPayment({ id, returned: false });
   await asked.verifyPayment({ id, returned: false });
   expect(asked.statements()).toBe(4);
@@ -73,7 +75,7 @@ it('what was said to the gateway is kept in the statement that writes what it me
 it('a deadline keeps all that was asked in it', async () => {
   const { id } = await records.sent();
   const { expirePayment, statements } = counted({
-    verify: inTurn<Answer>({ state: 'waiting' }, { state: 'expired' }),
+    verify: inTurn<GatewayStatus>({ state: 'waiting' }, { state: 'expired' }),
     expire: async () => false,
   });
   await expirePayment({ id, grace: true, unreachable: false });
@@ -99,14 +101,14 @@ it('a try that broke off by a fault of ours is not noted, the next one is', asyn
   const broken = counted({ verify: () => Promise.reject(new Error(secret)) });
   await expect(broken.verifyPayment({ id, returned: false })).rejects.toThrow(secret);
   expect(await exchangesOf(id)).toEqual([]);
-  const { verifyPayment } = counted({ verify: inTurn<Answer>({ state: 'waiting' }) });
+  const { verifyPayment } = counted({ verify: inTurn<GatewayStatus>({ state: 'waiting' }) });
   await verifyPayment({ id, returned: false });
   expect(await exchangesOf(id)).toMatchObject([{ operation: 'verify', result: 'waiting' }]);
 });
 
 it('the last 50 stay', async () => {
   const [other, { id }] = [await records.sent(), await records.sent()];
-  const waiting = { verify: async (): Promise<Answer> => ({ state: 'waiting' }) };
+  const waiting = { verify: async (): Promise<GatewayStatus> => ({ state: 'waiting' }) };
   const { verifyPayment } = counted(waiting);
   await verifyPayment({ id: other.id, returned: false });
   await verifyPayment({ id, returned: false });
@@ -124,7 +126,7 @@ it('the last 50 stay', async () => {
 it('admins see them in the timeline, without card numbers', async () => {
   const { id } = await records.sent();
   const { verifyPayment } = counted({
-    verify: inTurn<Answer>(
+    verify: inTurn<GatewayStatus>(
       { state: 'waiting' },
       {
         state: 'failed',
@@ -190,7 +192,7 @@ describe("the sweep's inquiries", () => {
     expect(timeline).toContainEqual(
       expect.objectContaining({
         what: 'gateway: inquire',
-        details: expect.stringMatching(/^settling/),
+        details: expect.stringMatching(/^processing/),
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLateActivities } from '../../../activities/late-payments.ts';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
-import type { Answer, Reversal } from '../../../gateways/gateway.ts';
+import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import type { Scene } from '../../support/late-case.ts';
@@ -26,13 +26,13 @@ const aLateCase = (scene: Scene) => lateCase(records, scene);
 
 const reversed: Reversal = { result: 'reversed' };
 const refused: Reversal = { result: 'refused', code: '-62', message: 'The address is not known' };
-const gone: Answer = {
+const gone: GatewayStatus = {
   state: 'failed',
   failureCode: 'payment_reversed',
   code: null,
   message: null,
 };
-const settling: Answer = { state: 'processing' };
+const settling: GatewayStatus = { state: 'processing' };
 
 describe('FS-16: money that came after the end of a payment', () => {
   it('is not there: nothing is written and nobody is alerted', async () => {

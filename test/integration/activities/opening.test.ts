@@ -3,7 +3,7 @@ import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import type { GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
 import type { Records } from '../../support/records.ts';
-import { endOf, noWords, startRecords } from '../../support/records.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/records.ts';
 import { inTurn, publicBaseUrl, silence, withGateway } from '../../support/scripted-gateway.ts';
 
 let records: Records;
@@ -56,7 +56,7 @@ describe('openPayment', () => {
     const { id } = await records.created();
     const { openPayment, alerts } = opening(async () => refused);
     expect(await openPayment({ id, late: false })).toEqual({ ended: 'failed' });
-    expect(await records.everythingOf(id)).toMatchObject({
+    expect(await records.snapshot(id)).toMatchObject({
       payment: {
         status: 'failed',
         failure_code: 'merchant_configuration',
@@ -71,13 +71,13 @@ describe('openPayment', () => {
 
   it('FS-07: is repeated by the engine while the gateway is silent; that is no outcome', async () => {
     const { id } = await records.created();
-    const before = await records.everythingOf(id);
+    const before = await records.snapshot(id);
     const { openPayment } = opening(inTurn<Opening>(silence, opened('A-2')));
     await expect(openPayment({ id, late: false })).rejects.toMatchObject({
       type: 'GATEWAY_UNAVAILABLE',
       nonRetryable: false,
     });
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
     expect(await openPayment({ id, late: false })).toBe('open');
   });
 
@@ -151,8 +151,8 @@ describe('openPayment', () => {
   it('FS-12: changes nothing when the payment ended while the gateway was opening it', async () => {
     const payment = await records.created();
     const { openPayment } = opening(async () => {
-      const { ended, event } = endOf(payment, 'expired');
-      await records.paymentOutcomes.end(ended, event, noWords);
+      const { ended, event } = withOutcome(payment, 'expired');
+      await records.paymentOutcomes.finalize(ended, event, noAnswer);
       return opened('A-3');
     });
     // The workflow goes on to the delivery: it would wait for a payer otherwise.
@@ -167,7 +167,7 @@ describe('openPayment', () => {
     const payment = await records.created();
     const { openPayment } = opening(async () => {
       const earlier = { reference: 'A-5', redirect, exchanges: [] };
-      await records.paymentOutcomes.open(payment.id, earlier);
+      await records.paymentOutcomes.recordOpened(payment.id, earlier);
       return opened('A-6');
     });
     expect(await openPayment({ id: payment.id, late: false })).toBe('open');
@@ -179,12 +179,12 @@ describe('openPayment', () => {
     const { openPayment } = opening(async () => {
       // An earlier try, given up by the engine, comes through after all.
       const earlier = { reference: 'A-4', redirect, exchanges: [] };
-      await records.paymentOutcomes.open(payment.id, earlier);
+      await records.paymentOutcomes.recordOpened(payment.id, earlier);
       await records.payments.sendToGateway(payment.id, new Date());
       return refused;
     });
     expect(await openPayment({ id: payment.id, late: false })).toBe('open');
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ status: 'pending' });
-    expect(await records.eventsOf(payment.id)).toEqual([]);
+    expect(await records.listEvents(payment.id)).toEqual([]);
   });
 });

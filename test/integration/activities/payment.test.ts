@@ -3,12 +3,12 @@ import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { failureReasons, isFailureCode } from '../../../contract/failure-codes.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import type { Answer } from '../../../gateways/gateway.ts';
+import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import type { Records } from '../../support/records.ts';
-import { endOf, noWords, startRecords } from '../../support/records.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,13 +24,13 @@ const isUnanswered = async ({ id }: Payment) => {
   return row?.['unanswered'];
 };
 const eventOfPayment = async ({ id }: Payment): Promise<Record<string, unknown> | undefined> => {
-  const [event, ...more] = await records.eventsOf(id);
+  const [event, ...more] = await records.listEvents(id);
   expect(more).toEqual([]);
   return event && JSON.parse(event.body.toString());
 };
-const verifying = (...answers: (Answer | typeof silence)[]) =>
-  withGateway(records, { verify: inTurn<Answer>(...answers) });
-const settle = async (answer: Answer | typeof silence, returned = false) => {
+const verifying = (...answers: (GatewayStatus | typeof silence)[]) =>
+  withGateway(records, { verify: inTurn<GatewayStatus>(...answers) });
+const settle = async (answer: GatewayStatus | typeof silence, returned = false) => {
   const payment = await records.sent();
   const gateway = verifying(answer);
   const kind = await gateway.verifyPayment({ id: payment.id, returned });
@@ -97,7 +97,7 @@ describe('verifyPayment, when the gateway', () => {
   });
 
   it('FS-16: has money looked for that an earlier verification in doubt may have taken', async () => {
-    const lookedFor = async (...answers: (Answer | typeof silence)[]) => {
+    const lookedFor = async (...answers: (GatewayStatus | typeof silence)[]) => {
       const { id } = await records.sent();
       const { verifyPayment, late } = verifying(...answers);
       for (const _ of answers) await verifyPayment({ id, returned: false });
@@ -105,10 +105,10 @@ describe('verifyPayment, when the gateway', () => {
       await again.verifyPayment({ id, returned: false });
       return [...late, ...again.late].map((each) => each === id);
     };
-    const failed: Answer = {
+    const failed: GatewayStatus = {
       ...{ state: 'failed', failureCode: 'payment_not_completed', code: '-51', message: null },
     };
-    const waiting: Answer = { state: 'waiting' };
+    const waiting: GatewayStatus = { state: 'waiting' };
     for (const ending of [failed, { state: 'cancelled' }, { state: 'expired' }] as const) {
       expect(await lookedFor(silence, ending)).toEqual([true, true]);
       expect(await lookedFor({ state: 'processing' }, waiting, ending)).toEqual([true, true]);
@@ -184,29 +184,29 @@ describe('verifyPayment', () => {
     'FS-12: answers from the record once it is %s, without a call',
     async (status) => {
       const { id } = await records.ended(status);
-      const before = await records.everythingOf(id);
+      const before = await records.snapshot(id);
       const { verifyPayment, calls } = verifying();
       expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status });
       expect(calls()).toEqual([]);
-      expect(await records.everythingOf(id)).toEqual(before);
+      expect(await records.snapshot(id)).toEqual(before);
     },
   );
 
   it('does not ask about a payment that is not opened yet', async () => {
     const { id } = await records.created();
-    const before = await records.everythingOf(id);
+    const before = await records.snapshot(id);
     const { verifyPayment, calls } = verifying();
     expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'waiting' });
     expect(calls()).toEqual([]);
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
   });
 
   it('FS-12: tells how a payment ended meanwhile, whatever the gateway says then', async () => {
     const payment = await records.sent();
     const { verifyPayment } = withGateway(records, {
       async verify() {
-        const { ended, event } = endOf(payment, 'cancelled');
-        await records.paymentOutcomes.end(ended, event, noWords);
+        const { ended, event } = withOutcome(payment, 'cancelled');
+        await records.paymentOutcomes.finalize(ended, event, noAnswer);
         return confirmed({ amount: 1 });
       },
     });
@@ -230,10 +230,10 @@ describe('verifyPayment', () => {
 
   it('leaves an error of our own to the engine, and the payment as it is', async () => {
     const { id } = await records.sent();
-    const before = await records.everythingOf(id);
+    const before = await records.snapshot(id);
     const { verifyPayment } = verifying();
     await expect(verifyPayment({ id, returned: true })).rejects.toThrow('more often');
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
   });
 
   it('is not repeated for a payment that does not exist', async () => {
@@ -246,7 +246,7 @@ describe('verifyPayment', () => {
 
   it('sends back to the engine whoever finds no place at a slow gateway', async () => {
     const [slow, other] = await Promise.all([records.sent(), records.sent()]);
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { verifyPayment, expirePayment, calls } = withGateway(
       records,
       { verify: () => promise },
@@ -254,13 +254,13 @@ describe('verifyPayment', () => {
     );
     const settled = verifyPayment({ id: slow.id, returned: false });
     await until('the gateway is asked', () => calls().length === 1);
-    const before = await records.everythingOf(other.id);
+    const before = await records.snapshot(other.id);
     const busy = { type: 'GATEWAY_BUSY', nextRetryDelay: expect.any(Number), nonRetryable: false };
     const { id } = other;
     await expect(verifyPayment({ id, returned: true })).rejects.toMatchObject(busy);
     const deadline = { id, grace: true, unreachable: false };
     await expect(expirePayment(deadline)).rejects.toMatchObject(busy);
-    expect(await records.everythingOf(id)).toEqual(before);
+    expect(await records.snapshot(id)).toEqual(before);
     answer(confirmed());
     expect(await settled).toEqual({ kind: 'ended', status: 'paid' });
     expect(await verifyPayment({ id, returned: true })).toEqual({ kind: 'ended', status: 'paid' });
@@ -270,7 +270,7 @@ describe('verifyPayment', () => {
   it('FS-50: holds no database connection while it waits for the gateway', async () => {
     const one = connect(records.url, { name: 'one-connection', max: 1 });
     const payment = await records.sent();
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { verifyPayment, calls } = withGateway(
       { paymentOutcomes: createPaymentOutcomes(one), sql: one },
       { verify: () => promise },

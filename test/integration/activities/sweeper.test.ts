@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { PaymentWorkflows } from '../../../activities/payment-workflows.ts';
-import type { Answer, GatewayAdapter } from '../../../gateways/gateway.ts';
+import type { GatewayStatus, GatewayAdapter } from '../../../gateways/gateway.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
@@ -29,7 +29,7 @@ const onTheirWay = async (count: number): Promise<string[]> => {
 describe('inquireAtGateway', () => {
   it('FS-05: tells the workflow of each payment whose gateway has news, and changes nothing itself', async () => {
     const ids = await onTheirWay(4);
-    const answers: Answer[] = [
+    const answers: GatewayStatus[] = [
       { state: 'waiting' },
       { state: 'processing' },
       confirmed(),
@@ -72,7 +72,7 @@ describe('inquireAtGateway', () => {
     await records.sql`
       update payments set checkout_at = now() - interval '40 minutes',
         expires_at = now() + interval '1 hour'`;
-    await records.asked(returned!, { unanswered: true });
+    await records.inquired(returned!, { unanswered: true });
     const { inquireAtGateway } = createSweep({
       inquire: async ({ id }) => (id === silent ? silence() : { state: 'waiting' }),
     });
@@ -97,7 +97,7 @@ describe('inquireAtGateway', () => {
         expires_at = now() + interval '1 hour'`;
     const { inquireAtGateway } = createSweep(
       { inquire: async () => ({ state: 'processing' }) },
-      { tell: async (one) => void (await records.asked(one.id, { unanswered: true })) },
+      { tell: async (one) => void (await records.inquired(one.id, { unanswered: true })) },
     );
     await inquireAtGateway({ gateway: 'sandbox' });
     await records.sql`update payments set inquired_at = inquired_at - interval '30 seconds'`;
@@ -188,7 +188,7 @@ describe('inquireAtGateway', () => {
 
   it('counts nobody as asked about whom a slow gateway leaves no time', async () => {
     await onTheirWay(75);
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { inquireAtGateway, asked } = createSweep({ inquire: () => promise });
     const sweeping = inquireAtGateway({ gateway: 'sandbox' });
     await until('the gateway is asked', () => asked.length > 0);
@@ -203,7 +203,7 @@ describe('inquireAtGateway', () => {
   it('asks about as many as its time allows, at a pace, whoever among them is answered late', async () => {
     await manyWaiting(300);
     await records.sql`update payments set checkout_at = now() - interval '3 minutes'`;
-    const { promise, resolve: answer } = Promise.withResolvers<Answer>();
+    const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
     const { inquireAtGateway, asked } = createSweep({
       async inquire() {
         if (asked.length === 1) return promise;
@@ -287,9 +287,9 @@ describe('inquireAtGateway, where the gateway lists what is paid and not verifie
   it('FS-14: asks about those that a lost answer may have verified: no list has them', async () => {
     const [lost, returned, quiet] = await onTheirWay(3);
     const now = new Date(Date.now() - 150_000);
-    await records.asked(lost!, { unanswered: true, now });
-    await records.asked(returned!, { processing: true, now });
-    await records.asked(quiet!, { now });
+    await records.inquired(lost!, { unanswered: true, now });
+    await records.inquired(returned!, { processing: true, now });
+    await records.inquired(quiet!, { now });
     const { inquireAtGateway, told } = createSweep({
       ...list([]),
       inquire: async () => confirmed(),

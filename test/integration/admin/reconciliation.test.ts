@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Engine, WorkflowSummary } from '../../../temporal/admin-client.ts';
 import type { ReconcileOptions } from '../../../admin/reconciliation.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
+import type { Engine, WorkflowSummary } from '../../../temporal/admin-client.ts';
 import { runLine, words } from '../../support/admin-line.ts';
 import { fill } from '../../support/fill.ts';
 import { operationsOn } from '../../support/operations.ts';
@@ -15,26 +15,26 @@ beforeEach(async () => {
 });
 afterEach(() => records.drop());
 
-/** On one that runs nothing and lists nothing, unless a test says otherwise. */
-const operationsWith = (engine: Partial<Engine>) => {
-  const nothing: Engine = {
+/** By default, Temporal has no workflows. */
+const operationsWith = (temporal: Partial<Engine>) => {
+  const empty: Engine = {
     async *list() {},
     running: async () => new Set(),
     start: async () => {},
     startLate: async () => {},
   };
-  return operationsOn(records.sql, { engine: async () => ({ ...nothing, ...engine }) });
+  return operationsOn(records.sql, { temporal: async () => ({ ...empty, ...temporal }) });
 };
 
-const reconcile = (engine: Partial<Engine>, options: Partial<ReconcileOptions> = {}) => {
-  const usual = { since: null, limit: 1_000, look: 100_000, mend: false, reason: null };
-  return operationsWith(engine).reconcile({ ...usual, ...options });
+const reconcile = (temporal: Partial<Engine>, options: Partial<ReconcileOptions> = {}) => {
+  const defaults = { since: null, limit: 1_000, scan: 100_000, heal: false, reason: null };
+  return operationsWith(temporal).reconcile({ ...defaults, ...options });
 };
 
-const letAllBeOld = () => records.sql`
+const makeAllOld = () => records.sql`
   update payments set created_at = now() - interval '2 minutes'`;
 
-/** Open, one without a workflow a microsecond after the other. */
+/** Open payments without workflows, with deadlines a microsecond apart. */
 const manyOpen = (count: number) => records.sql`
   insert into payments (id, application, test, order_id, status, amount, currency, gateway,
     callback_url, metadata, expires_at, created_at, updated_at)
@@ -44,7 +44,7 @@ const manyOpen = (count: number) => records.sql`
   from generate_series(1, ${count}::int) as n`;
 
 describe('reconcile', () => {
-  it('takes nothing for a difference that comes to its end while it looks', async () => {
+  it('reports no payment that ends while it runs', async () => {
     await records.opened();
     await records.ended('paid');
     const { id: late } = await records.ended('expired', { application: 'quiet' });
@@ -53,14 +53,16 @@ describe('reconcile', () => {
       facts: {},
       now: new Date(),
     });
-    await letAllBeOld();
+    await makeAllOld();
     const found = await reconcile({});
     expect(found.differences.map(({ kind }) => kind)).toEqual([
-      ...['payment_without_workflow', 'delivery_without_workflow', 'late_payment_without_workflow'],
+      'payment_without_workflow',
+      'delivery_without_workflow',
+      'late_payment_without_workflow',
     ]);
 
     const started: string[] = [];
-    const all = { mend: true };
+    const all = { heal: true };
     const running = async () => {
       await records.sql`
         with ended as (
@@ -80,34 +82,34 @@ describe('reconcile', () => {
     expect(started).toEqual([]);
   });
 
-  it('goes on from page to page, and names and starts each once', async () => {
+  it('reports and heals each payment of several pages once', async () => {
     await manyOpen(450);
     const started: string[] = [];
     const start = async ({ id }: { id: string }) => void started.push(id);
-    const { differences, complete } = await reconcile({ start }, { mend: true });
+    const { differences, complete } = await reconcile({ start }, { heal: true });
     expect(complete).toBe(true);
     expect(differences).toHaveLength(450);
     expect(new Set(started).size).toBe(450);
     expect(started).toEqual(differences.map(({ paymentId }) => paymentId));
-    expect((await reconcile({}, { look: 449 })).complete).toBe(false);
+    expect((await reconcile({}, { scan: 449 })).complete).toBe(false);
   });
 
-  it('is not done, by its exit code, while there may be more than it has mended', async () => {
+  it('fails by its exit code while there may be more differences', async () => {
     await manyOpen(3);
-    const mend = (limit: number) =>
-      runLine(() => operationsWith({}), words(`reconcile --mend --yes --limit ${limit}`));
-    const cut = await mend(2);
+    const heal = (limit: number) =>
+      runLine(() => operationsWith({}), words(`reconcile --heal --yes --limit ${limit}`));
+    const cut = await heal(2);
     expect(cut.code).toBe(1);
     expect(cut.out).toContain('There may be more');
-    const whole = await mend(3);
+    const whole = await heal(3);
     expect(whole.code).toBe(0);
     expect(whole.out).not.toContain('There may be more');
   });
 
-  it('goes on so with deliveries, also where all are due at one and the same time', async () => {
+  it('reports each delivery of several pages once when all are due at the same time', async () => {
     const one = () => records.ended('paid');
     const ended = await Promise.all(Array.from({ length: 201 }, one));
-    await letAllBeOld();
+    await makeAllOld();
     await records.sql`update deliveries set next_attempt_at = now()`;
     const { differences } = await reconcile({});
     expect(new Set(differences.map(({ kind }) => kind))).toEqual(
@@ -124,32 +126,35 @@ describe('reconcile', () => {
     const id = `PAY_${'60'.padStart(26, '0')}`;
     await records.sql`delete from attempts where payment_id = ${id}`;
     await records.sql`delete from deliveries where payment_id = ${id}`;
-    const of = async (options: Partial<ReconcileOptions>) => {
+    const find = async (options: Partial<ReconcileOptions>) => {
       const { differences } = await reconcile({ running }, options);
       return differences.filter(({ kind }) => kind === 'end_without_delivery');
     };
-    expect(await of({})).toMatchObject([{ paymentId: id }]);
-    // A hundred times as many payments as are looked at otherwise.
-    expect(await of({ look: 51 })).toEqual([]);
+    expect(await find({})).toMatchObject([{ paymentId: id }]);
+    // A hundred times `scan`: 5,100 payments.
+    expect(await find({ scan: 51 })).toEqual([]);
   });
 
-  it('names a workflow without a record once, however many there are', async () => {
+  it('reports each workflow without a payment once', async () => {
     const { id: known } = await records.ended('paid');
     await records.sql`update deliveries set status = 'delivered', next_attempt_at = null`;
     const ids = Array.from({ length: 450 }, () => newPaymentId());
-    const line = (paymentId: string): WorkflowSummary => ({
-      ...{ paymentId, running: true, application: 'shop', orderId: 'order' },
+    const workflow = (paymentId: string): WorkflowSummary => ({
+      paymentId,
+      running: true,
+      application: 'shop',
+      orderId: 'order',
       startedAt: new Date(),
     });
-    // The payment's own workflow, and far behind it that of its late money.
+    // Every payment has two workflows: its own and, far behind it, that of its late money.
     const list: Engine['list'] = async function* () {
-      for (const id of [...ids, known, ...ids]) yield line(id);
+      for (const id of [...ids, known, ...ids]) yield workflow(id);
     };
     const { differences, complete } = await reconcile({ list });
     expect(complete).toBe(true);
     expect(differences.map(({ paymentId }) => paymentId)).toEqual(ids);
-    expect(await reconcile({ list }, { look: 901 })).toMatchObject({ complete: true });
-    const cut = await reconcile({ list }, { look: 250 });
+    expect(await reconcile({ list }, { scan: 901 })).toMatchObject({ complete: true });
+    const cut = await reconcile({ list }, { scan: 250 });
     expect([cut.differences.length, cut.complete]).toEqual([250, false]);
     const full = await reconcile({ list }, { limit: 10 });
     expect([full.differences.length, full.complete]).toEqual([10, false]);

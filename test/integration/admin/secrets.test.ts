@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChange } from '../../../admin/change.ts';
 import { createSecretOperations } from '../../../admin/secrets.ts';
-import type { Queries, Sql } from '../../../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
-import { hold } from '../../support/hold.ts';
-import type { MetricsPortOptions } from '../../support/operations.ts';
+import { holdLock } from '../../support/hold-lock.ts';
+import type { OperationsOptions } from '../../support/operations.ts';
 import { aKeyRing, operationsOn } from '../../support/operations.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
@@ -19,8 +19,8 @@ afterAll(() => records.drop());
 
 let made = 0;
 
-/** An application that no other test knows, and its first webhook secret. */
-const withItsSecret = async (options: MetricsPortOptions = {}) => {
+/** A new application with its first webhook secret. */
+const anApplicationWithSecret = async (options: OperationsOptions = {}) => {
   const slug = `app-${(made += 1)}`;
   const { secret } = await operationsOn(records.sql, options).applications.create(
     {
@@ -33,15 +33,15 @@ const withItsSecret = async (options: MetricsPortOptions = {}) => {
   );
   return { application: slug, secret };
 };
-const anApplication = async () => (await withItsSecret()).application;
+const anApplication = async () => (await anApplicationWithSecret()).application;
 
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
 
 describe('webhook secrets', () => {
-  it('FS-34: two overlap for 24 hours, a third is refused, one retires at once', async () => {
+  it('overlap for 24 hours: a third one is refused, and one can retire at once', async () => {
     const keyRing = aKeyRing();
     const { secrets } = operationsOn(records.sql, { keyRing });
-    const { application, secret: first } = await withItsSecret({ keyRing });
+    const { application, secret: first } = await anApplicationWithSecret({ keyRing });
     const second = await secrets.rotate(application, 'yearly');
     for (const secret of [first, second]) expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
 
@@ -49,7 +49,7 @@ describe('webhook secrets', () => {
     expect(newer?.retiresAt).toBeNull();
     const overlapMs = (older?.retiresAt?.getTime() ?? 0) - Date.now();
     expect(overlapMs / 3_600_000).toBeCloseTo(24, 1);
-    await expect(secrets.rotate(application, null)).rejects.toThrow('has two secrets already');
+    await expect(secrets.rotate(application, null)).rejects.toThrow('already has two secrets');
 
     const box = createSecretBox(keyRing);
     const opened = async () =>
@@ -60,7 +60,7 @@ describe('webhook secrets', () => {
     await secrets.retire({ application, id: older?.id ?? 0 }, 'leaked');
     expect(await opened()).toEqual([second]);
     await expect(secrets.retire({ application, id: newer?.id ?? 0 }, null)).rejects.toThrow(
-      'the only secret',
+      'This is the only secret',
     );
     const third = await secrets.rotate(application, null);
     expect(await opened()).toEqual([third, second]);
@@ -69,7 +69,7 @@ describe('webhook secrets', () => {
     );
   });
 
-  it('the newer one can be taken back too: the older one stays for good then', async () => {
+  it('keep the older one without a limit when the newer one retires', async () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
     await secrets.rotate(application, null);
@@ -78,7 +78,7 @@ describe('webhook secrets', () => {
     expect(await secrets.list(application)).toMatchObject([{ id: older?.id, retiresAt: null }]);
   });
 
-  it('of one application stay as they are, whatever another one is given', async () => {
+  it('of another application do not change', async () => {
     const { secrets } = operationsOn(records.sql);
     const [one, other] = [await anApplication(), await anApplication()];
     const before = await secrets.list(one);
@@ -89,10 +89,10 @@ describe('webhook secrets', () => {
     expect(await secrets.list(one)).toEqual(before);
   });
 
-  it('two admins who rotate at once do not make three', async () => {
+  it('are two at most when two admins rotate at once', async () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
-    const { blocked, release } = await hold(
+    const { blocked, release } = await holdLock(
       records.sql,
       (tx) => tx`select from applications where slug = ${application} for update`,
     );
@@ -100,34 +100,34 @@ describe('webhook secrets', () => {
       secrets.rotate(application, null),
       secrets.rotate(application, null),
     ]);
-    await blocked('each of them', { count: 2 });
+    await blocked('each call', { count: 2 });
     await release();
     const both = await rotating;
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await secrets.list(application)).toHaveLength(2);
   });
 
-  it('two admins who retire one each at once: the second is told that it is the only one', async () => {
+  it('are one at least when two admins retire one each at once', async () => {
     const { secrets } = operationsOn(records.sql);
     const application = await anApplication();
     await secrets.rotate(application, null);
-    const { blocked, release } = await hold(
+    const { blocked, release } = await holdLock(
       records.sql,
       (tx) => tx`select from applications where slug = ${application} for update`,
     );
     const ids = (await secrets.list(application)).map(({ id }) => id);
     const retiring = Promise.allSettled(ids.map((id) => secrets.retire({ application, id }, null)));
-    await blocked('each of them', { count: 2 });
+    await blocked('each call', { count: 2 });
     await release();
     const refused = (await retiring).filter(({ status }) => status === 'rejected');
     const reason: unknown = expect.objectContaining({
-      message: expect.stringContaining('the only secret'),
+      message: expect.stringContaining('This is the only secret'),
     });
     expect(refused).toEqual([{ status: 'rejected', reason }]);
     expect(await secrets.list(application)).toHaveLength(1);
   });
 
-  it('also where the second one began before the first', async () => {
+  it('are one at least when the second transaction began before the first', async () => {
     const application = await anApplication();
     const { secrets } = operationsOn(records.sql);
     await secrets.rotate(application, null);
@@ -138,36 +138,39 @@ describe('webhook secrets', () => {
         await secrets.retire({ application, id: newer?.id ?? 0 }, 'leaked');
         return work(tx);
       });
-    const sql = { begin } as Sql; // A change needs no more of it.
+    const sql = { begin } as Sql; // A change uses nothing else.
     const late = createSecretOperations({
-      ...{ sql, change: createChange({ sql, actor: 'bob' }) },
+      sql,
+      change: createChange({ sql, actor: 'bob' }),
       secretBox: () => expect.unreachable(),
     });
     const second = late.retire({ application, id: older?.id ?? 0 }, 'leaked');
-    await expect(second).rejects.toThrow('the only secret');
+    await expect(second).rejects.toThrow('This is the only secret');
     expect(await secrets.list(application)).toMatchObject([{ id: older?.id }]);
   });
 
-  it('are sealed anew with the first key of the ring, after which the old key can go', async () => {
+  it('are encrypted with the first key by reseal, and do not need the old key after it', async () => {
     const [ring, newRing] = [aKeyRing('k1'), aKeyRing('k2')];
-    const { application, secret } = await withItsSecret({ keyRing: ring });
+    const { application, secret } = await anApplicationWithSecret({ keyRing: ring });
     const both = { currentId: 'k2', keys: new Map([...newRing.keys, ...ring.keys]) };
-    // Other tests' keys are not in this ring.
+    // This ring has no keys of the other tests.
     await records.sql`delete from webhook_secrets where application <> ${application}`;
     const { secrets } = operationsOn(records.sql, { keyRing: both });
     expect(await secrets.list(application)).toMatchObject([{ keyId: 'k1' }]);
     const gateway = {
-      ...{ slug: 'to-reseal', driver: 'zarinpal', kind: 'sandbox' as const },
+      slug: 'to-reseal',
+      driver: 'zarinpal',
+      kind: 'sandbox' as const,
       credentials: createSecretBox(ring).seal('{"merchant_id":"m"}', 'gateway:to-reseal'),
     };
     await createGateways(records.sql).insert(gateway);
-    // More than are sealed in one transaction.
+    // More than one batch.
     const others = Array.from({ length: 100 }, () => ({
       application,
       ciphertext: createSecretBox(ring).seal('whsec_other', application),
     }));
     await records.sql`insert into webhook_secrets ${records.sql(others)}`;
-    // One that has retired is opened by nobody any more, and its key may be gone.
+    // A retired secret is never decrypted, and its key may be gone.
     await records.sql`
       insert into webhook_secrets (application, ciphertext, retires_at)
       values (${application}, 'v1.k0.gone', now())`;

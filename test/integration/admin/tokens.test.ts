@@ -14,7 +14,7 @@ const anApplication = () => anApplicationOn(records.sql);
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
 
 describe('tokens', () => {
-  it('are shown once, listed without their secret, and refused once revoked', async () => {
+  it('are listed without the secret part, and rejected once revoked', async () => {
     const { tokens } = operationsOn(records.sql);
     const application = await anApplication();
     const expiresAt = new Date(Date.now() + 60_000);
@@ -32,13 +32,13 @@ describe('tokens', () => {
     await tokens.revoke({ application, id: listed?.id ?? '' }, 'leaked');
     expect(await authenticate(text)).toBeUndefined();
     const again = tokens.revoke({ application, id: listed?.id ?? '' }, null);
-    await expect(again).rejects.toThrow('was revoked before');
+    await expect(again).rejects.toThrow('is already revoked');
     const log = await logOf(`application:${application}`);
     expect(log.map(({ action }) => action).slice(0, 2)).toEqual(['token.revoke', 'token.issue']);
     expect(JSON.stringify(log)).not.toContain(text.slice(13));
   });
 
-  it('one that works is listed and revoked, however many came after it', async () => {
+  it('are listed and revoked behind 1,000 newer ones', async () => {
     const { tokens } = operationsOn(records.sql);
     const application = await anApplication();
     const token = { application, mode: 'test', name: 'old', expiresAt: null } as const;
@@ -55,7 +55,7 @@ describe('tokens', () => {
     expect(await createTokens(records.sql).authenticate(old)).toBeUndefined();
   });
 
-  it("an application cannot revoke another one's", async () => {
+  it('of another application cannot be revoked', async () => {
     const { tokens } = operationsOn(records.sql);
     const [one, other] = [await anApplication(), await anApplication()];
     const token = { application: one, mode: 'test', name: 'a', expiresAt: null } as const;

@@ -213,7 +213,7 @@ describe('docker-compose.yml', () => {
     for (const [name, { healthcheck, environment }] of ours)
       if (healthcheck)
         expect(healthcheck.test.at(-1), name).toContain(
-          `'http://127.0.0.1:${environment?.['OPERATIONS_PORT']}/readyz'`,
+          `'http://127.0.0.1:${environment?.['METRICS_PORT']}/readyz'`,
         );
     const reached = (service: ComposeService) => service.networks?.includes('outside');
     for (const name of ['postgres', 'temporal', 'temporal-schema', 'namespace', 'migrations'])

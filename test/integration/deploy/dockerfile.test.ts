@@ -93,7 +93,7 @@ describe('the Dockerfile', () => {
     symlinkSync(join(root, 'node_modules'), join(image, 'node_modules'));
     for (const entry of [programs.api, programs.worker, programs.migrations]) {
       const { status, stderr } = spawnSync(process.execPath, [join(image, entry)], { env: {} });
-      expect(stderr.toString(), entry).toMatch(/^The configuration is not usable:/);
+      expect(stderr.toString(), entry).toMatch(/^The configuration is not valid:/);
       expect(status, entry).toBe(1);
     }
     const { status } = spawnSync(process.execPath, [join(image, 'admin/main.ts'), '--help']);

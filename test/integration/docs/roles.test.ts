@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Sql } from '../../../postgres/driver/connection.ts';
+import type { Queries } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { readProjectFile } from '../../support/files.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import { startOwnPostgres } from '../../support/own-postgres.ts';
 
 const roles = readProjectFile('deploy/roles.sql');
@@ -23,7 +23,7 @@ const runRoles = async () => {
   }
 };
 
-const readAuditLog = (tx: Sql) => tx`lock table audit_log in access share mode`;
+const readAuditLog = (tx: Queries) => tx`lock table audit_log in access share mode`;
 
 /** What an admin does meanwhile. @returns how long that took */
 const insertMs = async () => {
@@ -34,7 +34,7 @@ const insertMs = async () => {
 };
 
 it('keeps nobody waiting behind it: it gives up, and leaves nothing half done', async () => {
-  const reader = await hold(server.sql, readAuditLog);
+  const reader = await holdLock(server.sql, readAuditLog);
   const running = runRoles().then(
     () => 'done',
     (error: unknown) => error,
@@ -57,7 +57,7 @@ it('changes nothing when it is run again, and needs no table for itself', async 
   await runRoles();
   const before = await state();
   expect(before.filter(({ polname }) => polname !== null)).toHaveLength(2);
-  const reader = await hold(server.sql, readAuditLog);
+  const reader = await holdLock(server.sql, readAuditLog);
   await runRoles();
   await reader.release();
   expect(await state()).toEqual(before);

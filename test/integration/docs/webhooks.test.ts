@@ -9,13 +9,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { post } from '../../../webhooks/request.ts';
 import { delaysMs } from '../../../webhooks/schedule.ts';
-import { headersOf } from '../../../webhooks/signature.ts';
-import { eventExamples } from '../../../api/openapi/examples.ts';
+import { createHeaders } from '../../../webhooks/signature.ts';
+import { eventExamples } from '../../../api/payments/payment-examples.ts';
 import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { readProjectFile } from '../../support/files.ts';
 import { rawRequest } from '../../support/raw-http.ts';
-import { endOf, aPayment } from '../../support/records.ts';
+import { withOutcome, aPayment } from '../../support/records.ts';
 import { until } from '../../support/until.ts';
 
 const page = readProjectFile('docs/webhooks.md');
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 const anEvent = () => {
-  const { event } = endOf(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
+  const { event } = withOutcome(aPayment({ metadata: '{"note":"grüße 😀"}' }), 'paid');
   return { ...event, body: Buffer.from(event.body) };
 };
 
@@ -64,7 +64,7 @@ const send = async (
   { secrets = [secret], aheadSeconds = 0, sent = event.body }: Changes = {},
 ) => {
   const now = new Date(Date.now() + aheadSeconds * 1000);
-  const headers = headersOf({ event, attempt: 1, secrets, now });
+  const headers = createHeaders({ event, attempt: 1, secrets, now });
   const signal = new AbortController().signal;
   const { responseStatus } = await post({ url, headers, body: sent, dispatcher, signal });
   return { status: responseStatus, signature: headers['x-service-signature'] ?? '' };
@@ -148,7 +148,7 @@ describe('the example of the page', () => {
     (status, example) => {
       expect(EventBody.strict().safeParse(example).error).toBeUndefined();
       const payment = aPayment({ id: example.payment_id, metadata: '{"seat":"12A"}' });
-      const { event } = endOf(payment, example.status);
+      const { event } = withOutcome(payment, example.status);
       expect(status).toBe(example.status);
       expect([example.event, example.event_id]).toEqual([event.kind, event.id]);
       expect(Object.keys(example)).toEqual(Object.keys(JSON.parse(event.body) as object));
@@ -159,7 +159,7 @@ describe('the example of the page', () => {
     const { event: kind, event_id: id, created_at } = eventExamples.paid;
     const secrets = [/With the secret `(whsec_\w{43})`/.exec(page)?.[1] ?? ''];
     const event = { id, kind, body: Buffer.from(body) };
-    const headers = headersOf({ event, attempt: 1, secrets, now: new Date(created_at) });
+    const headers = createHeaders({ event, attempt: 1, secrets, now: new Date(created_at) });
     expect(head.split('\n')).toEqual(
       Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     );

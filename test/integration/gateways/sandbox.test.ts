@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { GatewayAdapter, GatewayPayment, OpenedPayment } from '../../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
 import type { SandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import type { Database } from '../../support/database.ts';
 import { aDatabase } from '../../support/database.ts';
-import { adapterOf } from '../../support/gateways/subject.ts';
+import { adapterOf } from '../../support/gateways/fixture.ts';
 
 let database: Database;
 let page: SandboxPayments;
@@ -46,27 +46,27 @@ const paid = {
 };
 
 describe('the sandbox gateway', () => {
-  it('opens a payment once: opened twice, it has one reference and one page', async () => {
+  it('opens a payment once, with one reference and one page', async () => {
     const payment = aPayment();
     const [first, second] = [await gateway.open(payment), await gateway.open(payment)];
     expect(second).toEqual(first);
     expect(first).toMatchObject({
       redirect: { method: 'GET', url: `https://pay.example/api/v1/sandbox/${payment.id}` },
     });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => gateway.open(payment)));
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    const openings = await Promise.all(Array.from({ length: 10 }, () => gateway.open(payment)));
+    expect(new Set(openings.map((opening) => JSON.stringify(opening))).size).toBe(1);
     expect(await gateway.open(aPayment())).not.toMatchObject({
       reference: Reflect.get(first, 'reference'),
     });
   });
 
-  it('waits for the payer', async () => {
+  it('returns waiting before the payer decides', async () => {
     const payment = await open();
     expect(await gateway.inquire(payment)).toEqual({ state: 'waiting' });
     expect(await gateway.verify(payment)).toEqual({ state: 'waiting' });
   });
 
-  it('FS-14: confirms what was paid, and says the same when it is asked again', async () => {
+  it('verifies a paid payment, and returns the same status again', async () => {
     const payment = await open();
     await choose(payment, 'paid');
     const first = await gateway.verify(payment);
@@ -75,13 +75,13 @@ describe('the sandbox gateway', () => {
     expect(await gateway.inquire(payment)).toEqual(first);
   });
 
-  it('confirms what it was told at the opening, not what it is told later', async () => {
+  it('confirms the amount of the opening, not that of the verification', async () => {
     const payment = await open();
     await choose(payment, 'paid');
     expect(await gateway.verify({ ...payment, amount: 1, currency: 'USD' })).toEqual(paid);
   });
 
-  it('changes nothing by an inquiry: paid money still waits for its verification', async () => {
+  it('changes nothing by an inquiry', async () => {
     const payment = await open();
     await choose(payment, 'paid');
     const before = await page.getByPayment(payment.id);
@@ -91,17 +91,17 @@ describe('the sandbox gateway', () => {
     expect(before?.state).toBe('paid');
   });
 
-  it('says how the payer ended it otherwise', async () => {
+  it('returns the payer’s refusal or cancel', async () => {
     const [refused, cancelled] = [await open(), await open()];
     await choose(refused, 'refused');
     await choose(cancelled, 'cancelled');
-    for (const ask of [gateway.verify, gateway.inquire]) {
-      expect(await ask(refused)).toMatchObject({ state: 'failed', failureCode: 'invalid_card' });
-      expect(await ask(cancelled)).toEqual({ state: 'cancelled' });
+    for (const call of [gateway.verify, gateway.inquire]) {
+      expect(await call(refused)).toMatchObject({ state: 'failed', failureCode: 'invalid_card' });
+      expect(await call(cancelled)).toEqual({ state: 'cancelled' });
     }
   });
 
-  it('expires an open payment, which nobody can pay from then on', async () => {
+  it('expires an open payment, which cannot be paid after it', async () => {
     const payment = await open();
     expect(await expire(payment)).toBe(true);
     expect(await choose(payment, 'paid')).toBe(false);
@@ -109,7 +109,7 @@ describe('the sandbox gateway', () => {
     expect(await gateway.inquire(payment)).toEqual({ state: 'expired' });
   });
 
-  it('FS-17: refuses to expire what is paid, verified, refused, cancelled or expired', async () => {
+  it('does not expire a payment that is paid, verified, refused, cancelled or expired', async () => {
     const verified = await open();
     await choose(verified, 'paid');
     await gateway.verify(verified);
@@ -130,7 +130,7 @@ describe('the sandbox gateway', () => {
     }
   });
 
-  it('FS-17: lets one of two win when the payer pays in the moment of expiring', async () => {
+  it('either expires or is paid when both happen at once', async () => {
     for (let count = 0; count < 10; count += 1) {
       const payment = await open();
       const [expired, chosen] = await Promise.all([expire(payment), choose(payment, 'paid')]);
@@ -139,7 +139,7 @@ describe('the sandbox gateway', () => {
     }
   });
 
-  it('FS-08: goes by the reference, and is silent about one it does not know', async () => {
+  it('throws for an unknown reference', async () => {
     const payment = { ...(await open()), reference: 'SBXunknown' };
     await expect(gateway.verify(payment)).rejects.toThrow(GatewayUnavailable);
     await expect(gateway.inquire(payment)).rejects.toThrow(GatewayUnavailable);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
@@ -45,7 +45,10 @@ describe('kill -9 of the worker', () => {
   it('in the middle of opening: the payment is opened and paid', async () => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
-    const lock = await hold(service.sql, (tx) => tx`lock table sandbox_payments in exclusive mode`);
+    const lock = await holdLock(
+      service.sql,
+      (tx) => tx`lock table sandbox_payments in exclusive mode`,
+    );
     const id = await journey.create();
     await lock.blocked('opening', byWorker);
     await service.worker.kill();
@@ -68,7 +71,7 @@ describe('kill -9 of the worker', () => {
     const journey = createJourney(service, token);
     const id = await journey.atGateway();
     await journey.choose(id, 'pay');
-    const lock = await hold(
+    const lock = await holdLock(
       service.sql,
       (tx) => tx`select from sandbox_payments where payment_id = ${id} for update`,
     );
@@ -125,7 +128,7 @@ describe('kill -9 of the worker', () => {
     });
     const id = await journey.finish('pay');
     await until('the first POST', () => service.receiver.of(id)[0]);
-    const lock = await hold(
+    const lock = await holdLock(
       service.sql,
       (tx) => tx`select from deliveries where payment_id = ${id} for update`,
     );

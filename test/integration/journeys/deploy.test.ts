@@ -131,7 +131,7 @@ describe('a deploy that changes the workflow of payments', () => {
       ...service.env,
       ALLOW_LOOPBACK_TARGETS: 'true',
       WORKFLOW_BUNDLE: bundles.careful,
-      OPERATIONS_PORT: '0',
+      METRICS_PORT: '0',
     });
     await newWorker.start();
     try {

@@ -9,7 +9,7 @@ import type { TestProcess } from '../../support/processes.ts';
 import { createProcess } from '../../support/processes.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import { until } from '../../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -25,7 +25,7 @@ beforeAll(async () => {
     TEMPORAL_NAMESPACE: namespace,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
-    OPERATIONS_PORT: '0',
+    METRICS_PORT: '0',
   });
 });
 afterAll(async () => {
@@ -41,13 +41,15 @@ it('docs/operating/restoring.md: Temporal comes back empty, and all that is open
   const api = await service.anotherApi({ TEMPORAL_NAMESPACE: namespace });
   const journey = createJourney(api, (await service.anApplication()).token);
   const client = new Client({ connection: service.client.connection, namespace });
-  const operations = operationsOn(service.sql, { engine: async () => createTemporalAdmin(client) });
+  const operations = operationsOn(service.sql, {
+    temporal: async () => createTemporalAdmin(client),
+  });
   const reconcile = () =>
-    operations.reconcile({ since: null, limit: 100, look: 100, mend: true, reason: null });
+    operations.reconcile({ since: null, limit: 100, scan: 100, heal: true, reason: null });
   const waiting = await journey.atGateway();
   service.receiver.behave(() => 500);
   const undelivered = await journey.finish('cancel');
-  await firstAttemptOf(service.sql, undelivered);
+  await waitForFirstAttempt(service.sql, undelivered);
   service.receiver.behave(() => 204);
 
   await service.engine.stop();
@@ -62,8 +64,8 @@ it('docs/operating/restoring.md: Temporal comes back empty, and all that is open
   await client.schedule.getHandle('sweep').describe();
   const { differences } = await reconcile();
   expect(differences).toMatchObject([
-    { kind: 'payment_without_workflow', paymentId: waiting, mended: true },
-    { kind: 'delivery_without_workflow', paymentId: undelivered, mended: true },
+    { kind: 'payment_without_workflow', paymentId: waiting, healed: true },
+    { kind: 'delivery_without_workflow', paymentId: undelivered, healed: true },
   ]);
   const running = await createTemporalAdmin(client).running([undelivered]);
   expect([...running]).toEqual([undelivered]);

@@ -71,7 +71,7 @@ describe('a payment through a real gateway’s protocol', () => {
   it('FS-06: that is stuck does not stand in the way of another one of its order', async () => {
     const zarinpal = providerOf('zarinpal');
     const ofOrder = () => providers.sent(journey, 'zarinpal', { order_id: 'order-stuck' });
-    const endOf = async ({ id, reference }: Awaited<ReturnType<typeof ofOrder>>) => {
+    const withOutcome = async ({ id, reference }: Awaited<ReturnType<typeof ofOrder>>) => {
       await comeBack('zarinpal', reference);
       return (await journey.get(id)).json['status'];
     };
@@ -82,9 +82,9 @@ describe('a payment through a real gateway’s protocol', () => {
 
     const another = await ofOrder();
     await zarinpal.pay(another.reference);
-    expect(await endOf(another)).toBe('paid');
+    expect(await withOutcome(another)).toBe('paid');
     expect((await journey.get(stuck.id)).json['status']).toBe('pending');
-    expect(await endOf(stuck)).toBe('paid');
+    expect(await withOutcome(stuck)).toBe('paid');
   });
 
   it('FS-05, FS-16: zarinpal: one list shows the sweep who paid, in time and late', async () => {

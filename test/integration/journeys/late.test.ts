@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
 import { operationsOn } from '../../support/operations.ts';
@@ -116,7 +116,10 @@ describe('FS-16: a payer who pays after the end and comes back', () => {
     const { calls, pay } = providers.of('zarinpal');
     const inquiries = () => calls.filter(({ path }) => path.includes('inquiry')).length;
     const before = inquiries();
-    const books = await hold(service.sql, (tx) => tx`lock table gateway_exchanges in share mode`);
+    const books = await holdLock(
+      service.sql,
+      (tx) => tx`lock table gateway_exchanges in share mode`,
+    );
     await providers.comeBack(journey, 'zarinpal', reference);
     await until('it has asked', () => inquiries() > before);
     await pay(reference);
@@ -140,21 +143,21 @@ describe('a search for late money that the engine has lost', () => {
       return events?.some(({ timerStartedEventAttributes: timer }) => timer);
     });
     const operations = operationsOn(service.sql, {
-      engine: async () => createTemporalAdmin(service.client),
+      temporal: async () => createTemporalAdmin(service.client),
     });
-    const how = { since: null, limit: 100, look: 100, reason: null };
-    expect((await operations.reconcile({ ...how, mend: false })).differences).toEqual([]);
+    const how = { since: null, limit: 100, scan: 100, reason: null };
+    expect((await operations.reconcile({ ...how, heal: false })).differences).toEqual([]);
 
     await search.terminate('a test');
     // Its gateway may be told again.
     await service.sql`
       update late_payments set reversal_at = now() - interval '1 minute' where payment_id = ${id}`;
     const found = { kind: 'late_payment_without_workflow', paymentId: id, status: 'expired' };
-    expect((await operations.reconcile({ ...how, mend: false })).differences).toMatchObject([
-      { ...found, mended: false },
+    expect((await operations.reconcile({ ...how, heal: false })).differences).toMatchObject([
+      { ...found, healed: false },
     ]);
-    expect((await operations.reconcile({ ...how, mend: true })).differences).toMatchObject([
-      { ...found, mended: true },
+    expect((await operations.reconcile({ ...how, heal: true })).differences).toMatchObject([
+      { ...found, healed: true },
     ]);
     expect(await afterSearch(id, 1)).toEqual({
       audit: ['found', 'payment.heal_late_payment', 'reversed'],
@@ -162,7 +165,7 @@ describe('a search for late money that the engine has lost', () => {
       ...asItEnded('expired'),
     });
     expect(providers.entry('zarinpal', reference)).toMatchObject({ verified: 0, reversed: 1 });
-    expect(await operations.reconcile({ ...how, mend: false })).toEqual({
+    expect(await operations.reconcile({ ...how, heal: false })).toEqual({
       differences: [],
       complete: true,
     });

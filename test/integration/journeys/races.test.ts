@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import type { VerifyRequest } from '../../../temporal/messages.ts';
 import { verifyUpdate } from '../../../temporal/messages.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
@@ -58,7 +58,7 @@ describe('return, verify and the deadline at the same moment', () => {
     for (let batch = 0; batch < 5; batch += 1) {
       const open = await Promise.all(Array.from({ length: 10 }, paying));
       // The gateway answers nobody until those who ask about one payment are there together.
-      const books = await hold(
+      const books = await holdLock(
         service.sql,
         (tx) => tx`select from sandbox_payments where payment_id = any(${open}) for update`,
       );

@@ -12,7 +12,7 @@ import { startOwnPostgres } from '../../support/own-postgres.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -27,16 +27,16 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const operations = () =>
-  operationsOn(service.sql, { engine: async () => createTemporalAdmin(service.client) });
+  operationsOn(service.sql, { temporal: async () => createTemporalAdmin(service.client) });
 
-const usual = { since: null, limit: 1_000, look: 100_000, mend: false, reason: null };
+const usual = { since: null, limit: 1_000, scan: 100_000, heal: false, reason: null };
 const reconcile = (options: Partial<ReconcileOptions> = {}) =>
   operations().reconcile({ ...usual, ...options });
 
 const kindsOf = async (id: string, options = {}) =>
   (await reconcile(options)).differences
     .filter(({ paymentId }) => paymentId === id)
-    .map(({ kind, mended }) => `${kind}${mended ? ', mended' : ''}`);
+    .map(({ kind, healed }) => `${kind}${healed ? ', healed' : ''}`);
 
 /** Whether the engine runs it; a list of the engine's lags behind. */
 const state = async (id: string) =>
@@ -50,7 +50,7 @@ const letItBeOld = (id: string) => service.sql`
 const undelivered = async () => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
-  await firstAttemptOf(service.sql, id);
+  await waitForFirstAttempt(service.sql, id);
   service.receiver.behave(() => 204);
   return id;
 };
@@ -82,7 +82,7 @@ describe('reconcile', () => {
     await service.client.workflow.getHandle(id).terminate('a test');
     expect(await kindsOf(id)).toEqual(['payment_without_workflow']);
     expect(await state(id)).toBe('TERMINATED');
-    expect(await kindsOf(id, { mend: true })).toEqual(['payment_without_workflow, mended']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['payment_without_workflow, healed']);
     expect(await state(id)).toBe('RUNNING');
     expect(await kindsOf(id)).toEqual([]);
     const filter = { subject: `payment:${id}`, limit: 1 };
@@ -98,7 +98,7 @@ describe('reconcile', () => {
     const id = await undelivered();
     await service.client.workflow.getHandle(id).terminate('a test');
     expect(await kindsOf(id)).toEqual(['delivery_without_workflow']);
-    expect(await kindsOf(id, { mend: true })).toEqual(['delivery_without_workflow, mended']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['delivery_without_workflow, healed']);
     expect(await kindsOf(id)).toEqual([]);
     await skipAllTime(service.client, id);
     await service.client.workflow.getHandle(id).result();
@@ -119,11 +119,11 @@ describe('reconcile', () => {
     await due('1 minute 50 seconds');
     expect(await kindsOf(id)).toEqual([]);
     await due('2 minutes 1 second');
-    expect(await kindsOf(id, { mend: true })).toEqual(['delivery_overdue']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['delivery_overdue']);
     expect(await state(id)).toBe('RUNNING');
     await service.sql`delete from attempts where payment_id = ${id}`;
     await service.sql`delete from deliveries where payment_id = ${id}`;
-    expect(await kindsOf(id, { mend: true })).toEqual(['end_without_delivery']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['end_without_delivery']);
     await service.client.workflow.getHandle(id).terminate('a test');
     await service.sql`
       insert into deliveries (payment_id, status) values (${id}, 'delivered')`;
@@ -133,7 +133,7 @@ describe('reconcile', () => {
     await service.worker.stop();
     const id = await unrecorded();
     await until('the engine lists it', async () => (await kindsOf(id)).length > 0);
-    const { differences } = await reconcile({ mend: true });
+    const { differences } = await reconcile({ heal: true });
     expect(differences).toContainEqual({
       kind: 'workflow_without_payment',
       paymentId: id,
@@ -141,7 +141,7 @@ describe('reconcile', () => {
       orderId: 'order-lost',
       status: 'running',
       at: expect.any(Date),
-      mended: false,
+      healed: false,
     });
     expect(await state(id)).toBe('RUNNING');
     await service.worker.start();
@@ -163,7 +163,7 @@ describe('reconcile', () => {
     const unknown = await unrecorded('a queue without workers');
     await until('the engine lists it', async () => (await kindsOf(unknown)).length > 0);
 
-    const { differences, complete } = await reconcile({ look });
+    const { differences, complete } = await reconcile({ scan: look });
     expect(differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
       ['delivery_without_workflow', lost],
       ['workflow_without_payment', unknown],
@@ -172,7 +172,7 @@ describe('reconcile', () => {
 
     await service.client.workflow.getHandle(unknown).terminate('a test');
     await until('it is not listed', async () => (await kindsOf(unknown)).length === 0);
-    expect(await kindsOf(lost, { mend: true })).toEqual(['delivery_without_workflow, mended']);
+    expect(await kindsOf(lost, { heal: true })).toEqual(['delivery_without_workflow, healed']);
     expect(await reconcile()).toEqual({ differences: [], complete: true });
   });
 
@@ -195,12 +195,12 @@ describe('reconcile', () => {
     const run = (...argv: string[]) =>
       runAdmin({ io, open: async () => operations() }, ['reconcile', ...argv]);
     expect(await run()).toBe(1);
-    expect(lines.join('\n')).toContain('open, and no workflow runs');
-    expect(await run('--mend')).toBe(1);
-    expect(lines.at(-1)).toContain('add --yes');
-    expect(await run('--mend', '--yes', '--json')).toBe(0);
+    expect(lines.join('\n')).toContain('open payment without a workflow');
+    expect(await run('--heal')).toBe(1);
+    expect(lines.at(-1)).toContain('Add --yes');
+    expect(await run('--heal', '--yes', '--json')).toBe(0);
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
-      differences: ids.map(() => ({ kind: 'payment_without_workflow', mended: true })),
+      differences: ids.map(() => ({ kind: 'payment_without_workflow', healed: true })),
     });
     expect(await run()).toBe(0);
     expect(lines.at(-1)).toBe('The database and Temporal agree.');
@@ -232,7 +232,7 @@ describe('a restore of Postgres from an older backup', () => {
     await letItBeOld(paidSince);
     await letItBeOld(waiting);
 
-    const found = await reconcile({ since: backupAt, mend: true });
+    const found = await reconcile({ since: backupAt, heal: true });
     expect(found.differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
       ['payment_without_workflow', paidSince],
       ['workflow_without_payment', lost],
@@ -261,7 +261,7 @@ describe('a restore of Postgres from an older backup', () => {
     expect(await kindsOf(id)).toEqual([]);
     await service.sql`
       update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
-    expect(await kindsOf(id, { mend: true })).toEqual(['payment_overdue']);
+    expect(await kindsOf(id, { heal: true })).toEqual(['payment_overdue']);
     expect(await state(id)).toBe('RUNNING');
 
     const handle = service.client.workflow.getHandle(id);

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { sql, keyRing, client } = service;
   const temporal = {
     resets: async () => createResets(client),
-    engine: async () => createTemporalAdmin(client),
+    temporal: async () => createTemporalAdmin(client),
   };
   operations = operationsOn(sql, { keyRing, ...temporal });
 });
@@ -191,7 +191,7 @@ describe('re-triggering an exhausted delivery', () => {
         ),
     );
     service.receiver.behave(() => 204);
-    expect(await operations.deliveries.retrigger(id, null)).toBe('left');
+    expect(await operations.deliveries.retrigger(id, null)).toBe('no_history');
     // Long before it would be overdue for the sweep.
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -237,7 +237,7 @@ describe('re-triggering an exhausted delivery', () => {
       perSecond: 50,
       reason: randomUUID(),
     });
-    expect(results.map(({ done }) => done)).toEqual(['reset', 'reset', 'reset']);
+    expect(results.map(({ result }) => result)).toEqual(['reset', 'reset', 'reset']);
     for (const id of ids) await becomes(id, 'delivered');
   });
 });

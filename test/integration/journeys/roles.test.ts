@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { Operations } from '../../../admin/operations.ts';
 import { createResets } from '../../../admin/resets.ts';
-import type { Sql } from '../../../postgres/driver/connection.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { aDatabase } from '../../support/database.ts';
 import { readProjectFile } from '../../support/files.ts';
@@ -54,14 +54,14 @@ beforeAll(async () => {
     DATABASE_URL: urls.worker,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
-    OPERATIONS_PORT: '0',
+    METRICS_PORT: '0',
   });
   await worker.start();
   const { client, keyRing } = service;
   admin = operationsOn(as.admin, {
     keyRing,
     resets: async () => createResets(client),
-    engine: async () => createTemporalAdmin(client),
+    temporal: async () => createTemporalAdmin(client),
   });
   stripe = await addStripe(service);
   providers = await startProviders(service);
@@ -195,9 +195,9 @@ describe('under its own role', () => {
     expect((await admin.payments.get(id)).payment.status).toBe('pending');
     await service.client.workflow.getHandle(id).terminate('a test');
     await service.sql`update payments set created_at = now() - interval '2 minutes' where id = ${id}`;
-    const how = { since: null, limit: 100, look: 1_000, mend: true, reason: null };
+    const how = { since: null, limit: 100, scan: 1_000, heal: true, reason: null };
     expect((await admin.reconcile(how)).differences).toMatchObject([
-      { paymentId: id, mended: true },
+      { paymentId: id, healed: true },
     ]);
     expect(await admin.auditLog({ subject: null, limit: 100 })).not.toEqual([]);
   });

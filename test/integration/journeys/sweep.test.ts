@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventOf } from '../../../contract/event.ts';
+import { createEvent } from '../../../contract/event.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
-import { noWords } from '../../support/records.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
+import { noAnswer } from '../../support/records.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -119,7 +119,7 @@ describe('the sweep', () => {
     const payment = await paymentOutcomes.get(id);
     const endedAt = new Date();
     const ended = { ...payment!, status: 'cancelled' as const, updatedAt: endedAt };
-    await paymentOutcomes.end(ended, eventOf(ended, endedAt), noWords);
+    await paymentOutcomes.finalize(ended, createEvent(ended, endedAt), noAnswer);
     await service.sql`
       update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
     await sweepNow();
@@ -136,7 +136,7 @@ describe('the sweep', () => {
     service.receiver.behave(() => 500);
     const undelivered = await journey.finish('cancel');
     await until('the first attempt', () => service.receiver.of(undelivered)[0]);
-    await firstAttemptOf(service.sql, undelivered);
+    await waitForFirstAttempt(service.sql, undelivered);
 
     await service.worker.stop();
     await service.engine.stop();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptResult, Consequence } from '../../../postgres/deliveries.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Records } from '../../support/records.ts';
-import { endOf, minuteMs, startRecords } from '../../support/records.ts';
+import { withOutcome, minuteMs, startRecords } from '../../support/records.ts';
 
 let records: Records;
 let deliveries: ReturnType<typeof createDeliveries>;
@@ -24,7 +24,10 @@ const refused: AttemptResult = {
 };
 const accepted: AttemptResult = { ...refused, responseStatus: 204, errorClass: null, error: null };
 const exhausted: Consequence = { status: 'exhausted', run: 'the run' };
-const again = (minutes: number): Consequence => ({ status: 'pending', nextAttemptAt: at(minutes) });
+const retryAt = (minutes: number): Consequence => ({
+  status: 'pending',
+  nextAttemptAt: at(minutes),
+});
 
 const begin = (id: string, number: number, { round = 1, minutes = number } = {}) =>
   deliveries.beginAttempt(id, {
@@ -36,14 +39,14 @@ const begin = (id: string, number: number, { round = 1, minutes = number } = {})
 const complete = (id: string, number: number, result: AttemptResult, consequence: Consequence) =>
   deliveries.completeAttempt(id, number, { result, consequence, completedAt: at(number) });
 
-/** Delivery and ledger, as they are. */
-const everythingOf = (id: string) => records.sql`
+/** The delivery with its attempts. */
+const getRows = (id: string) => records.sql`
   select to_jsonb(d) as delivery,
     (select json_agg(t order by t.number) from attempts t where t.payment_id = d.payment_id) as attempts
   from deliveries d where d.payment_id = ${id}`;
 
 describe('deliveries.get', () => {
-  it('gives the frozen bytes, the newest secrets first and nothing attempted yet', async () => {
+  it('returns the exact event body and the newest secrets first', async () => {
     await records.sql`
       insert into webhook_secrets (application, ciphertext, retires_at) values
         ('shop', 'gone', now() - interval '1 second'), ('quiet', 'foreign', null),
@@ -60,140 +63,146 @@ describe('deliveries.get', () => {
       highestNumber: 0,
       event: { kind: 'payment.paid' },
     });
-    const { body } = endOf(payment, 'paid', payment.updatedAt).event;
+    const { body } = withOutcome(payment, 'paid', payment.updatedAt).event;
     const delivery = await deliveries.get(payment.id);
     expect(delivery?.event.body.toString()).toBe(body);
   });
 
-  it('is undefined while the payment has not ended', async () => {
+  it('returns undefined for a payment that has not ended', async () => {
     expect(await deliveries.get((await records.sent()).id)).toBeUndefined();
   });
 });
 
 describe('an attempt', () => {
-  it('is written before the POST and completed after it, with what it means for the delivery', async () => {
+  it('is written before the POST, and completed after it together with the delivery', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);
     expect(await deliveries.get(id)).toMatchObject({
       attempts: [{ number: 1, completed: false, durationMs: null, scheduledAt: at(1) }],
       highestNumber: 1,
     });
-    await complete(id, 1, refused, again(7));
-    expect(await everythingOf(id)).toMatchObject([
+    await complete(id, 1, refused, retryAt(7));
+    expect(await getRows(id)).toMatchObject([
       {
         delivery: { status: 'pending', next_attempt_at: '2030-01-01T00:07:00+00:00' },
         attempts: [
           {
-            ...{ number: 1, round: 1, duration_ms: 12, completed_at: '2030-01-01T00:01:00+00:00' },
-            ...{ response_status: 500, error_class: 'http_status', error: refused.error },
-            ...{ response_body: 'no', response_truncated: true },
+            number: 1,
+            round: 1,
+            duration_ms: 12,
+            completed_at: '2030-01-01T00:01:00+00:00',
+            response_status: 500,
+            error_class: 'http_status',
+            error: refused.error,
+            response_body: 'no',
+            response_truncated: true,
           },
         ],
       },
     ]);
     await begin(id, 2);
     await complete(id, 2, accepted, { status: 'delivered' });
-    expect(await everythingOf(id)).toMatchObject([
+    expect(await getRows(id)).toMatchObject([
       { delivery: { status: 'delivered', next_attempt_at: null }, attempts: [{}, { number: 2 }] },
     ]);
   });
 
-  it('that was cut short is begun again under its number', async () => {
+  it('starts again under its number after an interruption', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1, { minutes: 1 });
     await begin(id, 1, { minutes: 9 });
     const delivery = await deliveries.get(id);
-    const begunAgain = { number: 1, scheduledAt: at(9), startedAt: at(9) };
-    expect(delivery?.attempts).toMatchObject([begunAgain]);
+    const restarted = { number: 1, scheduledAt: at(9), startedAt: at(9) };
+    expect(delivery?.attempts).toMatchObject([restarted]);
   });
 
-  it('that is complete is neither begun again nor completed again', async () => {
+  it('does not change once it is complete', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);
-    await complete(id, 1, refused, again(7));
-    const before = await everythingOf(id);
+    await complete(id, 1, refused, retryAt(7));
+    const before = await getRows(id);
     await begin(id, 1, { minutes: 9 });
     await complete(id, 1, accepted, { status: 'delivered' });
     await complete(id, 1, refused, exhausted);
-    await complete(id, 1, refused, again(99));
-    expect(await everythingOf(id)).toEqual(before);
+    await complete(id, 1, refused, retryAt(99));
+    expect(await getRows(id)).toEqual(before);
   });
 
-  it('that comes to its end a second time does not complete the next one', async () => {
+  it('does not complete the next attempt when it is completed twice', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);
-    await complete(id, 1, refused, again(7));
+    await complete(id, 1, refused, retryAt(7));
     await begin(id, 2);
-    const before = await everythingOf(id);
+    const before = await getRows(id);
     await complete(id, 1, accepted, { status: 'delivered' });
-    expect(await everythingOf(id)).toEqual(before);
+    expect(await getRows(id)).toEqual(before);
   });
 
-  it('says nothing of another payment’s', async () => {
+  it('does not change the attempts of another payment', async () => {
     const [one, other] = [await records.ended('failed'), await records.ended('failed')];
     for (const { id } of [one, other]) await begin(id, 1);
-    const before = await everythingOf(other.id);
+    const before = await getRows(other.id);
     expect(await complete(one.id, 1, accepted, { status: 'delivered' })).toBe(true);
-    expect(await everythingOf(other.id)).toEqual(before);
+    expect(await getRows(other.id)).toEqual(before);
   });
 
-  it('is completed once, by one of two that come at the same time', async () => {
+  it('is completed once when two results arrive at the same time', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);
-    const held = await hold(
+    const held = await holdLock(
       records.sql,
       (tx) => tx`select from attempts where payment_id = ${id} for update`,
     );
     const both = Promise.all([
       complete(id, 1, accepted, { status: 'delivered' }),
-      complete(id, 1, refused, again(7)),
+      complete(id, 1, refused, retryAt(7)),
     ]);
     await held.blocked('both', { count: 2 });
     await held.release();
     await both;
-    const [row] = await everythingOf(id);
+    const [row] = await getRows(id);
     const outcome = row?.['attempts'][0].response_status === 204 ? 'delivered' : 'pending';
     expect(row?.['delivery'].status).toBe(outcome);
   });
 
-  it('that comes to its end after the delivery was made is written down, and that is all', async () => {
+  it('is recorded without changing a delivery that is done', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);
     await begin(id, 2);
     await complete(id, 1, accepted, { status: 'delivered' });
     await complete(id, 2, refused, exhausted);
-    expect(await everythingOf(id)).toMatchObject([
+    expect(await getRows(id)).toMatchObject([
       { delivery: { status: 'delivered', exhausted_by_run: null }, attempts: [{}, { number: 2 }] },
     ]);
     expect(await deliveries.get(id)).toMatchObject({ attempts: [{}, { completed: true }] });
   });
 
-  it('completed late, in the round after its own, does not end that round', async () => {
+  it('does not end the next round when it is completed late', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 6);
     await complete(id, 6, refused, exhausted);
     await deliveries.beginRound(id, new Date());
-    const before = await everythingOf(id);
+    const before = await getRows(id);
     await complete(id, 6, refused, exhausted);
-    expect(await everythingOf(id)).toEqual(before);
+    expect(await getRows(id)).toEqual(before);
   });
 });
 
 describe('a round', () => {
-  it('FS-28: is begun once when two re-trigger an exhausted delivery at the same time', async () => {
+  it('starts once when several admins re-trigger an exhausted delivery at the same time', async () => {
     const { id } = await records.ended('failed');
     for (const number of [1, 2, 3, 4, 5, 6]) {
       await begin(id, number);
-      await complete(id, number, refused, number === 6 ? exhausted : again(number));
+      await complete(id, number, refused, number === 6 ? exhausted : retryAt(number));
     }
     expect(await deliveries.get(id)).toMatchObject({
       status: 'exhausted',
       exhaustedByRun: 'the run',
     });
     const now = new Date(Date.now() + minuteMs);
-    const answers = await Promise.all([1, 2, 3].map(() => deliveries.beginRound(id, now)));
-    expect(answers.filter(Boolean)).toHaveLength(1);
-    // FS-27: six new attempts, but the numbers only rise.
+    const results = await Promise.all([1, 2, 3].map(() => deliveries.beginRound(id, now)));
+    expect(results.filter(Boolean)).toHaveLength(1);
+    // The new round has no attempts yet, and attempt numbers continue.
     expect(await deliveries.get(id)).toMatchObject({
       status: 'pending',
       round: 2,
@@ -207,29 +216,29 @@ describe('a round', () => {
     expect(row?.['trigger']).toBe('admin');
   });
 
-  it('FS-28: is not begun for a delivery that is pending, delivered or none', async () => {
+  it('does not start for a delivery that is pending, delivered or none', async () => {
     const pending = await records.ended('paid');
     const delivered = await records.ended('paid');
     await begin(delivered.id, 1);
     await complete(delivered.id, 1, accepted, { status: 'delivered' });
     const none = await records.ended('paid', { application: 'quiet' });
     for (const { id } of [pending, delivered, none]) {
-      const before = await everythingOf(id);
+      const before = await getRows(id);
       expect(await deliveries.beginRound(id, new Date())).toBe(false);
-      expect(await everythingOf(id)).toEqual(before);
+      expect(await getRows(id)).toEqual(before);
     }
   });
 });
 
-it('a delivery is due at some time as long as it is pending, and no longer', async () => {
+it('a delivery has a due time exactly while it is pending', async () => {
   const { id } = await records.ended('paid');
-  const broken = { constraint_name: 'deliveries__due' };
+  const violation = { constraint_name: 'deliveries__due' };
   await expect(
     records.sql`update deliveries set next_attempt_at = null where payment_id = ${id}`,
-  ).rejects.toMatchObject(broken);
+  ).rejects.toMatchObject(violation);
   await expect(
     records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`,
-  ).rejects.toMatchObject(broken);
+  ).rejects.toMatchObject(violation);
   const [row] = await records.sql`
     select convalidated as checked from pg_constraint where conname = 'deliveries__due'`;
   expect(row).toEqual({ checked: true });

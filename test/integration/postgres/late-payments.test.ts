@@ -16,50 +16,53 @@ const now = new Date();
 const ended = async () => (await records.ended('expired')).id;
 const record = (id: string, result: LatePaymentResult | null) =>
   latePayments.record(id, { result, facts: { code: 'G-1' }, now });
-const told = async (id: string): Promise<string[]> => {
+const auditActions = async (id: string): Promise<string[]> => {
   const rows = await records.sql<{ action: string }[]>`
     select action from audit_log where subject = ${`payment:${id}`} order by id`;
   return rows.map(({ action }) => action);
 };
 
-describe('late money', () => {
-  it('is found once and has one end, whoever says so again', async () => {
+describe('latePayments', () => {
+  it('records the finding once and one result once', async () => {
     const id = await ended();
     expect([await record(id, null), await record(id, null)]).toEqual([true, false]);
     expect([await record(id, 'reversed'), await record(id, 'reversed')]).toEqual([true, false]);
     expect([await record(id, 'by_hand'), await record(id, null)]).toEqual([false, false]);
     expect(await latePayments.get(id)).toEqual({ reversals: 0, result: 'reversed' });
-    expect(await told(id)).toEqual(['payment.late_payment_found', 'payment.late_payment_reversed']);
+    expect(await auditActions(id)).toEqual([
+      'payment.late_payment_found',
+      'payment.late_payment_reversed',
+    ]);
   });
 
-  const begin = (id: string, { most = 3, minutes = 0 } = {}) => {
+  const begin = (id: string, { maxReversals = 3, minutes = 0 } = {}) => {
     const at = new Date(now.getTime() + minutes * minuteMs);
     return latePayments.beginReversal(id, {
-      most,
-      notAfter: new Date(at.getTime() - minuteMs),
+      maxReversals,
+      lastBefore: new Date(at.getTime() - minuteMs),
       now: at,
     });
   };
 
-  it('is told to go back no more often than that, and no sooner after the last time', async () => {
+  it('limits the number of reversals and the time between them', async () => {
     const id = await ended();
     expect(await begin(id)).toBe(false);
     await record(id, null);
     expect([await begin(id), await begin(id)]).toEqual([true, false]);
     expect(await begin(id, { minutes: 0.5 })).toBe(false);
-    expect(await begin(id, { minutes: 1, most: 2 })).toBe(true);
-    expect(await begin(id, { minutes: 5, most: 2 })).toBe(false);
+    expect(await begin(id, { minutes: 1, maxReversals: 2 })).toBe(true);
+    expect(await begin(id, { minutes: 5, maxReversals: 2 })).toBe(false);
     expect(await latePayments.get(id)).toEqual({ reversals: 2, result: null });
   });
 
-  it('is not told to go back once it is known what became of it', async () => {
+  it('allows no reversal after a result', async () => {
     const id = await ended();
     await record(id, null);
     await record(id, 'by_hand');
     expect(await begin(id)).toBe(false);
   });
 
-  it('is told once by two workers at the same moment', async () => {
+  it('allows one reversal when several workers begin it at the same time', async () => {
     const id = await ended();
     await record(id, null);
     const begun = await Promise.all([begin(id), begin(id), begin(id)]);

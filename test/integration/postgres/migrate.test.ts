@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from '../../../postgres/migrate.ts';
 import type { Database } from '../../support/database.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import { aDatabase } from '../../support/database.ts';
 
 let database: Database;
@@ -29,30 +29,30 @@ const exists = async (name: string): Promise<boolean> => {
 };
 
 describe('migrate', () => {
-  it('brings an empty database to the schema that the service needs, and then has nothing to do', async () => {
+  it('creates the schema in an empty database, and changes nothing the second time', async () => {
     expect(await migrate(database.sql)).toContain('0001_schema.sql');
     expect(await exists('payments')).toBe(true);
-    // Whoever holds the link of a payment at a sandbox gateway can make it paid: admins alone add one.
+    // Anyone with the link of a sandbox payment can make it paid, so only an admin adds that gateway.
     expect(await database.sql`select slug from gateways`).toEqual([]);
     expect(await migrate(database.sql)).toEqual([]);
   });
 
-  it('applies each file once, however many processes start at the same time', async () => {
+  it('applies each file once when several processes start at the same time', async () => {
     write('0001_a.sql', 'create table a (id int); insert into a values (1);');
     write('0002_b.sql', '-- no-transaction\ncreate index concurrently a__id on a (id)');
-    const answers = await Promise.all([run(), run(), run(), run()]);
-    expect(answers.filter(({ length }) => length > 0)).toEqual([['0001_a.sql', '0002_b.sql']]);
+    const results = await Promise.all([run(), run(), run(), run()]);
+    expect(results.filter(({ length }) => length > 0)).toEqual([['0001_a.sql', '0002_b.sql']]);
     expect(await database.sql`select from a`).toHaveLength(1);
   });
 
-  it('goes on where it stopped when files are added', async () => {
+  it('applies only the files that were added', async () => {
     write('0001_a.sql', 'create table a ()');
     await run();
     write('0002_b.sql', 'create table b ()');
     expect(await run()).toEqual(['0002_b.sql']);
   });
 
-  it('refuses a file that was edited after it was applied, and applies nothing', async () => {
+  it('rejects a file that was edited after it was applied, and applies nothing', async () => {
     write('0001_a.sql', 'create table a ()');
     await run();
     write('0001_a.sql', 'create table a (id int)');
@@ -61,15 +61,15 @@ describe('migrate', () => {
     expect(await exists('b')).toBe(false);
   });
 
-  it('refuses a database that is newer than the program', async () => {
+  it('rejects a database that is newer than the program', async () => {
     write('0001_a.sql', 'create table a ()');
     write('0002_b.sql', 'create table b ()');
     await run();
     rmSync(join(folder, '0002_b.sql'));
-    await expect(run()).rejects.toThrow('0002_b.sql, which this version does not know');
+    await expect(run()).rejects.toThrow('0002_b.sql, which is unknown to this version');
   });
 
-  it('refuses a file that would go before one that is applied', async () => {
+  it('rejects a new file that sorts before an applied one', async () => {
     write('0002_b.sql', 'create table b ()');
     await run();
     write('0001_a.sql', 'create table a ()');
@@ -77,7 +77,7 @@ describe('migrate', () => {
     expect(await exists('a')).toBe(false);
   });
 
-  it('leaves nothing of a file that fails, names it, and is not in its own way afterwards', async () => {
+  it('rolls back a file that fails, names it, and can retry it', async () => {
     write('0001_a.sql', 'create table a ()');
     write('0002_b.sql', 'create table b (); insert into missing values (1);');
     await expect(run()).rejects.toThrow(/0002_b\.sql failed: .*"missing" does not exist/);
@@ -86,7 +86,7 @@ describe('migrate', () => {
     expect(await run()).toEqual(['0002_b.sql']);
   });
 
-  it('begins an index anew that was cut short, or built and not written down as applied', async () => {
+  it('rebuilds an index that is incomplete, or whose file is not recorded as applied', async () => {
     write('0001_a.sql', 'create table a (id int); insert into a values (1), (1);');
     write('0002_b.sql', '-- no-transaction\ncreate unique index concurrently a__id on a (id)');
     await expect(run()).rejects.toThrow(/0002_b\.sql failed: .*could not create unique index/);
@@ -99,20 +99,20 @@ describe('migrate', () => {
     expect(row).toEqual({ valid: true });
   });
 
-  it('leaves nothing of a file that cannot be written down as applied', async () => {
+  it('rolls back a file that cannot be recorded as applied', async () => {
     write('0001_a.sql', 'create table a (); drop table migrations;');
     await expect(run()).rejects.toThrow(/0001_a\.sql failed/);
     expect([await exists('a'), await exists('migrations')]).toEqual([false, true]);
   });
 
-  it('names the file, and the cause, where the connection is lost, and goes on afterwards', async () => {
+  it('names the file and the cause when the connection is lost, and can retry it', async () => {
     write('0001_a.sql', 'create table a (id int); select pg_terminate_backend(pg_backend_pid());');
     await expect(run()).rejects.toThrow(/0001_a\.sql failed: .*(terminating|CONNECTION_CLOSED)/);
     write('0001_a.sql', 'create table a (id int);');
     expect(await run()).toEqual(['0001_a.sql']);
   });
 
-  it('gives a file all the time it needs, and the connection its limit back', async () => {
+  it('lifts statement_timeout for a file, and restores it afterwards', async () => {
     write('0001_a.sql', `create table a as select current_setting('statement_timeout') as allowed`);
     await run();
     expect(await database.sql`select allowed from a`).toEqual([{ allowed: '0' }]);
@@ -125,16 +125,16 @@ describe('migrate', () => {
     expect(new Set(limits.map(([row]) => row?.['l']))).toEqual(new Set(['10s']));
   });
 
-  it('gives way while it waits for a table, so that others do not wait behind it', async () => {
+  it('blocks other queries only briefly while it waits for a table lock', async () => {
     write('0001_a.sql', 'create table a (id int)');
     await run();
     write('0002_b.sql', 'alter table a add column b int');
-    const long = await hold(database.sql, (tx) => tx`select from a`);
+    const reader = await holdLock(database.sql, (tx) => tx`select from a`);
     const migrating = run();
-    await long.blocked('the migration');
-    // It would stand behind the migration until the release, which comes after it.
+    await reader.blocked('the migration');
+    // Behind a migration that does not give up, this insert would wait for the release below.
     await database.sql`insert into a values (1)`;
-    await long.release();
+    await reader.release();
     expect(await migrating).toEqual(['0002_b.sql']);
     expect(await database.sql`select b from a`).toEqual([{ b: null }]);
   });

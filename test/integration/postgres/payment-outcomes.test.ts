@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Records } from '../../support/records.ts';
-import { endOf, minuteMs, noWords, startRecords } from '../../support/records.ts';
+import { withOutcome, minuteMs, noAnswer, startRecords } from '../../support/records.ts';
 
 let records: Records;
 beforeAll(async () => {
@@ -16,27 +16,29 @@ const elsewhere = {
   redirect: { method: 'GET', url: 'https://gateway.example/other' } as const,
   exchanges: [],
 };
-const unsent = { ...noWords, unsent: true };
+const onlyIfUnsent = { ...noAnswer, onlyIfUnsent: true };
 
-const end = (payment: Payment, status: TerminalStatus, options = noWords) => {
-  const { ended, event } = endOf(payment, status);
-  return records.paymentOutcomes.end(ended, event, options);
+const finalize = (payment: Payment, status: TerminalStatus, options = noAnswer) => {
+  const { ended, event } = withOutcome(payment, status);
+  return records.paymentOutcomes.finalize(ended, event, options);
 };
-const lock = ({ id }: Payment) =>
-  hold(records.sql, (tx) => tx`select from payments where id = ${id} for update`);
+const lockPayment = ({ id }: Payment) =>
+  holdLock(records.sql, (tx) => tx`select from payments where id = ${id} for update`);
 
-describe('paymentOutcomes.end', () => {
-  it.each(terminalStatuses)('writes %s, its event to the byte and its delivery', async (status) => {
+describe('paymentOutcomes.finalize', () => {
+  it.each(terminalStatuses)('writes %s with the exact event and the delivery', async (status) => {
     const payment = await records.sent({ metadata: '{"z": 1.50, "a": "é\u2028😀"}' });
-    const { ended, event } = endOf(payment, status);
-    const words = { code: '-51', message: 'the gateway said so' };
-    expect(await records.paymentOutcomes.end(ended, event, { ...noWords, words })).toBe(true);
+    const { ended, event } = withOutcome(payment, status);
+    const providerMessage = { code: '-51', message: 'the gateway said so' };
+    expect(
+      await records.paymentOutcomes.finalize(ended, event, { ...noAnswer, providerMessage }),
+    ).toBe(true);
 
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({
       ...ended,
       delivery: 'pending',
     });
-    const [stored, ...more] = await records.eventsOf(payment.id);
+    const [stored, ...more] = await records.listEvents(payment.id);
     expect(more).toEqual([]);
     expect(stored).toMatchObject({ id: event.id, kind: `payment.${status}` });
     expect(stored?.body.equals(Buffer.from(event.body))).toBe(true);
@@ -44,145 +46,144 @@ describe('paymentOutcomes.end', () => {
       select p.gateway_code, p.gateway_message, p.updated_at, d.next_attempt_at
       from payments p join deliveries d on d.payment_id = p.id where p.id = ${payment.id}`;
     expect(row).toEqual({
-      gateway_code: words.code,
-      gateway_message: words.message,
+      gateway_code: providerMessage.code,
+      gateway_message: providerMessage.message,
       updated_at: event.createdAt,
       next_attempt_at: event.createdAt,
     });
   });
 
-  it('notes that there is nothing to deliver where there is no webhook URL', async () => {
+  it('writes a delivery with the status none when there is no webhook URL', async () => {
     const payment = await records.sent({ application: 'quiet' });
-    expect(await end(payment, 'paid')).toBe(true);
+    expect(await finalize(payment, 'paid')).toBe(true);
     const [row] = await records.sql`
       select status, next_attempt_at from deliveries where payment_id = ${payment.id}`;
     expect(row).toEqual({ status: 'none', next_attempt_at: null });
-    expect(await records.eventsOf(payment.id)).toHaveLength(1);
+    expect(await records.listEvents(payment.id)).toHaveLength(1);
   });
 
-  it('FS-11: ends a payment once, however many try at the same time', async () => {
+  it('ends a payment once when several calls run at the same time', async () => {
     const payment = await records.sent();
-    const held = await lock(payment);
-    // All of them have begun before any of them can write.
-    const answers = Promise.all(terminalStatuses.map((status) => end(payment, status)));
-    await held.blocked('everybody', { count: 4 });
+    const held = await lockPayment(payment);
+    // All calls have started before one of them can write.
+    const results = Promise.all(terminalStatuses.map((status) => finalize(payment, status)));
+    await held.blocked('each call', { count: 4 });
     await held.release();
 
-    expect((await answers).filter(Boolean)).toHaveLength(1);
-    const stands = await records.paymentOutcomes.get(payment.id);
-    const [event, ...more] = await records.eventsOf(payment.id);
+    expect((await results).filter(Boolean)).toHaveLength(1);
+    const after = await records.paymentOutcomes.get(payment.id);
+    const [event, ...more] = await records.listEvents(payment.id);
     expect(more).toEqual([]);
-    // FS-13: the event tells of the state that was written with it.
-    expect(event?.kind).toBe(`payment.${stands?.status}`);
+    expect(event?.kind).toBe(`payment.${after?.status}`);
   });
 
   it('ends a payment that is processing', async () => {
     const payment = await records.sent();
-    await records.asked(payment.id, { processing: true });
-    expect(await end(payment, 'paid')).toBe(true);
+    await records.inquired(payment.id, { processing: true });
+    expect(await finalize(payment, 'paid')).toBe(true);
   });
 
-  it('with `unsent` ends only a payment whose payer was never sent to the gateway', async () => {
+  it('with onlyIfUnsent ends only a payment whose payer was not sent to the gateway', async () => {
     const sent = await records.sent();
-    const before = await records.everythingOf(sent.id);
-    expect(await end(sent, 'expired', unsent)).toBe(false);
-    expect(await records.everythingOf(sent.id)).toEqual(before);
-    expect(await end(await records.opened(), 'expired', unsent)).toBe(true);
+    const before = await records.snapshot(sent.id);
+    expect(await finalize(sent, 'expired', onlyIfUnsent)).toBe(false);
+    expect(await records.snapshot(sent.id)).toEqual(before);
+    expect(await finalize(await records.opened(), 'expired', onlyIfUnsent)).toBe(true);
   });
 
-  it('with `unsent` sees a payer who is being sent in this very moment', async () => {
+  it('with onlyIfUnsent sees a payer who is being sent at the same time', async () => {
     const payment = await records.opened();
-    const held = await hold(
+    const held = await holdLock(
       records.sql,
       (tx) => tx`update payments set checkout_at = now() where id = ${payment.id}`,
     );
-    const answer = end(payment, 'expired', unsent);
-    await held.blocked('expiring');
+    const result = finalize(payment, 'expired', onlyIfUnsent);
+    await held.blocked('finalize');
     await held.commit();
-    expect(await answer).toBe(false);
-    expect(await records.eventsOf(payment.id)).toEqual([]);
+    expect(await result).toBe(false);
+    expect(await records.listEvents(payment.id)).toEqual([]);
   });
 });
 
-describe('FS-12: a payment that has ended', () => {
-  it.each(terminalStatuses)('as %s stays as it is, whatever comes later', async (status) => {
+describe('a payment that has ended', () => {
+  it.each(terminalStatuses)('as %s never changes', async (status) => {
     const payment = await records.ended(status);
-    const before = await records.everythingOf(payment.id);
-    for (const other of terminalStatuses) expect(await end(payment, other)).toBe(false);
+    const before = await records.snapshot(payment.id);
+    for (const other of terminalStatuses) expect(await finalize(payment, other)).toBe(false);
     for (const processing of [true, false])
-      expect(await records.asked(payment.id, { processing })).toBe(false);
+      expect(await records.inquired(payment.id, { processing })).toBe(false);
     const again = { reference: 'OTHER', ...elsewhere };
-    expect(await records.paymentOutcomes.open(payment.id, again)).toBe(false);
-    expect(await records.everythingOf(payment.id)).toEqual(before);
+    expect(await records.paymentOutcomes.recordOpened(payment.id, again)).toBe(false);
+    expect(await records.snapshot(payment.id)).toEqual(before);
   });
 
-  it('before it was opened is not opened afterwards', async () => {
+  it('before it was opened is not opened later', async () => {
     const payment = await records.created();
-    await end(payment, 'expired');
-    const before = await records.everythingOf(payment.id);
+    await finalize(payment, 'expired');
+    const before = await records.snapshot(payment.id);
     const opened = { reference: 'LATE', ...elsewhere };
-    expect(await records.paymentOutcomes.open(payment.id, opened)).toBe(false);
-    expect(await records.everythingOf(payment.id)).toEqual(before);
+    expect(await records.paymentOutcomes.recordOpened(payment.id, opened)).toBe(false);
+    expect(await records.snapshot(payment.id)).toEqual(before);
   });
 
-  it('while somebody was about to note that it waits is not touched by that', async () => {
+  it('while an inquiry is being recorded keeps its outcome', async () => {
     const payment = await records.sent();
-    const { ended } = endOf(payment, 'cancelled');
-    const held = await hold(
+    const { ended } = withOutcome(payment, 'cancelled');
+    const held = await holdLock(
       records.sql,
       (tx) => tx`update payments set status = ${ended.status} where id = ${payment.id}`,
     );
-    const waited = records.asked(payment.id, { processing: true });
-    await held.blocked('noting');
+    const recorded = records.inquired(payment.id, { processing: true });
+    await held.blocked('recordInquiry');
     await held.commit();
-    await waited;
+    await recorded;
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({ status: 'cancelled' });
   });
 });
 
-describe('paymentOutcomes.open', () => {
-  it('keeps the first reference, however often the payment is opened', async () => {
+describe('paymentOutcomes.recordOpened', () => {
+  it('keeps the first reference when a payment is opened again', async () => {
     const payment = await records.opened();
     const again = { reference: 'SECOND', ...elsewhere };
-    expect(await records.paymentOutcomes.open(payment.id, again)).toBe(false);
+    expect(await records.paymentOutcomes.recordOpened(payment.id, again)).toBe(false);
     expect(await records.paymentOutcomes.get(payment.id)).toMatchObject({
       reference: `REF_${payment.id}`,
     });
   });
 
-  it('FS-08: refuses a reference that another payment of the gateway has', async () => {
+  it('rejects a reference that another payment of the gateway has', async () => {
     const { id } = await records.opened();
     const other = await records.created();
     await expect(
-      records.paymentOutcomes.open(other.id, { reference: `REF_${id}`, ...elsewhere }),
+      records.paymentOutcomes.recordOpened(other.id, { reference: `REF_${id}`, ...elsewhere }),
     ).rejects.toMatchObject({ constraint_name: 'payments__gateway_reference' });
   });
 });
 
-describe('paymentOutcomes.wait', () => {
-  const rowOf = async ({ id }: Payment) => {
+describe('paymentOutcomes.recordInquiry', () => {
+  const getRow = async ({ id }: Payment) => {
     const [row] = await records.sql<{ status: string; inquired_at: Date; updated_at: Date }[]>`
       select status, inquired_at, updated_at from payments where id = ${id}`;
     return row;
   };
 
-  it('notes when the gateway was asked, which is no news of the payment', async () => {
+  it('writes the time of the inquiry, and leaves updated_at', async () => {
     const payment = await records.sent();
     const now = new Date(Date.now() + minuteMs);
-    await records.asked(payment.id, { now });
-    expect(await rowOf(payment)).toEqual({
+    await records.inquired(payment.id, { now });
+    expect(await getRow(payment)).toEqual({
       status: 'pending',
       inquired_at: now,
       updated_at: payment.updatedAt,
     });
   });
 
-  it('notes the very time after the deadline, also where no answer came: healing goes by it', async () => {
+  it('writes the exact time of an unanswered inquiry after the deadline, because healing depends on it', async () => {
     const now = new Date();
     const ago = (minutes: number) => new Date(now.getTime() - minutes * minuteMs);
     const payment = await records.sent({ createdAt: ago(40), expiresAt: ago(1) });
-    await records.asked(payment.id, { unanswered: true, now });
-    expect(await rowOf(payment)).toMatchObject({ inquired_at: now });
+    await records.inquired(payment.id, { unanswered: true, now });
+    expect(await getRow(payment)).toMatchObject({ inquired_at: now });
   });
 
   it('moves a pending payment to processing once, and never back', async () => {
@@ -190,10 +191,10 @@ describe('paymentOutcomes.wait', () => {
     const [first, second, third] = [1, 2, 3].map(
       (count) => new Date(Date.now() + count * minuteMs),
     );
-    await records.asked(payment.id, { processing: true, now: first! });
-    await records.asked(payment.id, { processing: true, now: second! });
-    await records.asked(payment.id, { now: third! });
-    expect(await rowOf(payment)).toEqual({
+    await records.inquired(payment.id, { processing: true, now: first! });
+    await records.inquired(payment.id, { processing: true, now: second! });
+    await records.inquired(payment.id, { now: third! });
+    expect(await getRow(payment)).toEqual({
       status: 'processing',
       inquired_at: third,
       updated_at: first,

@@ -20,29 +20,29 @@ const aRecord = (key: string, expiresInMs = 24 * 60 * minuteMs): IdempotencyReco
   fingerprint: Buffer.alloc(32, key),
   status: 201,
   location: '/there',
-  body: `the answer to ${key}`,
+  body: `the response to ${key}`,
   expiresAt: new Date(Date.now() + expiresInMs),
 });
 
-const isWritten = async ({ id }: Payment): Promise<boolean> =>
+const exists = async ({ id }: Payment): Promise<boolean> =>
   (await records.payments.getForPayer(id)) !== undefined;
 
-/** Inserts many at once with one key. @returns the payments that were written */
+/** Inserts 20 payments at once with one key. @returns the payments that were written */
 const race = async (key: string): Promise<Payment[]> => {
-  const twins = Array.from({ length: 20 }, () => aPayment());
-  const answers = await Promise.all(
-    twins.map((twin) => records.payments.insert(twin, aRecord(key))),
+  const candidates = Array.from({ length: 20 }, () => aPayment());
+  const results = await Promise.all(
+    candidates.map((payment) => records.payments.insert(payment, aRecord(key))),
   );
-  const written = await Promise.all(twins.map(isWritten));
-  expect(written).toEqual(answers);
-  return twins.filter((_, index) => written[index]);
+  const written = await Promise.all(candidates.map(exists));
+  expect(written).toEqual(results);
+  return candidates.filter((_, index) => written[index]);
 };
 
 describe('payments.insert', () => {
-  it('writes payment, idempotency record and unstarted row in one statement', async () => {
+  it('writes the payment, the idempotency record and the outbox entry in one statement', async () => {
     const payment = aPayment({ metadata: '{"b": 1.0, "a": "é"}', description: 'Tea' });
     expect(await records.payments.insert(payment, aRecord('one'))).toBe(true);
-    // One transaction and, within it, one command.
+    // Equal xmin means one transaction, equal cmin one command in it.
     const marks = await records.sql`
       select xmin::text, cmin::text from payments where id = ${payment.id}
       union all select xmin::text, cmin::text from idempotency_keys where key = 'one'
@@ -52,24 +52,24 @@ describe('payments.insert', () => {
     expect(await records.payments.get(payment.id, owner)).toEqual({ ...payment, sent: false });
   });
 
-  it('FS-01: writes one payment for 20 parallel creates with one key', async () => {
-    expect(await race('twins')).toHaveLength(1);
+  it('writes one payment for 20 parallel creates with one key', async () => {
+    expect(await race('parallel')).toHaveLength(1);
   });
 
-  it('writes nothing where the key is taken, and the first answer stays', async () => {
+  it('writes nothing when the key is taken, and keeps the first response', async () => {
     await records.payments.insert(aPayment(), aRecord('taken'));
     const second = aPayment();
-    const other = { ...aRecord('taken'), body: 'another answer' };
+    const other = { ...aRecord('taken'), body: 'another response' };
     expect(await records.payments.insert(second, other)).toBe(false);
-    expect(await isWritten(second)).toBe(false);
+    expect(await exists(second)).toBe(false);
     expect(await records.sql`select from workflow_outbox where payment_id = ${second.id}`).toEqual(
       [],
     );
-    const kept = await createIdempotencyKeys(records.sql).get(owner, route, 'taken');
-    expect(kept?.body).toBe('the answer to taken');
+    const stored = await createIdempotencyKeys(records.sql).get(owner, route, 'taken');
+    expect(stored?.body).toBe('the response to taken');
   });
 
-  it('writes neither record nor unstarted row when the payment itself is refused', async () => {
+  it('writes nothing when Postgres rejects the payment', async () => {
     const refused = aPayment({ gateway: 'nowhere' });
     await expect(records.payments.insert(refused, aRecord('refused'))).rejects.toThrow(
       'foreign key',
@@ -77,7 +77,7 @@ describe('payments.insert', () => {
     expect(await records.sql`select from idempotency_keys where key = 'refused'`).toEqual([]);
   });
 
-  it('keeps keys apart by application, mode and route', async () => {
+  it('separates keys by application, mode and route', async () => {
     const insert = (fields: Partial<Payment>, to = route) =>
       records.payments.insert(aPayment(fields), { ...aRecord('scoped'), route: to });
     expect(await insert({})).toBe(true);
@@ -87,17 +87,17 @@ describe('payments.insert', () => {
     expect(await insert({})).toBe(false);
   });
 
-  it('uses an expired key again, and also then once', async () => {
+  it('reuses an expired key once', async () => {
     const old = aPayment();
     await records.payments.insert(old, aRecord('expired', -1));
     const [again, ...more] = await race('expired');
     expect(more).toEqual([]);
-    expect([await isWritten(old), await isWritten(again!)]).toEqual([true, true]); // One was written.
+    expect([await exists(old), await exists(again!)]).toEqual([true, true]);
   });
 });
 
 describe('payments.get', () => {
-  it('finds nothing of another application or mode', async () => {
+  it('does not find payments of another application or mode', async () => {
     const { id } = await records.created();
     expect(await records.payments.get(id, owner)).toMatchObject({ id });
     expect(await records.payments.get(id, { ...owner, application: 'quiet' })).toBeUndefined();
@@ -111,7 +111,7 @@ describe('payments.sendToGateway', () => {
     return row?.['checkout_at'];
   };
 
-  it('says where the payer goes, and notes when', async () => {
+  it('returns the redirect and records the time', async () => {
     const payment = await records.opened();
     const now = new Date();
     expect(await records.payments.sendToGateway(payment.id, now)).toEqual({
@@ -122,7 +122,7 @@ describe('payments.sendToGateway', () => {
     expect(await records.payments.get(payment.id, owner)).toMatchObject({ sent: true });
   });
 
-  it('sends nobody before the payment is opened, or from the deadline on', async () => {
+  it('sends no payer before the payment is opened, or from the deadline on', async () => {
     const unopened = await records.created();
     expect(await records.payments.sendToGateway(unopened.id, new Date())).toBeUndefined();
     const late = await records.opened();
@@ -130,22 +130,22 @@ describe('payments.sendToGateway', () => {
     expect([await sentAt(unopened), await sentAt(late)]).toEqual([null, null]);
   });
 
-  it('sends nobody to a payment that is processing or has ended', async () => {
+  it('sends no payer when the payment is processing or has ended', async () => {
     const processing = await records.opened();
-    await records.asked(processing.id, { processing: true });
+    await records.inquired(processing.id, { processing: true });
     expect(await records.payments.sendToGateway(processing.id, new Date())).toBeUndefined();
     expect(await sentAt(processing)).toBeNull();
     for (const status of terminalStatuses) {
       const ended = await records.ended(status);
-      const before = await records.everythingOf(ended.id);
+      const before = await records.snapshot(ended.id);
       expect(await records.payments.sendToGateway(ended.id, new Date())).toBeUndefined();
-      expect(await records.everythingOf(ended.id)).toEqual(before);
+      expect(await records.snapshot(ended.id)).toEqual(before);
     }
   });
 });
 
 describe('numbers from Postgres', () => {
-  it('are safe integers or an error, and the connection lives on', async () => {
+  it('are safe integers, or an error that leaves the connection usable', async () => {
     const { sql } = records;
     expect(await sql`select 9007199254740991 as n`).toEqual([{ n: Number.MAX_SAFE_INTEGER }]);
     await expect(sql`select 9007199254740993 as n`).rejects.toThrow('not a safe integer');

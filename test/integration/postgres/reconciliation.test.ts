@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-it('an open payment has to have a workflow once it is a minute old, and not while it may be started', async () => {
+it('lists an open payment once it is a minute old, because a younger one may be starting', async () => {
   const { id } = await records.created();
   const listed = async () => {
     const page = { after: undefined, limit: 10 };

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-/** Ended and delivered now; the purge is asked as of later. */
+/** A payment that ended and was delivered now. The purge runs as of a later time. */
 const delivered = async (status: 'paid' | 'failed' = 'paid') => {
   const { id } = await records.ended(status);
   await records.sql`
@@ -29,20 +29,25 @@ const delivered = async (status: 'paid' | 'failed' = 'paid') => {
   return id;
 };
 
-/** What else there is of a payment that was at the sandbox gateway. */
-const atItsGateway = async (paymentId: string) => {
-  const asked = { operation: 'verify', result: 'waiting', code: null, message: null } as const;
+/** Adds the rows of a payment that was opened at the sandbox gateway. */
+const addGatewayRows = async (paymentId: string) => {
+  const exchange = { operation: 'verify', result: 'waiting', code: null, message: null } as const;
   await createGatewayExchanges(records.sql).insert(paymentId, [
-    { ...asked, at: new Date(), durationMs: 1 },
+    { ...exchange, at: new Date(), durationMs: 1 },
   ]);
   const money = { amount: 1250, currency: 'EUR' };
   const returnUrl = 'https://pay.example/return';
   await createSandboxPayments(records.sql).open({ paymentId, ...money, returnUrl });
 };
 
-const tablesOfPayments = [
-  ...['events', 'deliveries', 'attempts', 'workflow_outbox'],
-  ...['late_payments', 'sandbox_payments', 'gateway_exchanges'],
+const paymentTables = [
+  'events',
+  'deliveries',
+  'attempts',
+  'workflow_outbox',
+  'late_payments',
+  'sandbox_payments',
+  'gateway_exchanges',
 ];
 
 const operationsAfter = (days: number, paymentDays: number | null) =>
@@ -54,53 +59,53 @@ const operationsAfter = (days: number, paymentDays: number | null) =>
 const purgeAfter = (days: number, paymentDays: number | null, limit = 1_000_000) =>
   operationsAfter(days, paymentDays).purge(limit, null);
 
-const bodyOf = async (id: string) => {
+const getResponseBody = async (id: string) => {
   const [row] = await records.sql`select response_body from attempts where payment_id = ${id}`;
   return row?.['response_body'] as string | null;
 };
-const isThere = async (id: string) =>
+const exists = async (id: string) =>
   (await records.sql`select from payments where id = ${id}`).length === 1;
 
 describe('the purge', () => {
-  it('drops what receivers answered once it is old enough, and keeps the attempt', async () => {
+  it('deletes old response bodies and keeps the attempts', async () => {
     const id = await delivered();
     expect(await purgeAfter(89, null)).toEqual({ attemptBodies: 0, payments: 0 });
-    expect(await bodyOf(id)).toBe('thanks');
+    expect(await getResponseBody(id)).toBe('thanks');
     expect(await purgeAfter(91, null)).toEqual({ attemptBodies: 1, payments: 0 });
-    expect(await bodyOf(id)).toBeNull();
+    expect(await getResponseBody(id)).toBeNull();
     expect(await purgeAfter(91, null)).toEqual({ attemptBodies: 0, payments: 0 });
   });
 
-  it('keeps payments unless the policy says otherwise, and then those that are not over', async () => {
-    const over = [await delivered(), await delivered('failed')];
+  it('deletes old payments only with a policy, and only those that are done', async () => {
+    const done = [await delivered(), await delivered('failed')];
     const open = await records.sent();
     const undelivered = await records.ended('paid');
     const exhausted = await delivered();
     await records.sql`update deliveries set status = 'exhausted' where payment_id = ${exhausted}`;
     const { id: quiet } = await records.ended('expired', { application: 'quiet' });
     const { id: late } = await records.ended('expired', { application: 'quiet' });
-    const { id: wentBack } = await records.ended('expired', { application: 'quiet' });
+    const { id: reversed } = await records.ended('expired', { application: 'quiet' });
     const latePayments = createLatePayments(records.sql);
     await latePayments.record(late, { result: null, facts: {}, now: new Date() });
-    await latePayments.record(wentBack, { result: 'reversed', facts: {}, now: new Date() });
-    const gone = [...over, exhausted, quiet, wentBack];
-    for (const id of gone) await atItsGateway(id);
+    await latePayments.record(reversed, { result: 'reversed', facts: {}, now: new Date() });
+    const deletable = [...done, exhausted, quiet, reversed];
+    for (const id of deletable) await addGatewayRows(id);
 
     await purgeAfter(5_000, null);
-    expect(await isThere(over[0] ?? '')).toBe(true);
+    expect(await exists(done[0] ?? '')).toBe(true);
     expect((await purgeAfter(399, 400)).payments).toBe(0);
     const { payments } = await purgeAfter(401, 400);
     expect(payments).toBeGreaterThanOrEqual(5);
-    for (const id of gone) expect(await isThere(id)).toBe(false);
-    for (const id of [open.id, undelivered.id, late]) expect(await isThere(id)).toBe(true);
-    for (const table of tablesOfPayments) {
+    for (const id of deletable) expect(await exists(id)).toBe(false);
+    for (const id of [open.id, undelivered.id, late]) expect(await exists(id)).toBe(true);
+    for (const table of paymentTables) {
       const left = await records.sql`
-        select from ${records.sql(table)} where payment_id = any(${gone})`;
+        select from ${records.sql(table)} where payment_id = any(${deletable})`;
       expect([table, left.length]).toEqual([table, 0]);
     }
   });
 
-  it('leaves a payment alone whose delivery an admin is just re-triggering, and goes on', async () => {
+  it('skips a payment whose delivery an admin re-triggers at the same time', async () => {
     const id = await delivered();
     const others = [await delivered(), await delivered()];
     await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
@@ -116,8 +121,8 @@ describe('the purge', () => {
       });
     });
     expect(await purged).toMatchObject({ payments: 2 });
-    for (const other of others) expect(await isThere(other)).toBe(false);
-    expect(await isThere(id)).toBe(true);
+    for (const other of others) expect(await exists(other)).toBe(false);
+    expect(await exists(id)).toBe(true);
     const [left] = await records.sql`
       select d.status, count(a) as attempts from deliveries d
       join events e using (payment_id) join attempts a using (payment_id)
@@ -125,18 +130,18 @@ describe('the purge', () => {
     expect(left).toEqual({ status: 'pending', attempts: 1 });
   });
 
-  it('stops at its limit, goes on with the next one, and is in the audit log', async () => {
+  it('stops at its limit, continues in the next run, and writes to the audit log', async () => {
     const ids = [await delivered(), await delivered(), await delivered()];
     expect((await purgeAfter(401, 400, 2)).payments).toBe(2);
     expect((await purgeAfter(401, 400, 2)).payments).toBe(1);
-    for (const id of ids) expect(await isThere(id)).toBe(false);
+    for (const id of ids) expect(await exists(id)).toBe(false);
     const log = await operationsOn(records.sql).auditLog({ subject: 'retention', limit: 1 });
     expect(log).toMatchObject([
       { action: 'retention.purge', after: { payments_before: expect.any(String) } },
     ]);
   });
 
-  it('is not done, by its exit code, while there may be more than its limit', async () => {
+  it('exits with 1 while there may be more than its limit', async () => {
     for (let one = 0; one < 2; one += 1) await delivered();
     const purge = () => runLine(() => operationsAfter(91, null), words('purge --yes --limit 2'));
     expect(await purge()).toMatchObject({
@@ -146,13 +151,13 @@ describe('the purge', () => {
     expect(await purge()).toMatchObject({ code: 0, out: 'attempt bodies  0\npayments        0' });
   });
 
-  it('leaves a payment of today alone whatever its id says', async () => {
+  it('keeps a new payment that has an old id', async () => {
     const id = await delivered();
     const old = `PAY_${'0'.repeat(10)}${newPaymentId().slice(14)}`;
     for (const table of ['attempts', 'deliveries', 'events', 'workflow_outbox'])
       await records.sql`delete from ${records.sql(table)} where payment_id = ${id}`;
     await records.sql`update payments set id = ${old} where id = ${id}`;
     await purgeAfter(399, 400);
-    expect(await isThere(old)).toBe(true);
+    expect(await exists(old)).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { terminalStatuses } from '../../../contract/status.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import type { SweeperQueries } from '../../../postgres/sweeper.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
 
@@ -19,89 +19,89 @@ afterEach(() => records.drop());
 const claimForInquiry = async (limit = 100) =>
   (await queries.claimForInquiry('sandbox', limit)).map(({ id }) => id);
 
-/** A payer sent off so long ago, and the gateway asked in vain so long ago. */
-const onTheirWay = async ({ sent, asked }: { sent: string; asked?: string }) => {
+/** A payment whose payer was sent to the gateway, with an unanswered inquiry; both so long ago. */
+const atGateway = async ({ sent, inquired }: { sent: string; inquired?: string }) => {
   const { id } = await records.sent();
   await records.sql`
     update payments set checkout_at = now() - ${sent}::interval,
-      inquired_at = now() - ${asked ?? null}::interval, expires_at = now() + interval '1 hour'
+      inquired_at = now() - ${inquired ?? null}::interval, expires_at = now() + interval '1 hour'
     where id = ${id}`;
   return id;
 };
 
-describe('FS-05: a payer who was sent to the gateway and is not heard of', () => {
+describe('a payment whose payer was sent to the gateway', () => {
   it.each([
     { sent: '1 minute 50 seconds', due: false },
     { sent: '2 minutes 1 second', due: true },
-    { sent: '10 minutes', asked: '1 minute 50 seconds', due: false },
-    { sent: '10 minutes', asked: '2 minutes 1 second', due: true },
-    { sent: '32 minutes 50 seconds', asked: '2 minutes 51 seconds', due: true }, // Who may have paid in the 30th.
-    { sent: '34 minutes', asked: '2 minutes 1 second', due: false },
-    { sent: '34 minutes', asked: '7 minutes 50 seconds', due: false },
-    { sent: '34 minutes', asked: '8 minutes 1 second', due: true },
+    { sent: '10 minutes', inquired: '1 minute 50 seconds', due: false },
+    { sent: '10 minutes', inquired: '2 minutes 1 second', due: true },
+    { sent: '32 minutes 50 seconds', inquired: '2 minutes 51 seconds', due: true }, // The payer may have paid in the 30th minute.
+    { sent: '34 minutes', inquired: '2 minutes 1 second', due: false },
+    { sent: '34 minutes', inquired: '7 minutes 50 seconds', due: false },
+    { sent: '34 minutes', inquired: '8 minutes 1 second', due: true },
     { sent: '5 hours', due: true },
-  ])('$sent ago, asked about $asked ago: due is $due', async ({ due, ...when }) => {
-    const id = await onTheirWay(when);
+  ])('$sent ago, with an inquiry $inquired ago: due is $due', async ({ due, ...when }) => {
+    const id = await atGateway(when);
     expect(await claimForInquiry()).toEqual(due ? [id] : []);
-    // Marked as asked now: the next sweep takes others.
+    // The claim counts as an inquiry: the next sweep takes others.
     expect(await claimForInquiry()).toEqual([]);
   });
 
-  it('is asked about while it is processing, too', async () => {
-    const id = await onTheirWay({ sent: '3 minutes' });
+  it('is claimed while it is processing', async () => {
+    const id = await atGateway({ sent: '3 minutes' });
     await records.sql`update payments set status = 'processing' where id = ${id}`;
     expect(await claimForInquiry()).toEqual([id]);
   });
 
-  it('is uncertain once the payer came back, or the gateway gave no answer', async () => {
+  it('is uncertain once the payer has returned or the gateway gave no answer', async () => {
     const ids: string[] = [];
     for (const how of [{}, { unanswered: true }, { processing: true }]) {
-      const id = await onTheirWay({ sent: '3 minutes' });
-      await records.asked(id, { ...how, now: new Date(Date.now() - 150_000) });
+      const id = await atGateway({ sent: '3 minutes' });
+      await records.inquired(id, { ...how, now: new Date(Date.now() - 150_000) });
       ids.push(id);
     }
-    const taken = await queries.claimForInquiry('sandbox', 9);
-    const of = (id: string) => taken.find((one) => one.id === id);
-    expect(ids.map((id) => of(id)?.uncertain)).toEqual([false, true, true]);
-    expect(of(ids[0]!)?.reference).toBe(`REF_${ids[0]}`);
-    await records.asked(ids[1]!, { now: new Date(0) });
+    const claimed = await queries.claimForInquiry('sandbox', 9);
+    const find = (id: string) => claimed.find((one) => one.id === id);
+    expect(ids.map((id) => find(id)?.uncertain)).toEqual([false, true, true]);
+    expect(find(ids[0]!)?.reference).toBe(`REF_${ids[0]}`);
+    await records.inquired(ids[1]!, { now: new Date(0) });
     expect(await queries.claimForInquiry('sandbox', 9)).toMatchObject([{ uncertain: false }]);
   });
 
-  it('is left to the deadline once that has passed, and to nobody once it has ended', async () => {
-    const late = await onTheirWay({ sent: '3 minutes' });
+  it('is not claimed after its deadline or its end', async () => {
+    const late = await atGateway({ sent: '3 minutes' });
     await records.sql`update payments set expires_at = now() where id = ${late}`;
     const { id } = await records.ended('paid');
     await records.sql`update payments set checkout_at = now() - interval '3 minutes' where id = ${id}`;
     expect(await claimForInquiry()).toEqual([]);
   });
 
-  it('is not somebody who was never sent, and not of another gateway', async () => {
+  it('is not claimed before the payer was sent, or for another gateway', async () => {
     const { id } = await records.opened();
     await records.sql`update payments set created_at = now() - interval '1 hour' where id = ${id}`;
     expect(await claimForInquiry()).toEqual([]);
-    expect(await queries.gatewaysInUse()).toEqual([]);
-    await onTheirWay({ sent: '3 minutes' });
-    expect(await queries.gatewaysInUse()).toEqual(['sandbox']);
+    expect(await queries.listGatewaysInUse()).toEqual([]);
+    await atGateway({ sent: '3 minutes' });
+    expect(await queries.listGatewaysInUse()).toEqual(['sandbox']);
     expect(await queries.claimForInquiry('other', 100)).toEqual([]);
   });
 
-  it('is taken in bounded batches, the longest unasked first', async () => {
+  it('is claimed in bounded batches, the oldest inquiry first', async () => {
     const ids: string[] = [];
     for (const minutes of [9, 3, 12, 6, 4])
-      ids.push(await onTheirWay({ sent: `${minutes} minutes` }));
+      ids.push(await atGateway({ sent: `${minutes} minutes` }));
     const [nine, three, twelve, six, four] = ids;
     expect((await claimForInquiry(2)).sort()).toEqual([nine!, twelve!].sort());
     expect((await claimForInquiry(2)).sort()).toEqual([four!, six!].sort());
     expect(await claimForInquiry(2)).toEqual([three]);
   });
 
-  it('is taken by one of two sweeps, which do not wait for each other', async () => {
+  it('is claimed by one of two sweeps, which do not block each other', async () => {
     const [first, second] = [
-      await onTheirWay({ sent: '9 minutes' }),
-      await onTheirWay({ sent: '8 minutes' }),
+      await atGateway({ sent: '9 minutes' }),
+      await atGateway({ sent: '8 minutes' }),
     ];
-    const other = await hold(records.sql, async (tx) => {
+    const other = await holdLock(records.sql, async (tx) => {
       expect(await createSweeperQueries(tx).claimForInquiry('sandbox', 1)).toMatchObject([
         { id: first },
       ]);
@@ -112,8 +112,8 @@ describe('FS-05: a payer who was sent to the gateway and is not heard of', () =>
   });
 });
 
-describe('FS-16: payments that a gateway holds as paid', () => {
-  it('are late where they ended unpaid, until that is known', async () => {
+describe('listEndedUnpaid', () => {
+  it('lists payments that ended unpaid and have no late payment yet', async () => {
     const reference = ({ id }: { id: string }) => `REF_${id}`;
     const ended = await records.ended('expired');
     const others = [
@@ -130,7 +130,7 @@ describe('FS-16: payments that a gateway holds as paid', () => {
     expect(await late()).toEqual([]);
   });
 
-  it('are late however they ended unpaid', async () => {
+  it('lists every unpaid outcome', async () => {
     const ended = new Map<TerminalStatus, string>();
     for (const status of terminalStatuses) ended.set(status, (await records.ended(status)).id);
     const references = [...ended.values()].map((id) => `REF_${id}`);
@@ -147,15 +147,15 @@ describe('a payment that should have ended', () => {
       update payments set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
     return id;
   };
-  const take = async (limit = 100) =>
+  const claim = async (limit = 100) =>
     (await queries.claimStalledPayments(limit)).map(({ id }) => id);
 
-  it('FS-07: is healed from 20 minutes after its deadline on, with what a start takes', async () => {
+  it('is claimed from 20 minutes after its deadline on, with the input of its workflow', async () => {
     await overdue(19);
     const id = await overdue(21);
-    const [facts, ...more] = await queries.claimStalledPayments(100);
+    const [claimed, ...more] = await queries.claimStalledPayments(100);
     expect(more).toEqual([]);
-    expect(facts).toEqual({
+    expect(claimed).toEqual({
       id,
       application: 'shop',
       orderId: 'lost',
@@ -166,82 +166,82 @@ describe('a payment that should have ended', () => {
     });
   });
 
-  it('is given out again only after 20 minutes', async () => {
+  it('is claimed again only after 20 minutes', async () => {
     const id = await overdue(21);
-    expect(await take()).toEqual([id]);
-    expect(await take()).toEqual([]);
+    expect(await claim()).toEqual([id]);
+    expect(await claim()).toEqual([]);
     const lastHealed = (ago: string) =>
       records.sql`update payments set healed_at = now() - ${ago}::interval where id = ${id}`;
     await lastHealed('19 minutes');
-    expect(await take()).toEqual([]);
+    expect(await claim()).toEqual([]);
     await lastHealed('21 minutes');
-    expect(await take()).toEqual([id]);
+    expect(await claim()).toEqual([id]);
   });
 
-  it('goes behind those that were never given out, however long ago it should have ended', async () => {
+  it('is claimed after those that were never claimed', async () => {
     const [healed, longer] = [await overdue(50), await overdue(60)];
     await records.sql`
       update payments set healed_at = now() - case id when ${healed} then interval '30 minutes'
         else interval '21 minutes' end`;
     const lost = await overdue(21);
-    const inTurn = [await take(1), await take(1), await take(1)];
+    const inTurn = [await claim(1), await claim(1), await claim(1)];
     expect(inTurn).toEqual([[lost], [healed], [longer]]);
   });
 
   it.each([
-    { ended: '3 hours', asked: '5 minutes', lost: false },
-    { ended: '3 hours', asked: '69 minutes', lost: false },
-    { ended: '3 hours', asked: '71 minutes', lost: true },
-    { ended: '30 minutes', asked: '29 minutes', lost: false },
-    { ended: '30 minutes', asked: '31 minutes', lost: true },
+    { expired: '3 hours', inquired: '5 minutes', stalled: false },
+    { expired: '3 hours', inquired: '69 minutes', stalled: false },
+    { expired: '3 hours', inquired: '71 minutes', stalled: true },
+    { expired: '30 minutes', inquired: '29 minutes', stalled: false },
+    { expired: '30 minutes', inquired: '31 minutes', stalled: true },
   ])(
-    'to end $ended ago, about which its gateway was asked $asked ago: lost is $lost',
-    async ({ ended, asked, lost }) => {
+    '$expired ago, with an inquiry $inquired ago: stalled is $stalled',
+    async ({ expired, inquired, stalled }) => {
       const id = await overdue(0);
       await records.sql`
-        update payments set expires_at = now() - ${ended}::interval,
-          inquired_at = now() - ${asked}::interval where id = ${id}`;
-      expect(await take()).toEqual(lost ? [id] : []);
+        update payments set expires_at = now() - ${expired}::interval,
+          inquired_at = now() - ${inquired}::interval where id = ${id}`;
+      expect(await claim()).toEqual(stalled ? [id] : []);
     },
   );
 
-  it('is not one that has ended; the oldest go first, and two sweeps share the work', async () => {
+  it('is claimed oldest first, by one of two sweeps, and not after its end', async () => {
     const { id: ended } = await records.ended('expired');
     await records.sql`
       update payments set expires_at = now() - interval '1 day' where id = ${ended}`;
     const [old, older] = [await overdue(30), await overdue(40)];
-    const other = await hold(records.sql, async (tx) => {
+    const other = await holdLock(records.sql, async (tx) => {
       expect(await createSweeperQueries(tx).claimStalledPayments(1)).toMatchObject([{ id: older }]);
     });
-    expect(await take()).toEqual([old]);
+    expect(await claim()).toEqual([old]);
     await other.commit();
-    expect(await take()).toEqual([]);
+    expect(await claim()).toEqual([]);
   });
 });
 
-describe('a delivery', () => {
+describe('an overdue delivery', () => {
   const overdue = (minutes: number) => records.deliveryOverdue(minutes);
-  const take = async (limit = 100) =>
+  const claim = async (limit = 100) =>
     (await queries.claimOverdueDeliveries(limit)).map(({ id }) => id);
 
-  it('FS-22: is healed once it is 5 minutes overdue, and again only after 5 minutes', async () => {
+  it('is claimed once it is 5 minutes overdue, and again only after 5 minutes', async () => {
     await overdue(4);
     const id = await overdue(6);
     const delivery = { id, orderId: 'order-1' };
-    const taken = () => queries.claimOverdueDeliveries(100);
-    expect(await taken()).toMatchObject([{ ...delivery, begun: false }]);
-    expect(await take()).toEqual([]);
+    const claimAll = () => queries.claimOverdueDeliveries(100);
+    expect(await claimAll()).toMatchObject([{ ...delivery, begun: false }]);
+    expect(await claim()).toEqual([]);
     await records.sql`update deliveries set healed_at = now() - interval '6 minutes'`;
     await records.sql`
       insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at)
       values (${id}, 1, 1, 'schedule', now(), now())`;
-    expect(await taken()).toMatchObject([{ ...delivery, begun: true }]);
-    // An attempt of an earlier round says nothing of this one.
+    expect(await claimAll()).toMatchObject([{ ...delivery, begun: true }]);
+    // An attempt of an earlier round does not count.
     await records.sql`update deliveries set healed_at = null, round = 2`;
-    expect(await taken()).toMatchObject([{ ...delivery, begun: false }]);
+    expect(await claimAll()).toMatchObject([{ ...delivery, begun: false }]);
   });
 
-  it('is counted once it is 2 minutes overdue, and no further than asked', async () => {
+  it('is counted once it is 2 minutes overdue, up to the limit', async () => {
     const before = await queries.countOverdueDeliveries(1_000);
     await overdue(1);
     expect(await queries.countOverdueDeliveries(1_000)).toBe(before);
@@ -250,42 +250,42 @@ describe('a delivery', () => {
     expect(await queries.countOverdueDeliveries(1)).toBe(1);
   });
 
-  it('goes behind those that were never given out, however long it is overdue', async () => {
+  it('is claimed after those that were never claimed', async () => {
     const [healed, longer] = [await overdue(50), await overdue(60)];
     await records.sql`
       update deliveries set healed_at = now() - case payment_id when ${healed}
         then interval '30 minutes' else interval '6 minutes' end`;
     const lost = await overdue(7);
-    const inTurn = [await take(1), await take(1), await take(1)];
+    const inTurn = [await claim(1), await claim(1), await claim(1)];
     expect(inTurn).toEqual([[lost], [healed], [longer]]);
   });
 
-  it('that is done, exhausted or none is left alone', async () => {
+  it('is not claimed when it is delivered, exhausted or none', async () => {
     for (const status of ['delivered', 'exhausted', 'none']) {
       const id = await overdue(6);
       await records.sql`
         update deliveries set status = ${status}, next_attempt_at = null where payment_id = ${id}`;
     }
-    expect(await take()).toEqual([]);
+    expect(await claim()).toEqual([]);
   });
 
-  it('is taken by one of two sweeps, which do not wait for each other', async () => {
+  it('is claimed by one of two sweeps, which do not block each other', async () => {
     const [first, second] = [await overdue(9), await overdue(8)];
-    const other = await hold(records.sql, async (tx) => {
+    const other = await holdLock(records.sql, async (tx) => {
       expect(await createSweeperQueries(tx).claimOverdueDeliveries(1)).toMatchObject([
         { id: first },
       ]);
     });
-    expect(await take()).toEqual([second]);
+    expect(await claim()).toEqual([second]);
     await other.commit();
-    expect(await take()).toEqual([]);
+    expect(await claim()).toEqual([]);
   });
 });
 
 describe('a batch', () => {
-  it('is bounded whatever plan Postgres chooses', async () => {
+  it('is bounded under every query plan', async () => {
     for (let count = 0; count < 20; count += 1) {
-      await onTheirWay({ sent: '5 minutes' });
+      await atGateway({ sent: '5 minutes' });
       await records.ended('paid');
     }
     await records.sql`

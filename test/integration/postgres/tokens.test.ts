@@ -15,22 +15,22 @@ beforeAll(async () => {
 afterAll(() => records.drop());
 
 const issue = () => tokens.issue({ application: 'shop', mode: 'test', name: 'a test' });
-const hashOf = (token: string) => createHash('sha256').update(token).digest();
-const change = (token: string, column: string, ago: string) => records.sql`
-  update tokens set ${records.sql(column)} = now() - ${ago}::interval where hash = ${hashOf(token)}`;
+const hash = (token: string) => createHash('sha256').update(token).digest();
+const setTime = (token: string, column: string, ago: string) => records.sql`
+  update tokens set ${records.sql(column)} = now() - ${ago}::interval where hash = ${hash(token)}`;
 const isKnown = async (token: string) => (await tokens.authenticate(token)) !== undefined;
 
 describe('a token', () => {
-  it('is stored as its hash and its first characters, never as it is', async () => {
+  it('is stored as its hash and its first characters', async () => {
     const token = await issue();
     expect(token).toMatch(/^svc_test_[0-9A-Za-z]{43}$/);
     const [row] = await records.sql<{ prefix: string; text: string }[]>`
-      select prefix, t::text as text from tokens t where hash = ${hashOf(token)}`;
+      select prefix, t::text as text from tokens t where hash = ${hash(token)}`;
     expect(row?.prefix).toBe(token.slice(0, 13));
     expect(row?.text).not.toContain(token.slice(13));
   });
 
-  it('says who calls, in which mode and through which gateway', async () => {
+  it('identifies the caller, its mode and its gateway', async () => {
     expect(await tokens.authenticate(await issue())).toMatchObject({
       application: 'shop',
       disabled: false,
@@ -41,40 +41,40 @@ describe('a token', () => {
     });
   });
 
-  it('that was never issued, or is not written in the same letters, is unknown', async () => {
+  it('is unknown if it was never issued or is spelled differently', async () => {
     const token = await issue();
     expect(await isKnown(token.slice(0, -1))).toBe(false);
     expect(await isKnown(token.toUpperCase())).toBe(false);
     expect(await isKnown('')).toBe(false);
   });
 
-  it('that is revoked fails on the very next request', async () => {
+  it('is unknown from the first request after its revocation on', async () => {
     const token = await issue();
     expect(await isKnown(token)).toBe(true);
-    await change(token, 'revoked_at', '0');
+    await setTime(token, 'revoked_at', '0');
     expect(await isKnown(token)).toBe(false);
   });
 
-  it('holds until it expires, and no longer', async () => {
+  it('is valid until it expires', async () => {
     const token = await issue();
-    await change(token, 'expires_at', '-1 minute');
+    await setTime(token, 'expires_at', '-1 minute');
     expect(await isKnown(token)).toBe(true);
-    await change(token, 'expires_at', '0');
+    await setTime(token, 'expires_at', '0');
     expect(await isKnown(token)).toBe(false);
   });
 
-  it('of a disabled application says so at once', async () => {
+  it('reports at once that its application is disabled', async () => {
     const token = await tokens.issue({ application: 'quiet', mode: 'live', name: 'a test' });
     await records.sql`update applications set status = 'disabled' where slug = 'quiet'`;
     expect(await tokens.authenticate(token)).toMatchObject({ disabled: true, mode: 'live' });
   });
 
-  it('notes its use to the minute, without a write at every request', async () => {
+  it('records its use at most once a minute', async () => {
     const token = await issue();
     const usedAgo = async () => {
       const [row] = await records.sql<{ seconds: number | null; xmin: string }[]>`
         select extract(epoch from now() - last_used_at)::int as seconds, xmin::text
-        from tokens where hash = ${hashOf(token)}`;
+        from tokens where hash = ${hash(token)}`;
       return row;
     };
     expect(await usedAgo()).toMatchObject({ seconds: null });
@@ -83,29 +83,34 @@ describe('a token', () => {
     expect(first?.seconds).toBeLessThan(30);
     await tokens.authenticate(token);
     expect((await usedAgo())?.xmin).toBe(first?.xmin);
-    await change(token, 'last_used_at', '61 seconds');
+    await setTime(token, 'last_used_at', '61 seconds');
     await tokens.authenticate(token);
     expect((await usedAgo())?.seconds).toBeLessThan(30);
   });
 
-  it('says how long the minute of its count still lasts', async () => {
+  it('reports the seconds until the next clock minute', async () => {
     const token = await issue();
     const secondsLeft = async () => {
       const [row] = await records.sql<{ left: number }[]>`
         select 60 - floor(extract(second from clock_timestamp()))::int as left`;
       return row?.left ?? 0;
     };
-    const { told, most, least } = await until('a minute does not end meanwhile', async () => {
-      const before = await secondsLeft();
-      const caller = await tokens.authenticate(token);
-      const after = await secondsLeft();
-      return after <= before && { told: caller?.budget.secondsLeft, most: before, least: after };
-    });
-    expect(told).toBeGreaterThanOrEqual(least);
-    expect(told).toBeLessThanOrEqual(most);
+    const { reported, most, least } = await until(
+      'the minute does not end during the request',
+      async () => {
+        const before = await secondsLeft();
+        const caller = await tokens.authenticate(token);
+        const after = await secondsLeft();
+        return (
+          after <= before && { reported: caller?.budget.secondsLeft, most: before, least: after }
+        );
+      },
+    );
+    expect(reported).toBeGreaterThanOrEqual(least);
+    expect(reported).toBeLessThanOrEqual(most);
   });
 
-  it('counts on where a request that began in the next minute came to the count first', async () => {
+  it('continues the count of the next minute if a request of that minute was counted first', async () => {
     const token = await issue();
     await tokens.authenticate(token);
     await records.sql`
@@ -115,7 +120,7 @@ describe('a token', () => {
     expect(await tokens.authenticate(token, 5)).toMatchObject({ budget: { used: 13 } });
   });
 
-  it('of a disabled application is what it made in this minute, and grows no more', async () => {
+  it('does not count the requests of a disabled application', async () => {
     const token = await issue();
     await tokens.authenticate(token);
     await records.sql`update applications set status = 'disabled' where slug = 'shop'`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { alerts } from '../../../contract/alerts.ts';
-import { hold } from '../../support/hold.ts';
+import { holdLock } from '../../support/hold-lock.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Labels, Watch } from '../../support/metrics.ts';
@@ -8,7 +8,7 @@ import { createWatch, scrape } from '../../support/metrics.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
-import { firstAttemptOf } from '../../support/recorded.ts';
+import { waitForFirstAttempt } from '../../support/first-attempt.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -16,17 +16,17 @@ let journey: Journey;
 let watch: Watch;
 beforeAll(async () => {
   service = await startService();
-  watch = createWatch(service.operations);
+  watch = createWatch(service.metricsUrls);
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
-/** The first attempt at its webhook failed, the second is due in a minute. */
+/** A delivery whose first attempt has failed. The second one is due in a minute. */
 const aFailingDelivery = async (): Promise<string> => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
-  await firstAttemptOf(service.sql, id);
+  await waitForFirstAttempt(service.sql, id);
   return id;
 };
 
@@ -36,8 +36,8 @@ const isExhausted = async (id: string) => {
   return rows.length === 1;
 };
 
-/** What moves each metric. */
-const moves: Record<string, () => Promise<void>> = {
+/** Checks that each metric changes. */
+const checks: Record<string, () => Promise<void>> = {
   payments_http_requests_total: async () => {
     const counted = (labels: Labels) => ({
       part: 'api' as const,
@@ -51,8 +51,8 @@ const moves: Record<string, () => Promise<void>> = {
     await watch.grow([counted({ method: 'none', route: 'none', status: '404' })], () =>
       fetch(`${service.url}/made/up?by=${Math.random()}`),
     );
-    // A label that anybody could fill would grow without end.
-    const { samples } = await scrape(service.operations.api);
+    // Labels from the request would grow without a limit.
+    const { samples } = await scrape(service.metricsUrls.api);
     expect(samples.filter(({ labels }) => JSON.stringify(labels).includes('made'))).toEqual([]);
   },
   payments_http_request_duration_seconds: () =>
@@ -82,7 +82,7 @@ const moves: Record<string, () => Promise<void>> = {
   },
   payments_database_statements_in_flight: async () => {
     const inFlight = 'payments_database_statements_in_flight';
-    const held = await hold(service.sql, (tx) => tx`lock table idempotency_keys, payments`);
+    const held = await holdLock(service.sql, (tx) => tx`lock table idempotency_keys, payments`);
     const creates = Promise.all([journey.create(), journey.create()]);
     await watch.isNow('api', inFlight, {}, (value) => value >= 2);
     await held.release();
@@ -115,12 +115,12 @@ const moves: Record<string, () => Promise<void>> = {
   },
   payments_alerts_total: async () => {
     const name = 'payments_alerts_total';
-    // Each is there before it counts: the first count of one that is not is not seen to grow.
-    const { samples } = await scrape(service.operations.worker);
-    const there = samples.filter((sample) => sample.name === name);
-    expect(there.map(({ labels }) => labels['alert'])).toEqual(alerts);
+    // Every alert exists before its first event: Prometheus misses the increase of a new series.
+    const { samples } = await scrape(service.metricsUrls.worker);
+    const existing = samples.filter((sample) => sample.name === name);
+    expect(existing.map(({ labels }) => labels['alert'])).toEqual(alerts);
     await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate' } }], async () => {
-      // Of the same order.
+      // Two payments of the same order.
       await journey.finish('pay');
       await journey.finish('pay');
     });
@@ -174,7 +174,7 @@ const moves: Record<string, () => Promise<void>> = {
       ],
       async () => {
         const id = await journey.finish('pay');
-        await until('it is delivered', () => service.receiver.of(id)[0]);
+        await until('the delivery', () => service.receiver.of(id)[0]);
         await skipAllTime(service.client, await aFailingDelivery());
       },
     );
@@ -195,7 +195,7 @@ const moves: Record<string, () => Promise<void>> = {
     watch.grow([{ part: 'worker', name: 'payments_webhooks_exhausted' }], async () => {
       const id = await aFailingDelivery();
       await skipAllTime(service.client, id);
-      await until('it is exhausted', () => isExhausted(id));
+      await until('an exhausted delivery', () => isExhausted(id));
     }),
   payments_webhooks_overdue_seconds: async () => {
     const id = await aFailingDelivery();
@@ -221,17 +221,17 @@ const moves: Record<string, () => Promise<void>> = {
     const id = await journey.atGateway();
     const isNow = (holds: (value: number) => boolean) =>
       watch.isNow('worker', 'payments_inquiry_lag_seconds', {}, holds);
-    // Sent so long ago, the sweep asks after 8 minutes.
-    const ask = (ago: string, { expiresIn }: { expiresIn: string }) => service.sql`
+    // The sweeper inquires 8 minutes after the last inquiry.
+    const setInquiry = (ago: string, { expiresIn }: { expiresIn: string }) => service.sql`
       update payments set checkout_at = now() - interval '1 hour',
         inquired_at = now() - ${ago}::interval, expires_at = now() + ${expiresIn}::interval
       where id = ${id}`;
-    await ask('7 minutes', { expiresIn: '1 hour' });
+    await setInquiry('7 minutes', { expiresIn: '1 hour' });
     await isNow((value) => value >= 420);
-    // From then on its own workflow asks.
-    await ask('7 minutes', { expiresIn: '-1 second' });
+    // After the deadline the payment's own workflow inquires.
+    await setInquiry('7 minutes', { expiresIn: '-1 second' });
     await isNow((value) => value < 420);
-    await ask('0 minutes', { expiresIn: '1 hour' });
+    await setInquiry('0 minutes', { expiresIn: '1 hour' });
   },
   payments_sweeper_last_success_timestamp_seconds: async () => {
     const name = 'payments_sweeper_last_success_timestamp_seconds';
@@ -242,40 +242,40 @@ const moves: Record<string, () => Promise<void>> = {
   },
 };
 
-/** Those that move while Temporal is away, and just after. */
-const movedByAnAbsence = [
+/** Checked together, by an absence of Temporal. */
+const checkedByAbsence = [
   'payments_outbox_size',
   'payments_outbox_oldest_age_seconds',
   'payments_dependency_up',
   'payments_sweeper_processed_total',
 ];
 
-/** Where signed news are sent: test/api/notifications.test.ts. */
-const movedElsewhere = ['payments_notifications_total'];
+/** Checked in test/integration/api/gateways/notifications.test.ts. */
+const checkedElsewhere = ['payments_notifications_total'];
 
 describe('the metric', () => {
-  it.each(Object.entries(moves))('%s moves', async (_name, move) => {
-    await expect(move()).resolves.toBeUndefined();
+  it.each(Object.entries(checks))('%s changes', async (_name, check) => {
+    await expect(check()).resolves.toBeUndefined();
   });
 
-  it('payments_outbox_size and others of an absent engine move', async () => {
+  it('payments_outbox_size and others change when Temporal is away', async () => {
     const temporal = { dependency: 'temporal' };
     const pid = service.worker.pid();
     await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 1);
     await watch.isNow('worker', 'payments_outbox_size', {}, (value) => value === 0);
-    const move = {
+    const processed = {
       part: 'worker',
       name: 'payments_sweeper_processed_total',
       labels: { task: 'startOutboxWorkflows' },
     } as const;
-    await watch.grow([move], async () => {
+    await watch.grow([processed], async () => {
       await service.engine.stop();
       const id = await journey.create();
       await watch.isNow('worker', 'payments_outbox_size', {}, (value) => value >= 1);
       await watch.isNow('worker', 'payments_outbox_oldest_age_seconds', {}, (value) => value >= 1);
       await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 0);
-      await until('the API gives its start up', () =>
-        service.api.lines.some((line) => line.includes('Left to the sweep') && line.includes(id)),
+      await until('the API gives up the start', () =>
+        service.api.lines.some((line) => line.includes('"level":40') && line.includes(id)),
       );
       await service.engine.start();
     });
@@ -284,12 +284,12 @@ describe('the metric', () => {
     expect(service.worker.pid()).toBe(pid);
   });
 
-  it('of each name that we expose is among these', async () => {
+  it('of every exported name is checked here', async () => {
     const names = (
-      await Promise.all(Object.values(service.operations).map((url) => scrape(url)))
+      await Promise.all(Object.values(service.metricsUrls).map((url) => scrape(url)))
     ).flatMap((scraped) => scraped.names);
     const ours = [...new Set(names)].filter((name) => name.startsWith('payments_'));
-    const others = [...movedByAnAbsence, ...movedElsewhere];
-    expect(ours.sort()).toEqual([...Object.keys(moves), ...others].sort());
+    const others = [...checkedByAbsence, ...checkedElsewhere];
+    expect(ours.sort()).toEqual([...Object.keys(checks), ...others].sort());
   });
 });

@@ -75,7 +75,7 @@ describe('npm start', () => {
     });
     expect(environment).not.toHaveProperty('TEMPORAL_API_KEY');
     expect(environment).not.toHaveProperty('API_TOKEN');
-    expect(await environmentOf(connection.worker_operations_url)).toMatchObject({
+    expect(await environmentOf(connection.worker_metrics_url)).toMatchObject({
       SHUTDOWN_GRACE_SECONDS: '5',
       WORKFLOW_BUNDLE: expect.stringContaining(join(dataDir, 'bundles')),
     });

@@ -2,58 +2,58 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Money } from '../../../gateways/amount.ts';
 import type { OpenedPayment } from '../../../gateways/gateway.ts';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
-import { amountProblems, driverOf, hintOf } from '../../../gateways/registry.ts';
-import { longestInquirySeconds, retryInquirySeconds } from '../../../postgres/sweeper.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import { findPaymentProblems, findDriver, parseReturn } from '../../../gateways/registry.ts';
+import { longInquiryIntervalSeconds, retryIntervalSeconds } from '../../../postgres/sweeper.ts';
 import type { Fault, Provider } from '../../fakes/server.ts';
 import { faults } from '../../fakes/server.ts';
-import type { Subject } from './subject.ts';
-import { adapterOf, aPayment, meets, returnUrl } from './subject.ts';
+import type { ProviderFixture } from './fixture.ts';
+import { adapterOf, aPayment, expectStatus, returnUrl } from './fixture.ts';
 
-/** What every adapter has to do, whatever its provider speaks. */
-export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
-  const { driver, money } = subject;
+/** The tests that every adapter passes. */
+export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>) => {
+  const { driver, money } = fixture;
   let provider: P;
   beforeAll(async () => {
-    provider = await subject.start();
+    provider = await fixture.start();
   });
   afterAll(() => provider.stop());
   beforeEach(() => {
     provider.calls.length = 0;
   });
 
-  const account = (credentials: object = subject.credentials.sandbox) => ({
+  const account = (credentials: object = fixture.credentials.sandbox) => ({
     kind: 'sandbox' as const,
-    credentials: { ...credentials, ...(subject.paths && { baseUrl: provider.url }) },
+    credentials: { ...credentials, ...(fixture.paths && { baseUrl: provider.url }) },
   });
-  const options = () => (subject.tools ? { tools: subject.tools(provider) } : {});
+  const options = () => (fixture.tools ? { tools: fixture.tools(provider) } : {});
   const adapter = (limits: { callMs?: number; tryMs?: number } = {}) =>
     adapterOf(driver, account(), { ...options(), limits });
-  const opened = async (wanted: Money = money): Promise<OpenedPayment> => {
-    const payment = aPayment(wanted);
+  const opened = async (amount: Money = money): Promise<OpenedPayment> => {
+    const payment = aPayment(amount);
     const opening = await adapter().open(payment);
     if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
     return { ...payment, reference: opening.reference };
   };
   const entryOf = async (reference: string) =>
-    subject.entry ? subject.entry(provider, reference) : provider.book.get(reference);
+    fixture.entry ? fixture.entry(provider, reference) : provider.book.get(reference);
   const secrets = () =>
-    Object.values(subject.credentials.sandbox)
+    Object.values(fixture.credentials.sandbox)
       .flat()
       .filter((text) => String(text).length > 8);
 
-  describe(`${driver}: how a payment stands`, () => {
-    it.each(subject.scenes)('$what', async ({ play, inquire, verify }) => {
+  describe(`${driver}: the status of a payment`, () => {
+    it.each(fixture.cases)('$name', async ({ arrange, inquire, verify }) => {
       const payment = await opened();
-      await play(provider, payment.reference);
+      await arrange(provider, payment.reference);
       const before = await entryOf(payment.reference);
-      await meets(() => adapter().inquire(payment), inquire);
-      // An inquiry changes nothing.
+      await expectStatus(() => adapter().inquire(payment), inquire);
+      // The inquiry has changed nothing.
       expect(await entryOf(payment.reference)).toEqual(before);
-      await meets(() => adapter().verify(payment), verify);
+      await expectStatus(() => adapter().verify(payment), verify);
     });
 
-    it('FS-14: says the same however often it is asked, and verifies with effect once', async () => {
+    it('returns the same status for every verification, and verifies once', async () => {
       const payment = await opened();
       await provider.pay(payment.reference);
       const first = await adapter().verify(payment);
@@ -64,65 +64,71 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
       expect((await entryOf(payment.reference))?.verified).toBeLessThanOrEqual(1);
     });
 
-    it('FS-08: is silent about a payment the provider does not know', async () => {
+    it('throws for a reference that the provider does not have', async () => {
       const payment = await opened();
-      expect(payment.reference).not.toBe(subject.unknown);
-      for (const ask of ['inquire', 'verify'] as const)
-        await meets(() => adapter()[ask]({ ...payment, reference: subject.unknown }), 'no_answer');
+      expect(payment.reference).not.toBe(fixture.unknown);
+      for (const call of ['inquire', 'verify'] as const)
+        await expectStatus(
+          () => adapter()[call]({ ...payment, reference: fixture.unknown }),
+          'no_answer',
+        );
     });
 
-    it.each([null, ''])('opens also what has no description: %j', async (description) => {
+    it.each([null, ''])('opens a payment with the description %j', async (description) => {
       const opening = await adapter().open({ ...aPayment(money), description });
       expect(opening).toMatchObject({ result: 'opened' });
       for (const { text } of provider.calls) expect(text).not.toMatch(/null|undefined/);
     });
 
-    it('opens again: both are valid, or both are the same', async () => {
+    it('opens a payment twice: both references are valid', async () => {
       const payment = aPayment(money);
       const openings = [await adapter().open(payment), await adapter().open(payment)];
       for (const opening of openings) {
         expect(opening).toMatchObject({ result: 'opened', redirect: { url: /^https?:\/\// } });
         const reference = opening.result === 'opened' ? opening.reference : '';
-        await meets(() => adapter().inquire({ ...payment, reference }), { state: 'waiting' });
+        await expectStatus(() => adapter().inquire({ ...payment, reference }), {
+          state: 'waiting',
+        });
       }
     });
   });
 
   describe(`${driver}: money`, () => {
-    it.each(subject.wire)('FS-19: says %o as %o', async (ours, wire) => {
+    it.each(fixture.wire)('sends %o as %o', async (ours, wire) => {
       const payment = await opened(ours);
       expect(await entryOf(payment.reference)).toMatchObject(wire);
       await provider.pay(payment.reference);
       expect(await adapter().verify(payment)).toMatchObject({ state: 'paid', ...ours });
     });
 
-    it.each(subject.wire)('takes %o at create', (ours) => {
-      expect(amountProblems(driver, { ...ours, expiresInSeconds: 1_800 })).toEqual([]);
+    it.each(fixture.wire)('accepts %o', (ours) => {
+      expect(findPaymentProblems(driver, { ...ours, expiresInSeconds: 1_800 })).toEqual([]);
     });
 
-    it.each(subject.refused)('refuses %o at create: %s', (ours, rule) => {
-      const problems = amountProblems(driver, { ...ours, expiresInSeconds: 1_800 });
+    it.each(fixture.rejected)('rejects %o by %s', (ours, rule) => {
+      const problems = findPaymentProblems(driver, { ...ours, expiresInSeconds: 1_800 });
       expect(problems).toMatchObject([
         { rule, message: expect.stringContaining('gateway') as string },
       ]);
     });
 
-    it('has bounds that it takes itself', () => {
-      const { currencies, expirySeconds } = driverOf(driver)!.capabilities;
+    it('accepts its own bounds', () => {
+      const { currencies, expirySeconds } = findDriver(driver)!.capabilities;
       for (const [currency, { min, max }] of currencies)
         for (const [amount, expiresInSeconds] of [
           [min, expirySeconds.min],
           [max, expirySeconds.max],
         ] as const)
-          expect(amountProblems(driver, { amount, currency, expiresInSeconds }), currency).toEqual(
-            [],
-          );
+          expect(
+            findPaymentProblems(driver, { amount, currency, expiresInSeconds }),
+            currency,
+          ).toEqual([]);
     });
   });
 
   describe(`${driver}: test and live`, () => {
-    it.each(subject.guards)('refuses %s', async (_what, kind, credentials) => {
-      const baseUrl = subject.paths ? { baseUrl: provider.url } : {};
+    it.each(fixture.guards)('refuses %s', async (_name, kind, credentials) => {
+      const baseUrl = fixture.paths ? { baseUrl: provider.url } : {};
       const guarded = adapterOf(
         driver,
         { kind, credentials: { ...credentials, ...baseUrl } },
@@ -132,84 +138,102 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
       expect(opening).toMatchObject({ result: 'refused', code: 'account_problem' });
       for (const secret of Object.values(credentials).flat())
         expect(JSON.stringify(opening)).not.toContain(secret);
-      await meets(() => guarded.inquire({ ...aPayment(money), reference: 'x' }), 'no_answer');
-      await meets(() => guarded.verify({ ...aPayment(money), reference: 'x' }), 'no_answer');
+      await expectStatus(
+        () => guarded.inquire({ ...aPayment(money), reference: 'x' }),
+        'no_answer',
+      );
+      await expectStatus(() => guarded.verify({ ...aPayment(money), reference: 'x' }), 'no_answer');
       expect(provider.calls).toEqual([]);
     });
   });
 
-  it(`${driver}: the sweep asks before what is not verified goes back`, () => {
-    // Also where one answer is lost; and each of two sweeps may begin half a minute later.
-    const longestSeconds = longestInquirySeconds + retryInquirySeconds + 60;
-    expect(subject.verifyWindowSeconds ?? Infinity).toBeGreaterThan(longestSeconds);
+  it(`${driver}: the sweeper inquires before unverified money goes back`, () => {
+    // One lost response is included. Each of the two sweeps may start half a minute late.
+    const longestSeconds = longInquiryIntervalSeconds + retryIntervalSeconds + 60;
+    expect(fixture.verifyWindowSeconds ?? Infinity).toBeGreaterThan(longestSeconds);
   });
 
-  describe(`${driver}: what a browser brings back`, () => {
-    /** As the service hands it over: a form that is posted is not read. */
+  describe(`${driver}: the return of the payer`, () => {
+    /** As the API passes it on: the body of a posted form is not read. */
     const queryOf = (url: string) => new URLSearchParams(new URL(url).search);
 
     it.each(['paid', 'unpaid'] as const)(
-      'reads the return of what is %s, and it comes where it was told to',
-      async (how) => {
+      'is parsed for a payment that is %s, and has our return URL',
+      async (outcome) => {
         const { reference } = await opened();
-        if (how === 'paid') await provider.pay(reference);
+        if (outcome === 'paid') await provider.pay(reference);
         const { url } = provider.back(reference);
         expect(url.split('?')[0]).toBe(returnUrl);
-        expect(hintOf(driver, queryOf(url))).toBe(subject.hints?.[how] ?? 'nothing');
+        expect(parseReturn(driver, queryOf(url))).toBe(fixture.hints?.[outcome] ?? 'nothing');
       },
     );
 
-    it('FS-09: takes nothing but a word from whatever it is', () => {
-      const names = fc.constantFrom('Status', 'status', 'success', 'says');
+    it('is parsed to a hint, whatever the query holds', () => {
+      const names = fc.constantFrom('Status', 'status', 'success', 'result');
       const words = fc.constantFrom('OK', 'NOK', '1', '0', '3', 'paid', 'cancelled');
       const nasty = fc.constantFrom(
-        ...['../../x', '..', '.', 'a?b=c', 'a#b', 'a\r\nHost: x', '\0', '%2e%2e', '[', 'null'],
-        ...['__proto__', 'constructor', 'toString', '1'.repeat(5_000)],
+        '../../x',
+        '..',
+        '.',
+        'a?b=c',
+        'a#b',
+        'a\r\nHost: x',
+        '\0',
+        '%2e%2e',
+        '[',
+        'null',
+        '__proto__',
+        'constructor',
+        'toString',
+        '1'.repeat(5_000),
       );
       const values = fc.oneof(words, nasty, fc.string());
       fc.assert(
         fc.property(fc.array(fc.tuple(fc.oneof(names, fc.string()), values)), (entries) => {
           const url = `${returnUrl}?${new URLSearchParams(entries).toString()}`;
           expect(['paid', 'unpaid', 'cancelled', 'nothing']).toContain(
-            hintOf(driver, queryOf(url)),
+            parseReturn(driver, queryOf(url)),
           );
         }),
       );
     });
   });
 
-  const { paths } = subject;
+  const { paths } = fixture;
   if (!paths) return;
 
-  describe(`${driver}: no usable answer is no outcome`, () => {
+  describe(`${driver}: no usable response`, () => {
     const at = (path: RegExp) => faults.map((fault) => ({ fault, path }));
-    /** What never comes is waited for less long than what does, and still long enough to be asked for. */
+    /** Shortens the wait for a response that never comes. */
     const shortMs = 1_500;
-    const facing = (fault: Fault) => adapter(fault === 'slow' ? { callMs: shortMs } : {});
+    const adapterFor = (fault: Fault) => adapter(fault === 'slow' ? { callMs: shortMs } : {});
 
-    it.each(at(paths.open))('opening: $fault', async ({ fault, path }) => {
+    it.each(at(paths.open))('throws when opening ends with: $fault', async ({ fault, path }) => {
       provider.fail(fault, path);
-      await expect(facing(fault).open(aPayment(money))).rejects.toThrow(GatewayUnavailable);
+      await expect(adapterFor(fault).open(aPayment(money))).rejects.toThrow(GatewayUnavailable);
     });
 
-    it.each(at(paths.inquire))('FS-07: inquiring: $fault', async ({ fault, path }) => {
-      const payment = await opened();
-      await provider.pay(payment.reference);
-      for (const ask of ['inquire', 'verify'] as const) {
-        provider.fail(fault, path);
-        const asked = facing(fault);
-        const error = await asked[ask](payment).catch((thrown: unknown) => thrown);
-        expect(error).toBeInstanceOf(GatewayUnavailable);
-        for (const secret of secrets()) expect(String(error)).not.toContain(secret);
-      }
-      expect(await adapter().verify(payment)).toMatchObject({ state: 'paid', ...money });
-    });
+    it.each(at(paths.inquire))(
+      'throws when an inquiry ends with: $fault',
+      async ({ fault, path }) => {
+        const payment = await opened();
+        await provider.pay(payment.reference);
+        for (const call of ['inquire', 'verify'] as const) {
+          provider.fail(fault, path);
+          const failing = adapterFor(fault);
+          const error = await failing[call](payment).catch((thrown: unknown) => thrown);
+          expect(error).toBeInstanceOf(GatewayUnavailable);
+          for (const secret of secrets()) expect(String(error)).not.toContain(secret);
+        }
+        expect(await adapter().verify(payment)).toMatchObject({ state: 'paid', ...money });
+      },
+    );
 
-    it.each(at(paths.verify))('FS-14: verifying: $fault, then asked again', async (plan) => {
+    it.each(at(paths.verify))('verifies a second time after: $fault', async (plan) => {
       const payment = await opened();
       await provider.pay(payment.reference);
       provider.fail(plan.fault, plan.path);
-      await meets(() => facing(plan.fault).verify(payment), 'no_answer');
+      await expectStatus(() => adapterFor(plan.fault).verify(payment), 'no_answer');
       expect(await adapter().verify(payment)).toMatchObject({
         state: 'paid',
         ...money,
@@ -218,7 +242,7 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
       expect((await entryOf(payment.reference))?.verified).toBeLessThanOrEqual(1);
     });
 
-    it('gives a call and a whole try no more time than they have', async () => {
+    it('limits the time of a call and of a whole try', async () => {
       const payment = await opened();
       await provider.pay(payment.reference);
       for (const [limit, other] of [
@@ -228,31 +252,31 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
         provider.fail('slow' satisfies Fault, paths.inquire);
         const began = performance.now();
         const inTry = adapter({ [limit]: shortMs, [other]: 60_000 });
-        await meets(() => inTry.inquire(payment), 'no_answer');
+        await expectStatus(() => inTry.inquire(payment), 'no_answer');
         expect(performance.now() - began, limit).toBeLessThan(shortMs + 5_000);
         if (limit === 'callMs') continue;
-        // Its time is over: nothing more is asked in it.
+        // The time of the try is over: it makes no more calls.
         provider.calls.length = 0;
-        await meets(() => inTry.inquire(payment), 'no_answer');
+        await expectStatus(() => inTry.inquire(payment), 'no_answer');
         expect(provider.calls).toEqual([]);
       }
     });
 
-    it('FS-09: escapes a reference in a path, and asks nothing by one that could climb', async () => {
+    it('escapes a reference in a path, and calls nothing with one that could climb', async () => {
       const payment = await opened();
-      const ask = async (reference: string) => {
+      const inquire = async (reference: string) => {
         provider.calls.length = 0;
-        await meets(() => adapter().inquire({ ...payment, reference }), 'no_answer');
+        await expectStatus(() => adapter().inquire({ ...payment, reference }), 'no_answer');
         return provider.calls.filter(({ method }) => method === 'GET');
       };
       for (const reference of ['a?b=c', 'a#b', 'a/b', 'a b', 'a%2fb', 'é'])
-        for (const { path } of await ask(reference))
+        for (const { path } of await inquire(reference))
           expect(path.split(/[/?]/)).toContain(encodeURIComponent(reference));
       for (const reference of ['../../v1/x', '..', '.', '', 'a\r\nX: y', 'a\0'])
-        expect(await ask(reference)).toEqual([]);
+        expect(await inquire(reference)).toEqual([]);
     });
 
-    it('goes to another address on loopback only, and only where that is allowed', async () => {
+    it('uses another base URL on loopback only, and only if a setting allows it', async () => {
       for (const [baseUrl, allowLoopback] of [
         [provider.url, false],
         ['https://gateway.example', true],
@@ -260,7 +284,7 @@ export const describeGateway = <P extends Provider>(subject: Subject<P>) => {
         ['http://127.0.0.1.example', true],
         ['file:///etc/passwd', true],
       ] as const) {
-        const credentials = { ...subject.credentials.sandbox, baseUrl };
+        const credentials = { ...fixture.credentials.sandbox, baseUrl };
         const elsewhere = adapterOf(driver, { kind: 'sandbox', credentials }, { allowLoopback });
         expect(await elsewhere.open(aPayment(money))).toMatchObject({ code: 'account_problem' });
       }

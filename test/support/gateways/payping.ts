@@ -1,19 +1,20 @@
 import { expect } from 'vitest';
-import type { Scene, Subject } from './subject.ts';
-import { answersAboutAnother } from './scenes.ts';
+import type { Case, ProviderFixture } from './fixture.ts';
+import { otherPaymentCases } from './cases.ts';
 import { startPayping } from '../../fakes/payping.ts';
 
 type Payping = Awaited<ReturnType<typeof startPayping>>;
 
 const money = { amount: 150_000, currency: 'IRR' };
 const paid = { state: 'paid', ...money } as const;
-const whole = {
+const paidWithCard = {
   ...paid,
   trackingCode: expect.stringMatching(/^\d{10}$/) as string,
   cardPanMasked: '502229******1234',
 } as const;
 
-const moves = (state: string) => (bank: Payping, reference: string) => bank.move(reference, state);
+const movesTo = (state: string) => (bank: Payping, reference: string) =>
+  bank.move(reference, state);
 
 const verified = (bank: Payping, reference: string) => {
   bank.pay(reference);
@@ -22,20 +23,20 @@ const verified = (bank: Payping, reference: string) => {
 
 const refuses =
   (name: string, status: number, ...codes: number[]) =>
-  (verify: Scene<Payping>['verify']): Scene<Payping>[] =>
+  (verify: Case<Payping>['verify']): Case<Payping>[] =>
     codes.map((code) => ({
-      what: `${name} is refused: ${status}, code ${code}`,
-      play(bank, reference) {
+      name: `${name} is refused with ${status}, code ${code}`,
+      arrange(bank, reference) {
         bank.pay(reference);
         const reply = { status, code };
-        // Once for each question that is asked.
+        // One refusal for `inquire` and one for `verify`.
         bank.refuse(name, ...(name === 'report' ? [reply, reply] : [reply]));
       },
       inquire: name === 'report' ? 'no_answer' : { state: 'processing' },
       verify,
     }));
 
-export const payping: Subject<Payping> = {
+export const payping: ProviderFixture<Payping> = {
   driver: 'payping',
   credentials: {
     sandbox: { testToken: 'test-token-0123456789' },
@@ -45,64 +46,69 @@ export const payping: Subject<Payping> = {
   unknown: 'pc999999',
   verifyWindowSeconds: 10 * 60,
   start: () => startPayping(),
-  scenes: [
-    { what: 'waiting: 0', play() {}, inquire: { state: 'waiting' }, verify: { state: 'waiting' } },
+  cases: [
     {
-      what: 'waiting: 2, the payer is at the bank',
-      play: moves('2'),
+      name: 'waiting: status 0',
+      arrange() {},
       inquire: { state: 'waiting' },
       verify: { state: 'waiting' },
     },
     {
-      what: 'paid, to be verified: 5',
-      play: (bank, reference) => bank.pay(reference),
-      inquire: { state: 'processing' },
-      verify: whole,
+      name: 'waiting at the bank: status 2',
+      arrange: movesTo('2'),
+      inquire: { state: 'waiting' },
+      verify: { state: 'waiting' },
     },
-    ...[202, 502].map((status): Scene<Payping> => ({
-      what: `settling: verified with ${status}`,
-      play(bank, reference) {
+    {
+      name: 'paid, not verified: status 5',
+      arrange: (bank, reference) => bank.pay(reference),
+      inquire: { state: 'processing' },
+      verify: paidWithCard,
+    },
+    ...[202, 502].map((status): Case<Payping> => ({
+      name: `processing: the verification responds ${status}`,
+      arrange(bank, reference) {
         bank.pay(reference);
-        bank.settling.push(status);
+        bank.verifyStatuses.push(status);
       },
       inquire: { state: 'processing' },
       verify: { state: 'processing' },
     })),
-    ...[202, 502, 503].map((status): Scene<Payping> => ({
-      what: `verified, says the report, and its verification ${status}: the report is right`,
-      play(bank, reference) {
+    ...[202, 502, 503].map((status): Case<Payping> => ({
+      name: `verified before, and another verification responds ${status}: the report counts`,
+      arrange(bank, reference) {
         verified(bank, reference);
-        bank.settling.push(status);
+        bank.verifyStatuses.push(status);
       },
       inquire: { ...paid, cardPanMasked: null },
-      verify: { ...whole, cardPanMasked: null },
+      verify: { ...paidWithCard, cardPanMasked: null },
     })),
     {
-      what: 'FS-14: already verified, 409 with the payment',
-      play(bank, reference) {
+      name: 'verified before: 409 with the payment',
+      arrange(bank, reference) {
         verified(bank, reference);
         bank.setConflict(true);
       },
       inquire: { ...paid, cardPanMasked: null },
-      verify: whole,
+      verify: paidWithCard,
     },
     {
-      what: 'FS-14: already verified, 409 without the payment',
-      play(bank, reference) {
+      name: 'verified before: 409 without the payment',
+      arrange(bank, reference) {
         verified(bank, reference);
         bank.setConflict(false);
       },
       inquire: { ...paid, cardPanMasked: null },
-      verify: { ...whole, cardPanMasked: null },
+      verify: { ...paidWithCard, cardPanMasked: null },
     },
-    ...[121, 122, 123, 127, 133, 137, 155, 999].map((code): Scene<Payping> => ({
-      what: `FS-14: verified before, its answer lost, and refused now in other words: ${code}`,
-      play(bank, reference) {
+    ...[121, 122, 123, 127, 133, 137, 155, 999].map((code): Case<Payping> => ({
+      name: `verified before, and another verification is refused with ${code}: the report counts`,
+      arrange(bank, reference) {
         verified(bank, reference);
         bank.refuse('verify', { status: 400, code });
       },
       inquire: { ...paid, cardPanMasked: null },
-      verify: { ...whole, cardPanMasked: null },
+      verify: { ...paidWithCard, cardPanMasked: null },
     })),
     ...(
       [
@@ -111,9 +117,9 @@ export const payping: Subject<Payping> = {
         ['4', { state: 'failed', failureCode: 'gateway_error' }],
       ] as const
     ).flatMap(([state, verify]) =>
-      [121, 133].map((code): Scene<Payping> => ({
-        what: `FS-14: ${state} between report and verification, which is refused: ${code}`,
-        play(bank, reference) {
+      [121, 133].map((code): Case<Payping> => ({
+        name: `status ${state} between report and verification, which is refused with ${code}`,
+        arrange(bank, reference) {
           bank.pay(reference);
           bank.moveBeforeNextVerify(reference, state);
           bank.refuse('verify', { status: 400, code });
@@ -123,14 +129,14 @@ export const payping: Subject<Payping> = {
       })),
     ),
     {
-      what: 'FS-14: verified, and the report has no number',
-      play: moves('1'),
+      name: 'verified, and the report has no number',
+      arrange: movesTo('1'),
       inquire: { ...paid, trackingCode: null },
       verify: { ...paid, trackingCode: null },
     },
     {
-      what: 'FS-21: given back, says the report',
-      play(bank, reference) {
+      name: 'refunded',
+      arrange(bank, reference) {
         verified(bank, reference);
         bank.setConflict(true);
         bank.refund(reference, 2);
@@ -138,9 +144,9 @@ export const payping: Subject<Payping> = {
       inquire: { state: 'failed', failureCode: 'payment_reversed' },
       verify: { state: 'failed', failureCode: 'payment_reversed' },
     },
-    ...[1, 3].map((status): Scene<Payping> => ({
-      what: `FS-21: to be given back, and not yet: ${status}`,
-      play(bank, reference) {
+    ...[1, 3].map((status): Case<Payping> => ({
+      name: `a refund that is not complete: refund status ${status}`,
+      arrange(bank, reference) {
         verified(bank, reference);
         bank.refund(reference, status);
       },
@@ -148,26 +154,26 @@ export const payping: Subject<Payping> = {
       verify: paid,
     })),
     {
-      what: 'cancelled by the payer: 3',
-      play: moves('3'),
+      name: 'cancelled by the payer: status 3',
+      arrange: movesTo('3'),
       inquire: { state: 'cancelled' },
       verify: { state: 'cancelled' },
     },
     {
-      what: 'failed: the bank did not confirm: 4',
-      play: moves('4'),
+      name: 'failed at the bank: status 4',
+      arrange: movesTo('4'),
       inquire: { state: 'failed', failureCode: 'gateway_error', code: '4' },
       verify: { state: 'failed', failureCode: 'gateway_error' },
     },
     {
-      what: 'a status that nobody told us of',
-      play: moves('9'),
+      name: 'throws for an undocumented status',
+      arrange: movesTo('9'),
       inquire: 'no_answer',
       verify: 'no_answer',
     },
     {
-      what: 'FS-08: another amount than ours is not taken',
-      play(bank, reference) {
+      name: 'does not verify another amount',
+      arrange(bank, reference) {
         bank.pay(reference);
         const entry = bank.book.get(reference);
         if (entry) entry.amount = 2_000;
@@ -176,8 +182,8 @@ export const payping: Subject<Payping> = {
       verify: { state: 'failed', failureCode: 'amount_mismatch', message: '2000 IRT' },
     },
     {
-      what: 'FS-08: another amount than ours, verified already, is told as it is',
-      play(bank, reference) {
+      name: 'returns another amount that was verified before',
+      arrange(bank, reference) {
         verified(bank, reference);
         bank.setConflict(true);
         const entry = bank.book.get(reference);
@@ -186,20 +192,20 @@ export const payping: Subject<Payping> = {
       inquire: { state: 'paid', amount: 20_000, currency: 'IRR' },
       verify: { state: 'paid', amount: 20_000, currency: 'IRR' },
     },
-    ...answersAboutAnother<Payping>(),
+    ...otherPaymentCases<Payping>(),
     {
-      what: 'FS-08: verified before, and it names another payment: the report is right',
-      play(bank, reference) {
+      name: 'verified before, and the verification is about another payment: the report counts',
+      arrange(bank, reference) {
         verified(bank, reference);
         bank.setConflict(true);
         bank.mistakeOnce('PAY_another');
       },
       inquire: { ...paid, cardPanMasked: null },
-      verify: { ...whole, cardPanMasked: null },
+      verify: { ...paidWithCard, cardPanMasked: null },
     },
     {
-      what: 'paid, but the report has no number to verify it by',
-      play: moves('5'),
+      name: 'throws when it is paid and the report has no number for the verification',
+      arrange: movesTo('5'),
       inquire: { state: 'processing' },
       verify: 'no_answer',
     },
@@ -211,10 +217,9 @@ export const payping: Subject<Payping> = {
       133,
     )({ state: 'failed', failureCode: 'unknown', code: '133', message: 'problem 133' }),
     ...refuses('verify', 400, 137)({ state: 'failed', failureCode: 'amount_mismatch' }),
-    // Under review, the bank was not reached, being verified; and verified, of which its report knows
-    // nothing yet.
+    // Under review, bank not reached, being verified, and verified while the report does not show it yet.
     ...refuses('verify', 400, 109, 114, 123, 155)({ state: 'processing' }),
-    // About us, a fault there, or in no document.
+    // Refusals about us, a fault of theirs, and undocumented codes.
     ...refuses('verify', 400, 101, 102, 103, 106, 108, 111, 112, 124, 130, 999)('no_answer'),
     ...refuses('verify', 409, 133, 999)('no_answer'),
     ...[401, 403, 404].flatMap((status) => refuses('verify', status, 0)('no_answer')),
@@ -231,7 +236,7 @@ export const payping: Subject<Payping> = {
       { amount: 2_147_483_647, currency: 'IRT' },
     ],
   ],
-  refused: [
+  rejected: [
     [{ amount: 150_005, currency: 'IRR' }, 'gateway_step'],
     [{ amount: 9, currency: 'IRR' }, 'gateway_bounds'],
     [{ amount: 21_474_836_480, currency: 'IRR' }, 'gateway_bounds'],
@@ -242,7 +247,7 @@ export const payping: Subject<Payping> = {
   guards: [
     ['a live token in a sandbox account', 'sandbox', { liveToken: 'live-token-0123456789' }],
     ['a test token in a live account', 'live', { testToken: 'test-token-0123456789' }],
-    ['a token that is not named', 'sandbox', { token: 'some-token-0123456789' }],
+    ['a token without a kind', 'sandbox', { token: 'some-token-0123456789' }],
   ],
   paths: { open: /pay$/, inquire: /report/, verify: /verify/ },
 };

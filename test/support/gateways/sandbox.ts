@@ -2,8 +2,8 @@ import type { FailureCode } from '../../../contract/failure-codes.ts';
 import { failureReasons } from '../../../contract/failure-codes.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { aDatabase } from '../database.ts';
-import type { Scene, Subject } from './subject.ts';
-import { returnUrl } from './subject.ts';
+import type { Case, ProviderFixture } from './fixture.ts';
+import { returnUrl } from './fixture.ts';
 import type { Provider } from '../../fakes/server.ts';
 
 const start = async () => {
@@ -38,31 +38,32 @@ type Sandbox = Awaited<ReturnType<typeof start>>;
 const money = { amount: 1_250, currency: 'EUR' };
 const paid = { state: 'paid', ...money, cardPanMasked: '502229******1234' } as const;
 
-const refusalScenes = Object.keys(failureReasons).map((code): Scene<Sandbox> => {
-  const failureCode = code as FailureCode; // Its keys, which Object.keys forgets.
+const refusalCases = Object.keys(failureReasons).map((code): Case<Sandbox> => {
+  const failureCode = code as FailureCode; // Object.keys loses the type of the keys.
   const failed = { state: 'failed', failureCode } as const;
-  const play = (bank: Sandbox, reference: string) => bank.choose(reference, 'refused', failureCode);
-  return { what: `failed: ${code}`, play, inquire: failed, verify: failed };
+  const arrange = (bank: Sandbox, reference: string) =>
+    bank.choose(reference, 'refused', failureCode);
+  return { name: `failed: ${code}`, arrange, inquire: failed, verify: failed };
 });
 
-export const sandbox: Subject<Sandbox> = {
+export const sandbox: ProviderFixture<Sandbox> = {
   driver: 'sandbox',
   credentials: { sandbox: {} },
   money,
   unknown: 'SBXunknown',
   verifyWindowSeconds: null,
   start,
-  scenes: [
-    { what: 'waiting', play() {}, inquire: { state: 'waiting' }, verify: { state: 'waiting' } },
+  cases: [
+    { name: 'waiting', arrange() {}, inquire: { state: 'waiting' }, verify: { state: 'waiting' } },
     {
-      what: 'paid, to be verified',
-      play: (bank, reference) => bank.pay(reference),
+      name: 'paid, not verified',
+      arrange: (bank, reference) => bank.pay(reference),
       inquire: { state: 'processing' },
       verify: paid,
     },
     {
-      what: 'verified already',
-      async play(bank, reference) {
+      name: 'verified before',
+      async arrange(bank, reference) {
         await bank.pay(reference);
         await bank.page.verify(reference);
       },
@@ -70,18 +71,18 @@ export const sandbox: Subject<Sandbox> = {
       verify: paid,
     },
     {
-      what: 'cancelled',
-      play: (bank, reference) => bank.choose(reference, 'cancelled'),
+      name: 'cancelled',
+      arrange: (bank, reference) => bank.choose(reference, 'cancelled'),
       inquire: { state: 'cancelled' },
       verify: { state: 'cancelled' },
     },
     {
-      what: 'expired',
-      play: async (bank, reference) => void (await bank.page.expire(reference)),
+      name: 'expired',
+      arrange: async (bank, reference) => void (await bank.page.expire(reference)),
       inquire: { state: 'expired' },
       verify: { state: 'expired' },
     },
-    ...refusalScenes,
+    ...refusalCases,
   ],
   wire: [
     { amount: 3_000_000_000, currency: 'IRR' },
@@ -90,10 +91,10 @@ export const sandbox: Subject<Sandbox> = {
     { amount: 1_250, currency: 'KWD' },
     { amount: 999_999_999_999, currency: 'EUR' },
   ].map((each) => [each, each]),
-  refused: [],
+  rejected: [],
   guards: [
-    ['play money in a live account', 'live', {}],
-    ['credentials, of which it has none', 'sandbox', { secretKey: 'sk_live_secret_secret' }],
+    ['a live account', 'live', {}],
+    ['any credentials', 'sandbox', { secretKey: 'sk_live_secret_secret' }],
   ],
   tools: ({ page }) => ({ sandboxPayments: page, publicBaseUrl: 'https://pay.example' }),
   async entry({ find }, reference) {

@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../../contract/failure-codes.ts';
-import type { Scene, Subject } from './subject.ts';
+import type { Case, ProviderFixture } from './fixture.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 
 type Stripe = Awaited<ReturnType<typeof startStripe>>;
@@ -28,11 +28,11 @@ const failures: [string, FailureCode][] = [
   ['something_new', 'unknown'],
 ];
 
-const failed = failures.map(([code, failureCode]): Scene<Stripe> => {
+const failed = failures.map(([code, failureCode]): Case<Stripe> => {
   const answer = { state: 'failed', failureCode, code, message: 'No.' } as const;
   return {
-    what: `failed later: ${code}, ${failureCode}`,
-    play(bank, reference) {
+    name: `failed after the return: ${code} is ${failureCode}`,
+    arrange(bank, reference) {
       bank.failWith({ code: 'card_declined', decline_code: code, message: 'No.' });
       bank.move(reference, 'complete unpaid requires_payment_method');
     },
@@ -41,25 +41,25 @@ const failed = failures.map(([code, failureCode]): Scene<Stripe> => {
   };
 });
 
-const always = (
-  what: string,
+const sameForBoth = (
+  name: string,
   state: string,
-  answer: Scene<Stripe>['verify'],
-  besides: (bank: Stripe, reference: string) => void = () => {},
-): Scene<Stripe> => ({
-  what,
-  play(bank, reference) {
+  expected: Case<Stripe>['verify'],
+  more: (bank: Stripe, reference: string) => void = () => {},
+): Case<Stripe> => ({
+  name,
+  arrange(bank, reference) {
     bank.failWith(null);
     bank.move(reference, state);
-    besides(bank, reference);
+    more(bank, reference);
   },
-  inquire: answer,
-  verify: answer,
+  inquire: expected,
+  verify: expected,
 });
 
-const refuses = (status: number, code: string): Scene<Stripe> => ({
-  what: `asking is refused: ${status}, ${code}`,
-  play(bank, reference) {
+const refuses = (status: number, code: string): Case<Stripe> => ({
+  name: `throws when the inquiry is refused with ${status}, ${code}`,
+  arrange(bank, reference) {
     const reply = { status, type: 'invalid_request_error', code };
     bank.refuse(reference, reply, reply);
   },
@@ -67,56 +67,64 @@ const refuses = (status: number, code: string): Scene<Stripe> => ({
   verify: 'no_answer',
 });
 
-const wires = (ours: [number, string], wire: number): Subject<Stripe>['wire'][number] => [
+const toPair = (ours: [number, string], wire: number): ProviderFixture<Stripe>['wire'][number] => [
   { amount: ours[0], currency: ours[1] },
   { amount: wire, currency: ours[1].toLowerCase() },
 ];
 
-export const stripe: Subject<Stripe> = {
+export const stripe: ProviderFixture<Stripe> = {
   driver: 'stripe',
   credentials: {
     sandbox: { secretKey: 'sk_test_0123456789abcdef', webhookSecrets: ['whsec_0123456789'] },
     live: { secretKey: 'sk_live_0123456789abcdef' },
   },
   money,
-  unknown: 'cs_test_nobodyknows',
+  unknown: 'cs_test_unknown',
   verifyWindowSeconds: null,
   start: (mode) => startStripe({ mode: mode === 'live' ? 'live' : 'test' }),
-  scenes: [
-    always('waiting: open', 'open unpaid', { state: 'waiting' }),
-    always('waiting: open, and a card was declined', 'open unpaid requires_payment_method', {
+  cases: [
+    sameForBoth('waiting: open', 'open unpaid', { state: 'waiting' }),
+    sameForBoth('waiting: open, and a card was declined', 'open unpaid requires_payment_method', {
       state: 'waiting',
     }),
     {
-      what: 'paid: complete and paid',
-      play: (bank, reference) => bank.pay(reference),
+      name: 'paid: complete and paid',
+      arrange: (bank, reference) => bank.pay(reference),
       inquire: paid,
       verify: paid,
     },
-    always('settling: complete and unpaid', 'complete unpaid processing', { state: 'processing' }),
-    always('settling, then paid', 'complete unpaid processing', paid, (bank, reference) =>
+    sameForBoth('processing: complete and unpaid', 'complete unpaid processing', {
+      state: 'processing',
+    }),
+    sameForBoth('processing, then paid', 'complete unpaid processing', paid, (bank, reference) =>
       bank.move(reference, 'complete paid succeeded'),
     ),
-    always('expired', 'expired unpaid', { state: 'expired' }),
-    always('failed later without a code', 'complete unpaid requires_payment_method', {
-      state: 'failed',
-      failureCode: 'payment_not_completed',
-      code: null,
-    }),
-    always('failed later: given up', 'complete unpaid canceled', {
-      state: 'failed',
-      failureCode: 'payment_not_completed',
-    }),
-    always(
-      'failed later with one code alone, and no message',
+    sameForBoth('expired', 'expired unpaid', { state: 'expired' }),
+    sameForBoth(
+      'failed after the return, without a code',
       'complete unpaid requires_payment_method',
       {
-        ...{ state: 'failed', failureCode: 'authentication_failed', message: null },
+        state: 'failed',
+        failureCode: 'payment_not_completed',
+        code: null,
+      },
+    ),
+    sameForBoth('failed after the return: canceled', 'complete unpaid canceled', {
+      state: 'failed',
+      failureCode: 'payment_not_completed',
+    }),
+    sameForBoth(
+      'failed after the return, with `code` only and no message',
+      'complete unpaid requires_payment_method',
+      {
+        state: 'failed',
+        failureCode: 'authentication_failed',
+        message: null,
         code: 'payment_intent_authentication_failure',
       },
       (bank) => bank.failWith({ code: 'payment_intent_authentication_failure' }),
     ),
-    always(
+    sameForBoth(
       'refunded',
       'complete paid succeeded',
       { state: 'failed', failureCode: 'payment_reversed' },
@@ -126,13 +134,13 @@ export const stripe: Subject<Stripe> = {
       },
     ),
     ...failed,
-    always('a status that nobody told us of', 'half paid succeeded', 'no_answer'),
-    always('paid, but still open', 'open paid succeeded', 'no_answer'),
-    always('paid, but by nothing', 'complete paid', 'no_answer'),
-    always('nothing to be paid', 'complete no_payment_required', 'no_answer'),
+    sameForBoth('throws for an undocumented status', 'half paid succeeded', 'no_answer'),
+    sameForBoth('throws when it is paid and still open', 'open paid succeeded', 'no_answer'),
+    sameForBoth('throws when it is paid without a payment intent', 'complete paid', 'no_answer'),
+    sameForBoth('throws when no payment is required', 'complete no_payment_required', 'no_answer'),
     {
-      what: 'FS-08: another amount than ours is told as it is',
-      play(bank, reference) {
+      name: 'returns another amount',
+      arrange(bank, reference) {
         bank.pay(reference);
         const entry = bank.book.get(reference);
         if (entry) entry.amount = 100;
@@ -141,8 +149,8 @@ export const stripe: Subject<Stripe> = {
       verify: { state: 'paid', amount: 100, currency: 'EUR' },
     },
     {
-      what: 'FS-08: another currency than ours is told as it is',
-      play(bank, reference) {
+      name: 'returns another currency',
+      arrange(bank, reference) {
         bank.pay(reference);
         const entry = bank.book.get(reference);
         if (entry) entry.currency = 'jpy';
@@ -157,19 +165,19 @@ export const stripe: Subject<Stripe> = {
     refuses(400, 'something_new'),
   ],
   wire: [
-    wires([1_250, 'USD'], 1_250),
-    wires([1_250, 'EUR'], 1_250),
-    wires([500, 'JPY'], 500),
-    wires([15_000, 'KRW'], 15_000),
-    wires([1_250, 'KWD'], 1_250),
-    wires([1_250, 'BHD'], 1_250),
-    wires([1_250, 'TND'], 1_250),
-    wires([500, 'ISK'], 50_000),
-    wires([1_200, 'MGA'], 12),
-    wires([99_999_999, 'USD'], 99_999_999),
-    wires([999_999_999_999, 'IDR'], 999_999_999_999),
+    toPair([1_250, 'USD'], 1_250),
+    toPair([1_250, 'EUR'], 1_250),
+    toPair([500, 'JPY'], 500),
+    toPair([15_000, 'KRW'], 15_000),
+    toPair([1_250, 'KWD'], 1_250),
+    toPair([1_250, 'BHD'], 1_250),
+    toPair([1_250, 'TND'], 1_250),
+    toPair([500, 'ISK'], 50_000),
+    toPair([1_200, 'MGA'], 12),
+    toPair([99_999_999, 'USD'], 99_999_999),
+    toPair([999_999_999_999, 'IDR'], 999_999_999_999),
   ],
-  refused: [
+  rejected: [
     [{ amount: 49, currency: 'USD' }, 'gateway_bounds'],
     [{ amount: 3_000_000_000, currency: 'USD' }, 'gateway_bounds'],
     [{ amount: 100_000_000, currency: 'HUF' }, 'gateway_bounds'],

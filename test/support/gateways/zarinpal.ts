@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Scene, Subject } from './subject.ts';
+import type { Case, ProviderFixture } from './fixture.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
 
 type Zarinpal = Awaited<ReturnType<typeof startZarinpal>>;
@@ -8,40 +8,41 @@ const merchantId = '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42';
 const money = { amount: 150_000, currency: 'IRR' };
 const paid = { state: 'paid', ...money } as const;
 
-const moves = (state: string) => (bank: Zarinpal, reference: string) => bank.move(reference, state);
+const movesTo = (state: string) => (bank: Zarinpal, reference: string) =>
+  bank.move(reference, state);
 
-/** A verification that is refused by this code, once, although the money is there. */
+/** A paid payment, about which one call is refused with this code. */
 const refuses =
   (name: string, ...codes: number[]) =>
-  (verify: Scene<Zarinpal>['verify']): Scene<Zarinpal>[] =>
+  (verify: Case<Zarinpal>['verify']): Case<Zarinpal>[] =>
     codes.map((code) => ({
-      what: `${name} is refused: ${code}`,
-      play(bank, reference) {
+      name: `${name} is refused with ${code}`,
+      arrange(bank, reference) {
         bank.pay(reference);
-        // Once for each question that is asked.
+        // One refusal for `inquire` and one for `verify`.
         bank.refuse(name, ...(name === 'inquiry' ? [code, code] : [code]));
       },
       inquire: name === 'inquiry' ? 'no_answer' : { state: 'processing' },
       verify,
     }));
 
-export const zarinpal: Subject<Zarinpal> = {
+export const zarinpal: ProviderFixture<Zarinpal> = {
   driver: 'zarinpal',
   credentials: { sandbox: { merchantId }, live: { merchantId } },
   money,
   unknown: `S${'9'.repeat(35)}`,
   verifyWindowSeconds: null,
   start: (mode) => startZarinpal({ prefix: mode === 'live' ? 'A' : 'S' }),
-  scenes: [
+  cases: [
     {
-      what: 'waiting: IN_BANK',
-      play() {},
+      name: 'waiting: IN_BANK',
+      arrange() {},
       inquire: { state: 'waiting' },
       verify: { state: 'waiting' },
     },
     {
-      what: 'paid, to be verified: PAID',
-      play: (bank, reference) => bank.pay(reference),
+      name: 'paid, not verified: PAID',
+      arrange: (bank, reference) => bank.pay(reference),
       inquire: { state: 'processing' },
       verify: {
         ...paid,
@@ -50,8 +51,8 @@ export const zarinpal: Subject<Zarinpal> = {
       },
     },
     {
-      what: 'FS-14: already verified, 101 with ref_id',
-      play(bank, reference) {
+      name: 'verified before: 101 with ref_id',
+      arrange(bank, reference) {
         bank.pay(reference);
         bank.move(reference, 'VERIFIED');
       },
@@ -59,8 +60,8 @@ export const zarinpal: Subject<Zarinpal> = {
       verify: { ...paid, cardPanMasked: '502229******1234' },
     },
     {
-      what: 'FS-14: already verified, 101 without ref_id',
-      play(bank, reference) {
+      name: 'verified before: 101 without ref_id',
+      arrange(bank, reference) {
         bank.pay(reference);
         bank.move(reference, 'VERIFIED');
         bank.forgetRefIdOnce();
@@ -69,26 +70,26 @@ export const zarinpal: Subject<Zarinpal> = {
       verify: { ...paid, trackingCode: null, cardPanMasked: '502229******1234' },
     },
     {
-      what: 'failed: NOK cannot be told from a cancel',
-      play: moves('FAILED'),
+      name: 'failed or cancelled, which ZarinPal does not tell apart: FAILED',
+      arrange: movesTo('FAILED'),
       inquire: { state: 'failed', failureCode: 'payment_not_completed', code: 'FAILED' },
       verify: { state: 'failed', failureCode: 'payment_not_completed' },
     },
     {
-      what: 'reversed before it was verified',
-      play: moves('REVERSED'),
+      name: 'reversed before the verification: REVERSED',
+      arrange: movesTo('REVERSED'),
       inquire: { state: 'failed', failureCode: 'payment_reversed' },
       verify: { state: 'failed', failureCode: 'payment_reversed' },
     },
     {
-      what: 'a state that nobody told us of',
-      play: moves('ON_HOLD'),
+      name: 'throws for an undocumented status',
+      arrange: movesTo('ON_HOLD'),
       inquire: 'no_answer',
       verify: 'no_answer',
     },
     {
-      what: 'FS-08: another amount than ours',
-      play(bank, reference) {
+      name: 'fails for another amount',
+      arrange(bank, reference) {
         bank.pay(reference);
         const entry = bank.book.get(reference);
         if (entry) entry.amount = 1_000;
@@ -96,11 +97,11 @@ export const zarinpal: Subject<Zarinpal> = {
       inquire: { state: 'processing' },
       verify: { state: 'failed', failureCode: 'amount_mismatch', code: '-50' },
     },
-    // The inquiry says that it is paid, and goes on saying so: that contradicts itself.
+    // −51, not paid, contradicts the inquiry, which still says paid.
     ...refuses('verify', -51)('no_answer'),
     {
-      what: 'verified, says the inquiry, and not paid, says the verification: −51',
-      play(bank, reference) {
+      name: 'throws when the inquiry says verified and the verification says not paid: −51',
+      arrange(bank, reference) {
         bank.pay(reference);
         bank.move(reference, 'VERIFIED');
         bank.refuse('verify', -51);
@@ -113,21 +114,21 @@ export const zarinpal: Subject<Zarinpal> = {
         ['FAILED', 'payment_not_completed'],
         ['REVERSED', 'payment_reversed'],
       ] as const
-    ).map(([state, failureCode]): Scene<Zarinpal> => ({
-      what: `${state} between inquiry and verification: −51, and the inquiry says it then`,
-      play(bank, reference) {
+    ).map(([state, failureCode]): Case<Zarinpal> => ({
+      name: `${state} between inquiry and verification: −51, and the next inquiry shows it`,
+      arrange(bank, reference) {
         bank.pay(reference);
         bank.moveBeforeNextVerify(reference, state);
       },
       inquire: { state: 'processing' },
       verify: { state: 'failed', failureCode, code: state },
     })),
-    // About our account, too many attempts, a fault over there: none of them is the payment's outcome.
+    // Refusals about our account, too many attempts, a fault of theirs: none is an outcome.
     ...refuses('verify', -10, -11, -12, -15, -52, -53, -54, -99)('no_answer'),
     ...refuses('inquiry', -10, -12, -52, -54)('no_answer'),
     {
-      what: 'a whole card number is not kept',
-      play(bank, reference) {
+      name: 'masks a whole card number',
+      arrange(bank, reference) {
         bank.pay(reference);
         const entry = bank.book.get(reference);
         if (entry) entry.card = '5022291234561234';
@@ -136,8 +137,8 @@ export const zarinpal: Subject<Zarinpal> = {
       verify: { ...paid, cardPanMasked: '502229******1234' },
     },
     {
-      what: 'a card number that shows other digits is not kept',
-      play(bank, reference) {
+      name: 'drops a card number that shows other digits',
+      arrange(bank, reference) {
         bank.pay(reference);
         const entry = bank.book.get(reference);
         if (entry) entry.card = '50222****12345';
@@ -153,7 +154,7 @@ export const zarinpal: Subject<Zarinpal> = {
       { amount: 1_000_000_000, currency: 'IRR' },
     ],
   ],
-  refused: [
+  rejected: [
     [{ amount: 1_000_000_001, currency: 'IRR' }, 'gateway_bounds'],
     [{ amount: 3_000_000_000, currency: 'IRR' }, 'gateway_bounds'],
     [{ amount: 1_250, currency: 'USD' }, 'gateway_currency'],
@@ -162,8 +163,8 @@ export const zarinpal: Subject<Zarinpal> = {
   ],
   hints: { paid: 'paid', unpaid: 'unpaid' },
   guards: [
-    ['a merchant that is no UUID', 'sandbox', { merchantId: 'not-a-merchant-id' }],
-    ['a credential too many', 'live', { merchantId, secretKey: 'sk_live_secret' }],
+    ['a merchant id that is not a UUID', 'sandbox', { merchantId: 'not-a-merchant-id' }],
+    ['an unknown credential', 'live', { merchantId, secretKey: 'sk_live_secret' }],
     ['no credentials', 'live', {}],
   ],
   paths: { open: /request/, inquire: /inquiry/, verify: /verify/ },

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../../contract/failure-codes.ts';
-import type { Scene, Subject } from './subject.ts';
-import { answersAboutAnother } from './scenes.ts';
+import type { Case, ProviderFixture } from './fixture.ts';
+import { otherPaymentCases } from './cases.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 
 type Zibal = Awaited<ReturnType<typeof startZibal>>;
@@ -25,22 +25,22 @@ const failures: [string, FailureCode][] = [
   ['21', 'merchant_configuration'],
 ];
 
-const failed = failures.map(([status, failureCode]): Scene<Zibal> => {
+const failed = failures.map(([status, failureCode]): Case<Zibal> => {
   const answer = { state: 'failed', failureCode, code: status, message: null } as const;
   return {
-    what: `failed: status ${status}, ${failureCode}`,
-    play: (bank, reference) => bank.move(reference, status),
+    name: `failed: status ${status}, ${failureCode}`,
+    arrange: (bank, reference) => bank.move(reference, status),
     inquire: answer,
     verify: answer,
   };
 });
 
 const refuses = (name: string, ...codes: number[]) =>
-  codes.map((code): Scene<Zibal> => ({
-    what: `${name} is refused: ${code}`,
-    play(bank, reference) {
+  codes.map((code): Case<Zibal> => ({
+    name: `throws when ${name} is refused with ${code}`,
+    arrange(bank, reference) {
       bank.pay(reference);
-      // Once for each question that is asked.
+      // One refusal for `inquire` and one for `verify`.
       bank.refuse(name, ...(name === 'inquiry' ? [code, code] : [code]));
     },
     inquire: name === 'inquiry' ? 'no_answer' : { state: 'processing' },
@@ -52,36 +52,36 @@ const alreadyVerified = (bank: Zibal, reference: string) => {
   bank.move(reference, '1');
 };
 
-export const zibal: Subject<Zibal> = {
+export const zibal: ProviderFixture<Zibal> = {
   driver: 'zibal',
   credentials: { sandbox: { merchant: 'zibal' }, live: { merchant: 'live-merchant' } },
   money,
   unknown: '4111111111',
-  // It goes back, after a time that is not stated.
+  // It goes back after a time that is not documented.
   verifyWindowSeconds: null,
   start: () => startZibal(),
-  scenes: [
+  cases: [
     {
-      what: 'waiting: −1',
-      play() {},
+      name: 'waiting: status −1',
+      arrange() {},
       inquire: { state: 'waiting' },
       verify: { state: 'waiting' },
     },
     {
-      what: 'paid, to be verified: 2',
-      play: (bank, reference) => bank.pay(reference),
+      name: 'paid, not verified: status 2',
+      arrange: (bank, reference) => bank.pay(reference),
       inquire: { state: 'processing' },
       verify: { ...paid, cardPanMasked: '502229******1234' },
     },
     {
-      what: 'FS-14: already verified: 1',
-      play: alreadyVerified,
+      name: 'verified before: status 1',
+      arrange: alreadyVerified,
       inquire: { ...paid, cardPanMasked: '502229******1234' },
       verify: { ...paid, cardPanMasked: '502229******1234' },
     },
     {
-      what: 'FS-14: verified by somebody else between inquiry and verification: 201, no number',
-      play(bank, reference) {
+      name: 'verified by another call between inquiry and verification: 201 without a number',
+      arrange(bank, reference) {
         bank.pay(reference);
         bank.verifyBeforeNextVerify(reference);
       },
@@ -89,21 +89,21 @@ export const zibal: Subject<Zibal> = {
       verify: { ...paid, cardPanMasked: '502229******1234' },
     },
     {
-      what: 'cancelled by the payer: 3',
-      play: (bank, reference) => bank.move(reference, '3'),
+      name: 'cancelled by the payer: status 3',
+      arrange: (bank, reference) => bank.move(reference, '3'),
       inquire: { state: 'cancelled' },
       verify: { state: 'cancelled' },
     },
     ...failed,
     {
-      what: 'a status that nobody told us of',
-      play: (bank, reference) => bank.move(reference, '99'),
+      name: 'throws for an undocumented status',
+      arrange: (bank, reference) => bank.move(reference, '99'),
       inquire: 'no_answer',
       verify: 'no_answer',
     },
     {
-      what: 'FS-08: another amount than ours is not taken',
-      play(bank, reference) {
+      name: 'does not verify another amount',
+      arrange(bank, reference) {
         bank.pay(reference);
         const entry = bank.book.get(reference);
         if (entry) entry.amount = 2_000;
@@ -112,8 +112,8 @@ export const zibal: Subject<Zibal> = {
       verify: { state: 'failed', failureCode: 'amount_mismatch', message: '2000 IRR' },
     },
     {
-      what: 'FS-08: another amount than ours, verified already, is told as it is',
-      play(bank, reference) {
+      name: 'returns another amount that was verified before',
+      arrange(bank, reference) {
         alreadyVerified(bank, reference);
         const entry = bank.book.get(reference);
         if (entry) entry.amount = 2_000;
@@ -121,10 +121,10 @@ export const zibal: Subject<Zibal> = {
       inquire: { state: 'paid', amount: 2_000, currency: 'IRR' },
       verify: { state: 'paid', amount: 2_000, currency: 'IRR' },
     },
-    ...answersAboutAnother<Zibal>(),
+    ...otherPaymentCases<Zibal>(),
     {
-      what: 'FS-14: already verified, and without a number',
-      play(bank, reference) {
+      name: 'verified before, without a number',
+      arrange(bank, reference) {
         alreadyVerified(bank, reference);
         bank.refNumberAs(() => null);
       },
@@ -132,8 +132,8 @@ export const zibal: Subject<Zibal> = {
       verify: { ...paid, trackingCode: null },
     },
     {
-      what: 'refNumber as a text',
-      play(bank, reference) {
+      name: 'refNumber as a text',
+      arrange(bank, reference) {
         bank.pay(reference);
         bank.refNumberAs(() => '000123456789012345678');
       },
@@ -141,8 +141,8 @@ export const zibal: Subject<Zibal> = {
       verify: { ...paid, trackingCode: '000123456789012345678' },
     },
     {
-      what: 'refNumber as a number',
-      play(bank, reference) {
+      name: 'refNumber as a number',
+      arrange(bank, reference) {
         bank.pay(reference);
         bank.refNumberAs(() => 123_456_789);
       },
@@ -154,16 +154,16 @@ export const zibal: Subject<Zibal> = {
         ['5', 'insufficient_funds'],
         ['18', 'payment_reversed'],
       ] as const
-    ).map(([state, failureCode]): Scene<Zibal> => ({
-      what: `status ${state} between inquiry and verification: 202, and the inquiry says it then`,
-      play(bank, reference) {
+    ).map(([state, failureCode]): Case<Zibal> => ({
+      name: `status ${state} between inquiry and verification: 202, and the next inquiry shows it`,
+      arrange(bank, reference) {
         bank.pay(reference);
         bank.moveBeforeNextVerify(reference, state);
       },
       inquire: { state: 'processing' },
       verify: { state: 'failed', failureCode, code: state },
     })),
-    // Of 202, not paid, as well: the inquiry goes on saying that it is.
+    // 202, not paid, contradicts the inquiry, which still says paid.
     ...refuses('verify', 102, 103, 104, 115, 202, 203, 999),
     ...refuses('inquiry', 102, 115, 203, 999),
   ],
@@ -178,7 +178,7 @@ export const zibal: Subject<Zibal> = {
       { amount: 999_999_999_999, currency: 'IRR' },
     ],
   ],
-  refused: [
+  rejected: [
     [{ amount: 1_000, currency: 'IRR' }, 'gateway_bounds'],
     [{ amount: 1_250, currency: 'USD' }, 'gateway_currency'],
     [{ amount: 500, currency: 'JPY' }, 'gateway_currency'],

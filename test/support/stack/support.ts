@@ -105,6 +105,6 @@ export const portsOf = (connection: ConnectionFile) => ({
   POSTGRES_PORT: new URL(connection.database_url).port,
   TEMPORAL_PORT: connection.temporal_address.split(':')[1] ?? '',
   TEMPORAL_UI_PORT: new URL(connection.temporal_ui_url ?? '').port,
-  API_OPERATIONS_PORT: new URL(connection.api_operations_url).port,
-  WORKER_OPERATIONS_PORT: new URL(connection.worker_operations_url).port,
+  API_METRICS_PORT: new URL(connection.api_metrics_url).port,
+  WORKER_METRICS_PORT: new URL(connection.worker_metrics_url).port,
 });

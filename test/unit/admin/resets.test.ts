@@ -4,7 +4,7 @@ import { Refusal } from '../../../admin/change.ts';
 import { createResets } from '../../../admin/resets.ts';
 import { startRawServer } from '../../support/raw-server.ts';
 
-it('a Temporal that does not answer within 5 s: says so, and what to do', async () => {
+it('refuses when Temporal does not respond within 5 s, and says what to do', async () => {
   await using mute = await startRawServer(() => {});
   const connection = Connection.lazy({ address: new URL(mute.url).host });
   try {
@@ -14,7 +14,7 @@ it('a Temporal that does not answer within 5 s: says so, and what to do', async 
       .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Refusal);
     expect(String(refused)).toContain(
-      'Temporal did not reset the workflow, so nothing was changed: it did not answer within 5 seconds; try again when it does',
+      'Temporal could not reset the workflow, and nothing was changed: it did not respond within 5 seconds; try again later',
     );
     expect(performance.now() - began).toBeLessThan(8_000);
   } finally {

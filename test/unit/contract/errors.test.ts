@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { errors, PaymentError } from '../../../contract/errors.ts';
 
 describe('errors', () => {
-  it('answers every code of the contract with its status', () => {
+  it('has a fixed status for every code', () => {
     const byStatus = Object.entries(
       Object.groupBy(Object.entries(errors), ([, { status }]) => status),
     );
@@ -42,7 +42,7 @@ describe('PaymentError', () => {
     });
   });
 
-  it('says what its code means where it has no message of its own', () => {
+  it('has the meaning of its code as its message if it is given none', () => {
     const error = new PaymentError('NOT_FOUND', undefined, { details: { retry_after: 7 } });
     expect(error).toMatchObject({ message: errors.NOT_FOUND.meaning, details: { retry_after: 7 } });
   });

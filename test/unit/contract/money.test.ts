@@ -12,16 +12,16 @@ describe('currencyExponents', () => {
     ['CLF', 4],
     ['VED', 2],
     ['HUF', 2],
-  ])('gives ISO 4217 for %s: %i', (currency, exponent) => {
+  ])('has %s with the %i decimal places of ISO 4217', (currency, exponent) => {
     expect(currencyExponents.get(currency)).toBe(exponent);
   });
 
-  it('takes whole rials, as the Iranian gateways do', () => {
+  it('has no decimal places for IRR, as the Iranian gateways do', () => {
     expect(currencyExponents.get('IRR')).toBe(0);
   });
 
   it.each(['IRT', 'BGN', 'XXX', 'XTS', 'XAU', 'DEM', 'usd', '', '__proto__'])(
-    'does not know %j',
+    'does not have %j',
     (currency) => {
       expect(currencyExponents.has(currency)).toBe(false);
     },
@@ -31,7 +31,7 @@ describe('currencyExponents', () => {
   const cldrDiffers = new Set(
     'AFN ALL COP HUF IDR IQD KPW LAK LBP MGA MMK PKR SOS SYP YER'.split(' '),
   );
-  it('agrees with Intl wherever Intl follows ISO 4217', () => {
+  it('agrees with Intl where Intl follows ISO 4217', () => {
     const differing = [...currencyExponents].filter(([currency, exponent]) => {
       const format = new Intl.NumberFormat('en', { style: 'currency', currency });
       return (
@@ -41,7 +41,7 @@ describe('currencyExponents', () => {
     expect(differing).toEqual([]);
   });
 
-  it('knows every currency that Intl knows, but for retired ones and units that are no money', () => {
+  it('has every currency of Intl except retired ones and units that are not money', () => {
     const unknown = Intl.supportedValuesOf('currency').filter(
       (currency) => !currencyExponents.has(currency),
     );
@@ -49,18 +49,18 @@ describe('currencyExponents', () => {
   });
 });
 
-/** A list of its own making, from ISO's own table of 2024. */
-describe('currencyExponents, beside the package currency-codes', () => {
+// The package was generated from ISO's table of 2024.
+describe('currencyExponents compared with the package currency-codes', () => {
   const theirs = new Map(codes().map((currency) => [currency, code(currency)?.digits]));
 
-  it('differs in the rial alone', () => {
+  it('differs only in the rial', () => {
     const differing = [...currencyExponents].filter(
       ([currency, exponent]) => theirs.has(currency) && theirs.get(currency) !== exponent,
     );
     expect(differing).toEqual([['IRR', 0]]);
   });
 
-  it('has what came after it, and not what was retired or is no money', () => {
+  it('has newer currencies, and neither retired ones nor units that are not money', () => {
     const ours = [...currencyExponents.keys()];
     expect(ours.filter((currency) => !theirs.has(currency))).toEqual(['XAD', 'XCG']);
     const missing = [...theirs.keys()].filter((currency) => !currencyExponents.has(currency));
@@ -80,11 +80,11 @@ describe('formatMoney', () => {
     [150_000, 'IRR', '150,000 IRR'],
     [999_999_999_999, 'EUR', '9,999,999,999.99 EUR'],
     [12_345_678, 'CLF', '1,234.5678 CLF'],
-  ])('writes %i %s for people as %s', (amount, currency, text) => {
+  ])('formats %i %s as %s', (amount, currency, text) => {
     expect(formatMoney({ amount, currency })).toBe(text);
   });
 
-  it('loses no digit of any amount', () => {
+  it('keeps every digit of every amount', () => {
     const anyCurrency = fc.constantFrom(...currencyExponents.keys());
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), anyCurrency, (amount, currency) => {

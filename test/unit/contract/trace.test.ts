@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { traceIdOf } from '../../../contract/trace.ts';
+import { parseTraceId } from '../../../contract/trace.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const valid = `00-${traceId}-b7ad6b7169203331-01`;
 
-it('reads the trace id of a valid traceparent, also of later versions', () => {
+it('parses the trace id of a valid traceparent, also of later versions', () => {
   for (const header of [valid, valid.replace(/^00/, 'cc'), `${valid.replace(/^00/, 'cc')}-more`])
-    expect(traceIdOf(header), header).toBe(traceId);
+    expect(parseTraceId(header), header).toBe(traceId);
 });
 
 it.each([
@@ -25,6 +25,6 @@ it.each([
   ` ${valid}`,
   // Two headers of the name, as Node joins them.
   `${valid}, ${valid}`,
-])('ignores what is not one: %j', (header) => {
-  expect(traceIdOf(header)).toBeUndefined();
+])('ignores an invalid traceparent: %j', (header) => {
+  expect(parseTraceId(header)).toBeUndefined();
 });

@@ -57,6 +57,6 @@ it('and the runbook tells how they, logs and readiness are had with Compose', ()
   );
   expect(known).toEqual(['admin', 'api', 'worker-payments', 'worker-webhooks', 'api']);
   for (const name of known) expect(services).toHaveProperty(name);
-  expect(table).toContain(`:${services['api']?.environment?.['OPERATIONS_PORT']}/readyz`);
-  expect(table).toContain(`at ${services['worker-payments']?.environment?.['OPERATIONS_PORT']}`);
+  expect(table).toContain(`:${services['api']?.environment?.['METRICS_PORT']}/readyz`);
+  expect(table).toContain(`at ${services['worker-payments']?.environment?.['METRICS_PORT']}`);
 });

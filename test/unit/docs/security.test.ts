@@ -20,9 +20,8 @@ it('the pages name tests that are there', () => {
 it('the threat model tells the limits that are kept', () => {
   const page = readProjectFile('docs/security.md');
   for (const words of [
-    `${limits.bodyKb} KB; `,
-    `${limits.headKb} KB, ${limits.headLines} lines and ${limits.headSeconds} s for a head, ${limits.requestSeconds} s for a request, ${limits.takenSeconds} s to take an answer`,
-    `${limits.unanswered} unanswered on a connection`,
+    `${limits.requestBodyKb} KB; `,
+    `${limits.requestHeadKb} KB, ${limits.requestHeaders} lines and ${limits.requestHeadSeconds} s for a head, ${limits.requestSeconds} s for a request, ${limits.responseIdleSeconds} s to take an answer`,
   ])
     expect(page).toContain(words);
 });

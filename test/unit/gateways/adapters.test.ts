@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { MockAgent } from 'undici';
 import { expect, it } from 'vitest';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { Account } from '../../../gateways/gateway.ts';
-import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
-import { adapterOf, aPayment } from '../../support/gateways/subject.ts';
+import { adapterOf, aPayment } from '../../support/gateways/fixture.ts';
 
 const payment = { ...aPayment({ amount: 5_000, currency: 'EUR' }), reference: 'x' };
 const account = { kind: 'sandbox', credentials: { secretKey: 'sk_test_1' } } as const;
@@ -12,22 +12,25 @@ const otherRing = createSecretBox({
   currentId: 'k2',
   keys: new Map([['k2', randomBytes(32)]]),
 });
-const noJson = { open: () => 'sk_test_1' };
+const notJson = { open: () => 'sk_test_1' };
 
 it.each([
-  ['a key that is missing here', 'stripe', otherRing, 'SECRETS_KEY holds no key named'],
-  ['what was sealed is no JSON', 'stripe', noJson, 'The credentials of account cannot be read'],
+  ['a missing key', 'stripe', otherRing, 'SECRETS_KEY holds no key named'],
+  ['credentials that are not JSON', 'stripe', notJson, 'The credentials of account cannot be read'],
   ['a driver of another version', 'newer', undefined, 'There is no gateway driver named newer'],
-])('%s ends no payment: it is as if the gateway were silent', async (_what, driver, box, says) => {
-  const adapter = adapterOf(driver, account, box ? { openedBy: box } : {});
-  for (const call of [adapter.open, adapter.verify, adapter.inquire]) {
-    const error: unknown = await call(payment).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(GatewayUnavailable);
-    expect(error).not.toBeInstanceOf(AccountProblem);
-    expect(String(error)).toContain(says);
-    expect(String(error)).not.toContain('sk_test');
-  }
-});
+])(
+  'throws GatewayUnavailable for %s, so that no payment ends',
+  async (_name, driver, box, text) => {
+    const adapter = adapterOf(driver, account, box ? { openWith: box } : {});
+    for (const call of [adapter.open, adapter.verify, adapter.inquire]) {
+      const error: unknown = await call(payment).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(GatewayUnavailable);
+      expect(error).not.toBeInstanceOf(AccountProblem);
+      expect(String(error)).toContain(text);
+      expect(String(error)).not.toContain('sk_test');
+    }
+  },
+);
 
 const host = {
   test: 'https://sandbox.zarinpal.com',
@@ -48,7 +51,7 @@ type Case = [
   Account['kind'],
   credentials: object,
   at: string,
-  answer: object,
+  response: object,
   page: string,
 ];
 
@@ -62,15 +65,15 @@ it.each<Case>([
   ['stripe', 'sandbox', { secretKey: 'sk_test_0123' }, host.stripe, session('test'), page],
   ['stripe', 'live', { secretKey: 'sk_live_0123' }, host.stripe, session('live'), page],
 ])(
-  "%s, %s: asks the provider's own host where no other is set, and sends the payer there",
-  async (driver, kind, credentials, at, answer, end) => {
+  "%s, %s: calls the provider's own host by default, and redirects the payer there",
+  async (driver, kind, credentials, at, response, end) => {
     const agent = new MockAgent();
     agent.disableNetConnect();
     agent
       .get(at)
       .intercept({ path: () => true, method: 'POST' })
-      .reply(200, answer);
-    const adapter = adapterOf(driver, { kind, credentials }, { through: agent });
+      .reply(200, response);
+    const adapter = adapterOf(driver, { kind, credentials }, { sendWith: agent });
     const currency = driver === 'stripe' ? 'EUR' : 'IRR';
     const opening = await adapter.open(aPayment({ amount: 150_000, currency }));
     if (opening.result !== 'opened') throw new Error(`${opening.message}`);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
-import { aPayment } from '../../support/gateways/subject.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import { aPayment } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { payping } from '../../support/gateways/payping.ts';
 
 const { provider, adapter, opened, callsOf } = aProvider(payping);
 
 describe('payping', () => {
-  it('opens in tomans, reversible, with its token in a header alone', async () => {
+  it('opens in tomans, reversible, with its token in a header', async () => {
     const payment = aPayment(payping.money);
     let opening: unknown;
     const [call] = await callsOf(async () => {
@@ -23,7 +23,7 @@ describe('payping', () => {
       isReversible: true,
     });
     const [reference] = [...provider().book.keys()].slice(-1);
-    // Its documented page, not whatever address the answer holds.
+    // The documented page, not the URL in the response.
     const url = `${provider().url}/v3/pay/start/${reference}`;
     expect(opening).toEqual({ result: 'opened', reference, redirect: { method: 'GET', url } });
   });
@@ -32,7 +32,7 @@ describe('payping', () => {
     ...[101, 102, 103, 104, 105, 107, 111, 112, 113, 137, 164, 165].map((code) => [400, code]),
     [401, 0],
     [403, 0],
-  ])('is refused at opening: %i, code %i', async (status, code) => {
+  ])('returns the refusal of an opening: %i, code %i', async (status, code) => {
     provider().refuse('', { status, code });
     expect(await adapter().open(aPayment(payping.money))).toEqual({
       result: 'refused',
@@ -42,7 +42,7 @@ describe('payping', () => {
   });
 
   it.each([401, 403])(
-    'is refused at opening by %i alone, whatever stands in it',
+    'returns the refusal of an opening by %i, whatever its body is',
     async (status) => {
       provider().refuse('', { status, code: 'empty' });
       const opening = await adapter().open(aPayment(payping.money));
@@ -52,19 +52,19 @@ describe('payping', () => {
 
   it.each([
     ['a success of another kind', 201, 0],
-    ['a twin', 409, 104],
-    ['what passes', 400, 106],
-    ['what passes', 400, 114],
-    ['what is in no document', 400, 999],
-    ['what is in no document', 422, 0],
-    ['no problem of its own', 404, null],
-    ['no problem of its own', 400, null],
-  ])('is not refused at opening by %s: %i, code %o', async (_what, status, code) => {
+    ['a concurrent request', 409, 104],
+    ['a temporary problem', 400, 106],
+    ['a temporary problem', 400, 114],
+    ['an undocumented code', 400, 999],
+    ['an undocumented status', 422, 0],
+    ['the problem of a proxy', 404, null],
+    ['the problem of a proxy', 400, null],
+  ])('throws when opening ends with %s: %i, code %o', async (_name, status, code) => {
     provider().refuse('', { status, code });
     await expect(adapter().open(aPayment(payping.money))).rejects.toThrow(GatewayUnavailable);
   });
 
-  it('FS-05: verifies by the number of the report, without any return', async () => {
+  it('verifies with the number of the report, without a return', async () => {
     const payment = await opened();
     provider().pay(payment.reference);
     const calls = await callsOf(() => adapter().verify(payment));
@@ -80,10 +80,10 @@ describe('payping', () => {
     });
   });
 
-  it('is settling until it is paid', async () => {
+  it('stays processing until the verification succeeds', async () => {
     const payment = await opened();
     provider().pay(payment.reference);
-    provider().settling.push(202, 502);
+    provider().verifyStatuses.push(202, 502);
     const states = [1, 2, 3].map(() => async () => (await adapter().verify(payment)).state);
     expect(await states[0]?.()).toBe('processing');
     expect(await states[1]?.()).toBe('processing');
@@ -92,23 +92,25 @@ describe('payping', () => {
   });
 
   it.each([
-    ['in capitals', (name: string) => name.charAt(0).toUpperCase() + name.slice(1)],
-    ['in small letters', (name: string) => name.toLowerCase()],
-  ])('FS-14: reads its fields also where it spells them %s', async (_how, spelling) => {
+    ['capitalised', (name: string) => name.charAt(0).toUpperCase() + name.slice(1)],
+    ['in lower case', (name: string) => name.toLowerCase()],
+  ])('reads fields that are spelled %s', async (_name, spelling) => {
     provider().spellAs(spelling);
     try {
       const payment = await opened();
       provider().pay(payment.reference);
       const { trackingCode } = provider().book.get(payment.reference)!;
       expect(await adapter().verify(payment)).toMatchObject({
-        ...{ state: 'paid', trackingCode, cardPanMasked: '502229******1234' },
+        state: 'paid',
+        trackingCode,
+        cardPanMasked: '502229******1234',
       });
     } finally {
       provider().spellAs((name) => name);
     }
   });
 
-  it('reads a report without what it may leave out', async () => {
+  it('reads a report without its optional fields', async () => {
     const payment = await opened();
     provider().spellAs((name) => (/^(amount|paymentStatus)$/.test(name) ? name : `another${name}`));
     try {
@@ -118,7 +120,7 @@ describe('payping', () => {
     }
   });
 
-  it('FS-21: reverses once, and is refused what cannot be reversed', async () => {
+  it('reverses once, and returns the refusal of another reversal', async () => {
     const payment = await opened();
     expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: null });
     provider().pay(payment.reference);
@@ -134,7 +136,7 @@ describe('payping', () => {
     ['202', 202, null],
     ['code 155', 400, 155],
     ['code 156', 409, 156],
-  ])('FS-21: is not refused a reversal that is under way: %s', async (_what, status, code) => {
+  ])('throws while a reversal is in progress: %s', async (_name, status, code) => {
     const payment = await opened();
     provider().pay(payment.reference);
     await adapter().verify(payment);

@@ -1,9 +1,9 @@
 import Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { Account } from '../../../gateways/gateway.ts';
-import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
-import { driverOf } from '../../../gateways/registry.ts';
-import { aPayment, returnUrl } from '../../support/gateways/subject.ts';
+import { findDriver } from '../../../gateways/registry.ts';
+import { aPayment, returnUrl } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
 
@@ -12,7 +12,7 @@ const keyOf = (call: { headers: Record<string, unknown> } | undefined) =>
   String(call?.headers['idempotency-key']);
 
 describe('stripe', () => {
-  it('opens a session as the documentation has it', async () => {
+  it('opens a session with the documented fields', async () => {
     const payment = aPayment(stripe.money);
     const [call] = await callsOf(() => adapter().open(payment));
     expect(call).toMatchObject({ method: 'POST', path: '/v1/checkout/sessions' });
@@ -26,8 +26,8 @@ describe('stripe', () => {
       'line_items[0][price_data][currency]': 'eur',
       'line_items[0][price_data][unit_amount]': '1250',
       'line_items[0][price_data][product_data][name]': 'Two tickets',
-      success_url: `${returnUrl}?says=paid`,
-      cancel_url: `${returnUrl}?says=cancelled`,
+      success_url: `${returnUrl}?result=paid`,
+      cancel_url: `${returnUrl}?result=cancelled`,
       client_reference_id: payment.id,
       'metadata[payment_id]': payment.id,
       'payment_intent_data[metadata][payment_id]': payment.id,
@@ -35,7 +35,7 @@ describe('stripe', () => {
     });
   });
 
-  it('asks everything in the version whose shapes the library declares', async () => {
+  it('sends the API version of the library with every call', async () => {
     const calls = await callsOf(async () => {
       const paid = await opened();
       provider().pay(paid.reference);
@@ -48,7 +48,7 @@ describe('stripe', () => {
     expect(new Set(versions)).toEqual(new Set([Stripe.API_VERSION]));
   });
 
-  it('opens one session, however often it opens a payment', async () => {
+  it('opens one session per payment, also when a response is lost', async () => {
     const payment = aPayment(stripe.money);
     const at = new Date();
     const open = () => adapter(() => at).open(payment);
@@ -60,7 +60,7 @@ describe('stripe', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('opens a session again a minute after an error, which Stripe repeats under its key', async () => {
+  it('uses another idempotency key a minute after an error', async () => {
     const payment = aPayment(stripe.money);
     const at = new Date();
     const open = (afterMs: number) => adapter(() => new Date(at.getTime() + afterMs)).open(payment);
@@ -70,12 +70,12 @@ describe('stripe', () => {
   });
 
   it.each([
-    // Stripe's page lives 30 minutes to 24 hours; ours from one minute on.
+    // Stripe's sessions live 30 minutes to 24 hours, our payments from one minute on.
     [60, 60 + 31 * 60],
     [1_800, 1_800 + 31 * 60],
     [3_600, 3_600],
     [86_400, 86_400 - 60],
-  ])('takes a payment of %i s, whose page lives %i s', async (seconds, lives) => {
+  ])('opens a session of %i s for %i s', async (seconds, lives) => {
     const at = new Date(Math.ceil(Date.now() / 60_000) * 60_000);
     const payment = {
       ...aPayment(stripe.money),
@@ -88,7 +88,7 @@ describe('stripe', () => {
     });
     const [first, second] = calls.map(({ form }) => Number(form.get('expires_at')));
     expect(first).toBe(at.getTime() / 1000 + lives);
-    // A repetition that differs has another key, which Stripe would refuse otherwise.
+    // A repeated call that differs needs another key: Stripe rejects a key with another request.
     if (first !== second) expect(keyOf(calls[0])).not.toBe(keyOf(calls[1]));
     else expect(keyOf(calls[0])).toBe(keyOf(calls[1]));
   });
@@ -97,7 +97,7 @@ describe('stripe', () => {
     [400, 'invalid_request_error', 'amount_too_small'],
     [401, 'invalid_request_error', 'api_key_expired'],
     [403, 'invalid_request_error', 'account_closed'],
-  ])('is refused at opening: %i %s %s', async (status, type, code) => {
+  ])('returns the refusal of an opening: %i %s %s', async (status, type, code) => {
     provider().refuse('sessions', { status, type, code });
     expect(await adapter().open(aPayment(stripe.money))).toEqual({
       result: 'refused',
@@ -106,7 +106,7 @@ describe('stripe', () => {
     });
   });
 
-  it('is refused at opening without a code: its type is kept', async () => {
+  it('returns the type of a refusal that has no code', async () => {
     provider().refuse('sessions', { status: 401, type: 'invalid_request_error' });
     const opening = await adapter().open(aPayment(stripe.money));
     expect(opening).toMatchObject({ result: 'refused', code: 'invalid_request_error' });
@@ -115,12 +115,12 @@ describe('stripe', () => {
   it.each([
     [409, 'invalid_request_error'],
     [400, 'idempotency_error'],
-  ])('is not refused by a twin: %i %s', async (status, type) => {
-    provider().refuse('sessions', { status, type, code: 'twin' });
+  ])('throws when a request with the same key is running: %i %s', async (status, type) => {
+    provider().refuse('sessions', { status, type, code: 'concurrent' });
     await expect(adapter().open(aPayment(stripe.money))).rejects.toThrow(GatewayUnavailable);
   });
 
-  it('FS-17: expires what is open; what is not is refused, and to be read again', async () => {
+  it('expires an open session, and returns false for any other', async () => {
     const [open, paid, expired] = [await opened(), await opened(), await opened()];
     provider().pay(paid.reference);
     provider().move(expired.reference, 'expired unpaid');
@@ -134,7 +134,7 @@ describe('stripe', () => {
     await expect(adapter().expire?.(await opened())).rejects.toThrow(GatewayUnavailable);
   });
 
-  it('FS-21: refunds once, under one key a minute, and is refused what was never paid', async () => {
+  it('refunds once, with one key a minute, and refuses an unpaid session', async () => {
     const payment = await opened();
     const at = new Date();
     const reverse = () => adapter(() => at).reverse?.(payment);
@@ -156,7 +156,7 @@ describe('stripe', () => {
     ['requires_action', 'reversed'],
     ['failed', 'refused'],
     ['canceled', 'refused'],
-  ])('FS-21: a refund that is %s is %s', async (status, result) => {
+  ])('returns for a refund that is %s: %s', async (status, result) => {
     const payment = await opened();
     provider().pay(payment.reference);
     provider().refundsAre(status);
@@ -167,7 +167,7 @@ describe('stripe', () => {
     }
   });
 
-  it('FS-08: believes nothing that is said of another session', async () => {
+  it('throws for a response about another session', async () => {
     const [payment, other] = [await opened(), await opened()];
     provider().pay(payment.reference);
     provider().mistakeFor(other.reference);
@@ -178,7 +178,7 @@ describe('stripe', () => {
     }
   });
 
-  it('FS-21: refunds a minute after an error, which Stripe repeats under its key, and never twice', async () => {
+  it('refunds with another key a minute after an error, and never twice', async () => {
     const payment = await opened();
     provider().pay(payment.reference);
     const at = new Date();
@@ -188,14 +188,15 @@ describe('stripe', () => {
     await expect(reverse(0)).rejects.toThrow(GatewayUnavailable);
     expect(await reverse(60_000)).toEqual({ result: 'reversed' });
     expect(await reverse(120_000)).toMatchObject({
-      ...{ result: 'refused', code: 'charge_already_refunded' },
+      result: 'refused',
+      code: 'charge_already_refunded',
     });
     expect(provider().book.get(payment.reference)).toMatchObject({ reversed: 1 });
   });
 });
 
 describe('stripe, test and live', () => {
-  it('opens and believes nothing that is live in a sandbox account, nor the other way round', async () => {
+  it('rejects live sessions in a sandbox account', async () => {
     const payment = await opened();
     provider().pay(payment.reference);
     provider().setLivemode(true);
@@ -240,59 +241,59 @@ describe('stripe, notifications', () => {
       kind: 'sandbox',
       credentials: { ...credentials, ...secrets },
     };
-    return driverOf('stripe')?.parseNotification?.(
+    return findDriver('stripe')?.parseNotification?.(
       { header, body: Buffer.from(payload) },
       account as Account,
       new Date(),
     );
   };
-  const news = { result: 'news', reference: 'cs_test_abc1', paymentId: 'PAY_1' };
+  const changed = { result: 'changed', reference: 'cs_test_abc1', paymentId: 'PAY_1' };
 
   it.each(['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'])(
-    "believes what Stripe's own library has signed: %s",
+    "accepts a signature of Stripe's own library: %s",
     (name) => {
-      expect(parse(JSON.stringify(anEvent({ type: `checkout.session.${name}` })))).toEqual(news);
+      expect(parse(JSON.stringify(anEvent({ type: `checkout.session.${name}` })))).toEqual(changed);
     },
   );
 
-  it('takes any of several signatures, as while a secret is replaced', () => {
+  it('accepts any of several signatures, e.g. during a rotation', () => {
     const payload = JSON.stringify(anEvent());
     const [time, right] = sign(payload).split(',');
-    expect(parse(payload, `${time},v1=${'0'.repeat(64)},${right},v0=x`)).toEqual(news);
+    expect(parse(payload, `${time},v1=${'0'.repeat(64)},${right},v0=x`)).toEqual(changed);
   });
 
   it.each([
-    ['none', () => ''],
-    ['of another secret', (text: string) => sign(text, { secret: 'whsec_another_one' })],
-    ['of other bytes', (text: string) => sign(`${text} `)],
+    ['no signature', () => ''],
+    ['another secret', (text: string) => sign(text, { secret: 'whsec_another_one' })],
+    ['other bytes', (text: string) => sign(`${text} `)],
     ['too old', (text: string) => sign(text, { timestamp: Math.floor(Date.now() / 1000) - 310 })],
     ['too new', (text: string) => sign(text, { timestamp: Math.floor(Date.now() / 1000) + 310 })],
-    ['without a time', (text: string) => sign(text).replace(/^t=\d+,/, '')],
-    ['of a scheme that is not v1', (text: string) => sign(text).replace('v1=', 'v0=')],
-    ['cut short', (text: string) => sign(text).slice(0, -2)],
-    ['of nonsense', () => 't=1e9,v1=zz,,=,v1'],
-  ])('FS-32: refuses a signature: %s', (_what, signature) => {
+    ['no time', (text: string) => sign(text).replace(/^t=\d+,/, '')],
+    ['another scheme than v1', (text: string) => sign(text).replace('v1=', 'v0=')],
+    ['a part of a signature', (text: string) => sign(text).slice(0, -2)],
+    ['nonsense', () => 't=1e9,v1=zz,,=,v1'],
+  ])('rejects: %s', (_name, signature) => {
     const payload = JSON.stringify(anEvent());
-    expect(parse(payload, signature(payload))).toEqual({ result: 'refused' });
+    expect(parse(payload, signature(payload))).toEqual({ result: 'rejected' });
   });
 
   it.each([
     ['another kind of event', anEvent({ type: 'charge.refunded' })],
     ['a live event in a sandbox account', anEvent({ livemode: true })],
     ['a live session', anEvent({ data: { object: { id: 'cs_live_abc1' } } })],
-    ['something without a session', anEvent({ data: { object: {} } })],
-    ['something that is no event', { hello: 'world' }],
-  ])('has nothing to say about %s', (_what, event) => {
-    expect(parse(JSON.stringify(event))).toEqual({ result: 'irrelevant' });
+    ['an event without a session', anEvent({ data: { object: {} } })],
+    ['a body that is not an event', { hello: 'world' }],
+  ])('ignores %s', (_name, event) => {
+    expect(parse(JSON.stringify(event))).toEqual({ result: 'ignored' });
   });
 
-  it('has nothing to say about signed nonsense', () => {
-    expect(parse('{')).toEqual({ result: 'irrelevant' });
+  it('ignores a signed body that is not JSON', () => {
+    expect(parse('{')).toEqual({ result: 'ignored' });
   });
 
-  it('believes nobody where no secret is set', () => {
+  it('rejects every signature without a configured secret', () => {
     const payload = JSON.stringify(anEvent());
     const without = { webhookSecrets: [] };
-    expect(parse(payload, sign(payload), without)).toEqual({ result: 'refused' });
+    expect(parse(payload, sign(payload), without)).toEqual({ result: 'rejected' });
   });
 });

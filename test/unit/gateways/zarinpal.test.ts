@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AccountProblem, GatewayUnavailable } from '../../../gateways/gateway.ts';
-import { adapterOf, aPayment } from '../../support/gateways/subject.ts';
+import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
+import { adapterOf, aPayment } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
 
@@ -8,7 +8,7 @@ const testAuthority = 'S'.padEnd(36, '0');
 const { provider, adapter, opened, callsOf } = aProvider(zarinpal);
 
 describe('zarinpal', () => {
-  it('opens with its own merchant, in rials, and without automatic verification', async () => {
+  it('opens in rials with the merchant id, without automatic verification', async () => {
     const payment = aPayment(zarinpal.money);
     const [call] = await callsOf(() => adapter().open(payment));
     expect(call).toMatchObject({ method: 'POST', path: '/pg/v4/payment/request.json' });
@@ -24,7 +24,7 @@ describe('zarinpal', () => {
     });
   });
 
-  it('sends the payer to the page of the authority', async () => {
+  it('redirects the payer to the page of the authority', async () => {
     const opening = await adapter().open(aPayment(zarinpal.money));
     expect(opening).toMatchObject({ result: 'opened' });
     if (opening.result !== 'opened') return;
@@ -33,7 +33,7 @@ describe('zarinpal', () => {
   });
 
   it.each([-9, -10, -11, -13, -14, -15, -19, -30, -41])(
-    'is refused at opening: %i',
+    'returns the refusal of an opening: %i',
     async (code) => {
       provider().refuse('request', code);
       expect(await adapter().open(aPayment(zarinpal.money))).toEqual({
@@ -45,14 +45,14 @@ describe('zarinpal', () => {
   );
 
   it.each([1, -8, -12, -42, -50, -52, -99, -999])(
-    'is not refused at opening by what passes, or is in no document: %i',
+    'throws for a temporary or undocumented refusal of an opening: %i',
     async (code) => {
       provider().refuse('request', code);
       await expect(adapter().open(aPayment(zarinpal.money))).rejects.toThrow(GatewayUnavailable);
     },
   );
 
-  it.each([[], {}, '', null])('is refused with its data empty in any way: %j', async (data) => {
+  it.each([[], {}, '', null])('accepts a refusal with the empty data %j', async (data) => {
     provider().replyOnce('request', { data, errors: { code: -11 } });
     const opening = await adapter().open(aPayment(zarinpal.money));
     expect(opening).toEqual({ result: 'refused', code: '-11', message: null });
@@ -66,16 +66,16 @@ describe('zarinpal', () => {
     ['verify', { data: { code: 100, ref_id: 201 }, errors: { code: -50 } }],
     ['reverse', { data: { code: 101 }, errors: [] }],
     ['unVerified', { data: { code: 101, authorities: [] }, errors: [] }],
-  ] as const)('takes no other words for yes or no: %s, %j', async (name, body) => {
+  ] as const)('throws for an undocumented response of %s: %j', async (name, body) => {
     const payment = await opened();
     provider().pay(payment.reference);
     provider().replyOnce(name, body);
     const { open, verify, reverse, listUnverified } = adapter();
-    const ask = { request: open, verify, reverse, unVerified: listUnverified }[name];
-    await expect(ask?.(payment)).rejects.toThrow(GatewayUnavailable);
+    const call = { request: open, verify, reverse, unVerified: listUnverified }[name];
+    await expect(call?.(payment)).rejects.toThrow(GatewayUnavailable);
   });
 
-  it('is paid also where no card is told', async () => {
+  it('is paid without a card number', async () => {
     const payment = await opened();
     provider().pay(payment.reference);
     provider().replyOnce('verify', { data: { code: 100, ref_id: 201 } });
@@ -83,7 +83,7 @@ describe('zarinpal', () => {
     expect(verified).toMatchObject({ state: 'paid', trackingCode: '201', cardPanMasked: null });
   });
 
-  it('asks before it verifies, and verifies nothing that is not paid', async () => {
+  it('inquires before it verifies, and does not verify an unpaid payment', async () => {
     const payment = await opened();
     const pathsOf = async () =>
       (await callsOf(() => adapter().verify(payment))).map(({ path }) => path.split('/').at(-1));
@@ -92,7 +92,7 @@ describe('zarinpal', () => {
     expect(await pathsOf()).toEqual(['inquiry.json', 'verify.json']);
   });
 
-  it('FS-21: reverses once, and is refused what cannot be reversed', async () => {
+  it('reverses once, and returns the refusal of another reversal', async () => {
     const payment = await opened();
     expect(await adapter().reverse?.(payment)).toMatchObject({ result: 'refused', code: '-61' });
     provider().pay(payment.reference);
@@ -106,7 +106,7 @@ describe('zarinpal', () => {
     expect(provider().book.get(payment.reference)).toMatchObject({ charged: 1, reversed: 1 });
   });
 
-  it('FS-21: does not know whether it reversed when the answer is lost, and an inquiry says it', async () => {
+  it('throws when the response to a reversal is lost, and the inquiry shows the reversal', async () => {
     const payment = await opened();
     provider().pay(payment.reference);
     await adapter().verify(payment);
@@ -116,7 +116,7 @@ describe('zarinpal', () => {
     expect(provider().book.get(payment.reference)).toMatchObject({ reversed: 1 });
   });
 
-  it('FS-05: lists what is paid and not verified, and says when there may be more', async () => {
+  it('lists paid payments that are not verified, up to 100', async () => {
     const [paid, open, verified] = [await opened(), await opened(), await opened()];
     for (const { reference } of [paid, verified]) provider().pay(reference);
     await adapter().verify(verified);
@@ -133,16 +133,16 @@ describe('zarinpal', () => {
     expect(longer?.references).toHaveLength(100);
   });
 
-  it('lists nothing where that is refused', async () => {
+  it('throws when the list is refused', async () => {
     provider().refuse('unVerified', -10);
     await expect(adapter().listUnverified?.()).rejects.toThrow(GatewayUnavailable);
   });
 });
 
-describe('zarinpal, of which an account has the wrong kind', () => {
+describe('zarinpal, test and live', () => {
   const live = aProvider(zarinpal, 'live');
 
-  it('opens nothing whose authority is of the other kind', async () => {
+  it('refuses an authority of the other kind', async () => {
     const credentials = { ...zarinpal.credentials.sandbox, baseUrl: live.provider().url };
     const wrong = adapterOf('zarinpal', { kind: 'sandbox', credentials });
     expect(await wrong.open(aPayment(zarinpal.money))).toMatchObject({
@@ -151,7 +151,7 @@ describe('zarinpal, of which an account has the wrong kind', () => {
     });
   });
 
-  it('opens live authorities in a live account, and asks about no test ones', async () => {
+  it('opens live authorities in a live account, and sends no test ones', async () => {
     const payment = await live.opened();
     expect(payment.reference).toMatch(/^A/);
     const test = { ...payment, reference: payment.reference.replace('A', 'S') };

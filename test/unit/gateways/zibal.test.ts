@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayUnavailable } from '../../../gateways/gateway.ts';
-import { hintOf } from '../../../gateways/registry.ts';
-import { aPayment } from '../../support/gateways/subject.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import { parseReturn } from '../../../gateways/registry.ts';
+import { aPayment } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { zibal } from '../../support/gateways/zibal.ts';
 
 const { provider, adapter, opened, callsOf } = aProvider(zibal);
 
 describe('zibal', () => {
-  it('opens in rials, with our id for its order, and sends the payer to its page', async () => {
+  it('opens in rials with our payment id, and redirects to its page', async () => {
     const payment = aPayment({ amount: 3_000_000_000, currency: 'IRR' });
     let opening: unknown;
     const [call] = await callsOf(async () => {
@@ -28,7 +28,7 @@ describe('zibal', () => {
   });
 
   it.each([102, 103, 104, 105, 106, 111, 112, 113, 115])(
-    'is refused at opening: %i',
+    'returns the refusal of an opening: %i',
     async (code) => {
       provider().refuse('request', code);
       expect(await adapter().open(aPayment(zibal.money))).toEqual({
@@ -40,29 +40,29 @@ describe('zibal', () => {
   );
 
   it.each([-1, 0, 101, 116, 201, 999])(
-    'is not refused at opening by what is in no document: %i',
+    'throws for an undocumented refusal of an opening: %i',
     async (code) => {
       provider().refuse('request', code);
       await expect(adapter().open(aPayment(zibal.money))).rejects.toThrow(GatewayUnavailable);
     },
   );
 
-  it('verifies nothing that is not paid, and asks about a number as a number', async () => {
+  it('does not verify an unpaid payment, and sends the reference as a number', async () => {
     const payment = await opened();
     const calls = await callsOf(() => adapter().verify(payment));
     expect(calls.map(({ path }) => path)).toEqual(['/v1/inquiry']);
     expect(calls[0]?.json['trackId']).toBe(Number(payment.reference));
   });
 
-  it('tells a payer who cancelled by the return already, as a hint', async () => {
+  it('reads a cancel from the return as a hint', async () => {
     const payment = await opened();
     provider().move(payment.reference, '3');
     const { url } = provider().back(payment.reference);
-    expect(hintOf('zibal', new URL(url).searchParams)).toBe('cancelled');
+    expect(parseReturn('zibal', new URL(url).searchParams)).toBe('cancelled');
     expect(await adapter().verify(payment)).toEqual({ state: 'cancelled' });
   });
 
-  it('offers no reversal: its refund is another API with another credential', () => {
+  it('has no reversal: its refund is another API with another credential', () => {
     expect(adapter().reverse).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ const keys = new Map([
 const box = createSecretBox({ currentId: 'new', keys });
 const secret = 'whsec_سلام-very-secret';
 
-const messageOf = (action: () => unknown): string => {
+const errorMessage = (action: () => unknown): string => {
   try {
     return `no error but ${String(action())}`;
   } catch (error) {
@@ -18,7 +18,7 @@ const messageOf = (action: () => unknown): string => {
 };
 
 describe('a sealed secret', () => {
-  it('opens for its owner, and never looks the same twice', () => {
+  it('opens for its owner, and differs each time it is sealed', () => {
     const sealed = box.seal(secret, 'shop');
     expect(box.open(sealed, 'shop')).toBe(secret);
     expect(box.seal(secret, 'shop')).not.toBe(sealed);
@@ -29,14 +29,14 @@ describe('a sealed secret', () => {
     expect(() => box.open(box.seal(secret, 'shop'), 'other')).toThrow('unable to authenticate');
   });
 
-  it('does not open when any byte of it was altered, or the end is missing', () => {
+  it('does not open when a byte is altered or the end is missing', () => {
     const [version, key, encoded = ''] = box.seal(secret, 'shop').split('.');
     const bytes = Buffer.from(encoded, 'base64url');
     const written = (altered: Uint8Array) =>
       `${version}.${key}.${Buffer.from(altered).toString('base64url')}`;
     for (const [index] of bytes.entries()) {
       const altered = Uint8Array.from(bytes);
-      altered[index]! ^= 1; // It is there: the index is one of its own.
+      altered[index]! ^= 1; // The index is one of its own.
       expect(() => box.open(written(altered), 'shop'), `byte ${index}`).toThrow(Error);
       expect(() => box.open(written(bytes.subarray(0, index)), 'shop'), `${index} bytes`).toThrow(
         Error,
@@ -53,14 +53,14 @@ describe('a sealed secret', () => {
     }
   });
 
-  it('names the key that is missing, and an unknown version', () => {
+  it('names a missing key or an unknown version in the error', () => {
     const [, , encoded = ''] = box.seal(secret, 'shop').split('.');
     expect(() => box.open(`v1.gone.${encoded}`, 'shop')).toThrow('no key named gone');
     expect(() => box.open(`v2.new.${encoded}`, 'shop')).toThrow('unknown version');
     expect(() => createSecretBox({ currentId: 'gone', keys }).seal(secret, 'shop')).toThrow('gone');
   });
 
-  it('survives a rotation of the key for as long as the old key is in the ring', () => {
+  it('opens after a key rotation while the old key is in the ring', () => {
     const sealed = createSecretBox({ currentId: 'old', keys }).seal(secret, 'shop');
     expect(box.open(sealed, 'shop')).toBe(secret);
     const rotated = new Map([...keys].filter(([id]) => id === 'new'));
@@ -68,14 +68,14 @@ describe('a sealed secret', () => {
     expect(() => later.open(sealed, 'shop')).toThrow('no key named old');
   });
 
-  it('FS-52: is in no error text, neither open nor sealed', () => {
+  it('is in no error message, neither open nor sealed', () => {
     const sealed = box.seal(secret, 'shop');
     const encoded = sealed.split('.')[2] ?? '';
     for (const text of [
-      messageOf(() => box.open(sealed, 'other')),
-      messageOf(() => box.open(sealed.replace('.new.', '.gone.'), 'shop')),
-      messageOf(() => box.open(sealed.replace('v1.', 'v9.'), 'shop')),
-      messageOf(() => box.open(encoded, 'shop')),
+      errorMessage(() => box.open(sealed, 'other')),
+      errorMessage(() => box.open(sealed.replace('.new.', '.gone.'), 'shop')),
+      errorMessage(() => box.open(sealed.replace('v1.', 'v9.'), 'shop')),
+      errorMessage(() => box.open(encoded, 'shop')),
     ]) {
       expect(text).toMatch(/^Error/);
       expect(text).not.toContain(secret);
@@ -85,7 +85,7 @@ describe('a sealed secret', () => {
 });
 
 describe('randomSecret', () => {
-  it('is 43 characters of base62, every one as likely', () => {
+  it('is 43 characters of base62 with equal probabilities', () => {
     const drawn = Array.from({ length: 2_000 }, randomSecret);
     const counts = new Map<string, number>();
     for (const text of drawn) {
@@ -93,7 +93,7 @@ describe('randomSecret', () => {
       for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
     }
     expect(counts.size).toBe(62);
-    // 86,000 draws: each about 1,387 times; without the cut at 248 the first eight come 1,680 times.
+    // 86,000 draws: each about 1,387 times. Without the cut at 248 the first eight occur 1,680 times.
     expect(Math.max(...counts.values())).toBeLessThan(1_387 + 6 * 37);
     expect(new Set(drawn).size).toBe(2_000);
   });

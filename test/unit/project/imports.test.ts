@@ -7,9 +7,9 @@ const service =
   'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin stack demo';
 
 /**
- * What a folder or file may import of ours, besides its own folder. All rows that match a file add up; a
- * file without a row fails. `value`: imports that remain after types are stripped. `type`: what may
- * besides be imported by `import type`. `file#name,name` allows these names alone.
+ * The project's own modules that a folder or file may import, besides its own folder. All rows that match a
+ * file add up; a file without a row fails. `value` lists imports that remain after types are stripped,
+ * `type` further ones for `import type`. `file#name,name` allows only these names.
  */
 const rules: Record<string, { value?: string; type?: string }> = {
   contract: {},
@@ -18,10 +18,10 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'environment.ts': { value: 'process.ts#SetupError' },
   'process.ts': {},
   postgres: { value: 'contract' },
-  'postgres/main.ts': { value: 'config.ts process.ts' },
+  'postgres/main.ts': { value: 'config.ts process.ts telemetry/log.ts' },
   temporal: {
-    value: 'contract process.ts#logContext,currentTrace,withinTrace',
-    type: 'workflows activities process.ts',
+    value: 'contract telemetry/log.ts',
+    type: 'workflows activities',
   },
   telemetry: {
     value: 'contract process.ts#listen postgres/driver',
@@ -29,31 +29,29 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   gateways: { value: 'contract' },
   'gateways/sandbox.ts': { value: 'postgres/sandbox-payments.ts' },
-  webhooks: { value: 'contract gateways/dns.ts', type: 'postgres' },
+  webhooks: { value: 'contract' },
   activities: {
     value: 'contract postgres gateways webhooks temporal/messages.ts temporal/failure-types.ts',
-    type: 'process.ts temporal',
+    type: 'telemetry/log.ts temporal',
   },
   workflows: {
     value: 'contract temporal/messages.ts temporal/failure-types.ts',
     type: 'activities',
   },
   api: {
-    value: 'contract postgres gateways temporal process.ts#logContext,currentTrace,withinTrace',
-    type: 'workflows process.ts telemetry/metrics.ts',
+    value: 'contract postgres gateways temporal telemetry/log.ts',
+    type: 'workflows telemetry/metrics.ts',
   },
   'api/main.ts': { value: 'config.ts process.ts telemetry' },
   worker: {
-    value:
-      'contract postgres gateways webhooks activities temporal process.ts#logContext,withinTrace',
-    type: 'process.ts telemetry/metrics.ts',
+    value: 'contract postgres gateways webhooks activities temporal telemetry/log.ts',
+    type: 'telemetry/metrics.ts',
   },
   'worker/main.ts': { value: 'config.ts process.ts telemetry' },
-  'worker/setup-namespace.ts': { value: 'config.ts process.ts' },
+  'worker/setup-namespace.ts': { value: 'config.ts process.ts telemetry/log.ts' },
   'worker/replay-open.ts': { value: 'config.ts process.ts' },
   admin: {
     value: 'contract postgres temporal webhooks process.ts#SetupError',
-    type: 'process.ts',
   },
   'admin/main.ts': { value: 'config.ts process.ts gateways/adapters.ts' },
   stack: { value: 'config.ts process.ts postgres contract temporal' },
@@ -65,15 +63,17 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   docs: { value: service },
   test: { value: `${service} docs chaos tools` },
-  'vitest.config.ts': { value: 'test/support/closing-line.ts test/support/every-answer.ts' },
+  'vitest.config.ts': {
+    value: 'test/support/closing-line.ts test/support/every-declared-response.ts',
+  },
 };
 
-/** What runs in Temporal's workflow sandbox may load these packages, and no Node module. */
+/** The packages that workflows may load. Temporal's workflow sandbox has no Node modules. */
 const workflowPackages = /^@temporalio\/(workflow|common)$/;
 
 interface Import {
   from: string;
-  ours: boolean;
+  isOurs: boolean;
   names: string[];
 }
 
@@ -82,7 +82,7 @@ const importsIn = (file: string, code: string): Import[] =>
     ...code.matchAll(/(?:^(?:import|export)\b([^'";]*)from|\bimport\b\s*\(?)\s*['"]([^'"]+)['"]/gm),
   ].map(([, clause = '', from = '']) => ({
     from: from.startsWith('.') ? posix.join(posix.dirname(file), from) : from,
-    ours: from.startsWith('.'),
+    isOurs: from.startsWith('.'),
     names: clause.replaceAll(/ as \w+/g, '').match(/\w+(?=\s*[,}])/g) ?? ['*'],
   }));
 
@@ -93,15 +93,15 @@ const values = new Map(
 );
 
 const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
-const allows = (allowed: string[], file: string, { from, ours, names }: Import) =>
-  !ours ||
+const allows = (allowed: string[], file: string, { from, isOurs, names }: Import) =>
+  !isOurs ||
   (file.includes('/') && isIn(from, file.slice(0, file.indexOf('/')))) ||
   allowed.some((place) => {
     const [path = '', only] = place.split('#');
     return isIn(from, path) && (!only || names.every((each) => only.split(',').includes(each)));
   });
 
-it('imports of ours follow the rules of the house', () => {
+it('folders import only the folders that the rules allow', () => {
   const broken = files.flatMap((file) => {
     const rows = Object.keys(rules).filter((place) => isIn(file, place));
     if (rows.length === 0) return [`${file} has no rule`];
@@ -124,25 +124,25 @@ it('imports of ours follow the rules of the house', () => {
   expect(broken).toEqual([]);
 });
 
-/** All that comes along where these files are loaded: ours, and the packages and modules of others. */
-const reachedFrom = (start: readonly string[]) => {
+/** Lists the packages and Node modules that are loaded with these files, directly or not. */
+const findLoads = (start: readonly string[]) => {
   const reached = new Set(start);
   const loads: { file: string; from: string }[] = [];
   for (const file of reached)
-    for (const { from, ours } of values.get(file) ?? [])
-      if (ours) reached.add(from);
+    for (const { from, isOurs } of values.get(file) ?? [])
+      if (isOurs) reached.add(from);
       else loads.push({ file, from });
   return loads;
 };
 
-it('workflows load nothing that Temporal cannot replay or that makes their bundle heavy', () => {
-  const loads = reachedFrom(files.filter((path) => path.startsWith('workflows/')));
+it('workflows load only packages that Temporal can replay and that keep the bundle small', () => {
+  const loads = findLoads(files.filter((path) => path.startsWith('workflows/')));
   expect(loads.length).toBeGreaterThan(0);
   expect(loads.filter(({ from }) => !workflowPackages.test(from))).toEqual([]);
 });
 
-it('the API calls neither gateways nor receivers: it loads nothing to call them with', () => {
-  const loads = reachedFrom(['api/main.ts']);
+it('the API loads no HTTP client, because it calls neither gateways nor webhook receivers', () => {
+  const loads = findLoads(['api/main.ts']);
   expect(loads.map(({ from }) => from)).toContain('koa');
   expect(loads.filter(({ from }) => from === 'undici')).toEqual([]);
 });

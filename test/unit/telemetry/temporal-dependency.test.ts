@@ -3,13 +3,13 @@ import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
-import { connectClient } from '../../../temporal/client.ts';
-import { temporalDependency } from '../../../telemetry/temporal-dependency.ts';
 import { openMetricsPort } from '../../../telemetry/port.ts';
+import { temporalDependency } from '../../../telemetry/temporal-dependency.ts';
+import { connectClient } from '../../../temporal/client.ts';
 import { answerCall, emptyMessage } from '../../support/grpc.ts';
 
-/** One that leaves its first call unanswered, on a connection that works. */
-const anEngine = async (): Promise<string> => {
+/** A fake Temporal that never responds to the first call, on a working connection. */
+const startTemporal = async (): Promise<string> => {
   let calls = 0;
   const server = createServer().on('stream', (stream) => {
     calls += 1;
@@ -22,17 +22,17 @@ const anEngine = async (): Promise<string> => {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`; // A string only for pipes.
 };
 
-it('asks the engine again after a call that was never answered', async () => {
-  const connectionOptions = { address: await anEngine() };
+it('checks Temporal again after a call that never ended', async () => {
+  const connectionOptions = { address: await startTemporal() };
   const client = connectClient({ connectionOptions, namespace: 'default' });
   onTestFinished(() => client.connection.close());
-  const operations = await openMetricsPort({
-    config: { OPERATIONS_HOST: '127.0.0.1', OPERATIONS_PORT: 0 },
+  const metricsPort = await openMetricsPort({
+    config: { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 },
     registry: new Registry(),
-    dependencies: { temporal: temporalDependency(client, { needed: true }) },
+    dependencies: { temporal: temporalDependency(client, { required: true }) },
   });
-  onTestFinished(() => operations.close());
-  const ready = async () => (await fetch(`http://127.0.0.1:${operations.port}/readyz`)).status;
+  onTestFinished(() => metricsPort.close());
+  const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort.port}/readyz`)).status;
   expect(await ready()).toBe(503);
   await expect.poll(ready, { timeout: 15_000 }).toBe(200);
 });

@@ -1,4 +1,3 @@
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,15 +9,14 @@ import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import type { WebhookRequest } from '../../../webhooks/request.ts';
 import { attempt } from '../../support/attempt.ts';
 import { AttemptError } from '../../../webhooks/failure.ts';
-import { createResolver } from '../../../webhooks/resolver.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-/** A receiver on loopback that every stubbed dial ends at, whatever address it was handed. */
-const aSink = async () => {
+/** A receiver on loopback. The test's `dial` connects to it instead of the address it gets. */
+const startSink = async () => {
   const requests: string[] = [];
   let held: (() => Promise<void>) | undefined;
   const server = createServer((req, res) => {
@@ -29,7 +27,7 @@ const aSink = async () => {
       .resume()
       .on('end', () => void (wait?.() ?? Promise.resolve()).then(() => res.writeHead(204).end()));
   });
-  /** The next request is answered only when it is released. */
+  /** Delays the response to the next request until `release`. */
   const hold = () => {
     const received = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -52,7 +50,7 @@ interface Options {
   sinkPort?: number;
 }
 
-const aSender = ({ resolve, allowLoopback = false, sinkPort = 9 }: Options) => {
+const createSender = ({ resolve, allowLoopback = false, sinkPort = 9 }: Options) => {
   const dialled: DialRequest[] = [];
   const dial = (request: DialRequest): Socket => {
     dialled.push(request);
@@ -70,31 +68,31 @@ const aSender = ({ resolve, allowLoopback = false, sinkPort = 9 }: Options) => {
   return { dialled, send };
 };
 
-describe('the guarded connector', () => {
-  it('FS-39: dials only what was vetted when the name is bound anew after the check', async () => {
-    const { port, requests } = await aSink();
+describe('createWebhookDispatcher', () => {
+  it('dials only the addresses that it checked, and checks them at every connection', async () => {
+    const { port, requests } = await startSink();
     const answers = [['93.184.216.34'], ['127.0.0.1']];
-    const { dialled, send } = aSender({
+    const { dialled, send } = createSender({
       sinkPort: port,
       resolve: async () => answers.shift() ?? [],
     });
     expect(await send('http://receiver.example/hook')).toMatchObject({ responseStatus: 204 });
     expect(dialled).toMatchObject([{ addresses: ['93.184.216.34'] }]);
     expect(requests).toEqual(['receiver.example']);
-    // Another port is another connection, for which the name is asked again.
+    // Another port needs another connection, which resolves the name again.
     expect(await send('http://receiver.example:81/hook')).toMatchObject({ errorClass: 'blocked' });
     expect(dialled).toHaveLength(1);
   });
 
-  it('keeps a connection to a vetted address for the next webhook', async () => {
-    const { port } = await aSink();
-    const { dialled, send } = aSender({
+  it('reuses a connection for the next webhook', async () => {
+    const { port } = await startSink();
+    const { dialled, send } = createSender({
       sinkPort: port,
       resolve: async () => ['93.184.216.34'],
     });
     for (let webhook = 0; webhook < 5; webhook += 1) {
       await send('http://receiver.example/hook');
-      // The pool takes a connection back after the answer has been read.
+      // The connection is free only after the response has ended.
       await setImmediate();
     }
     expect(dialled).toHaveLength(1);
@@ -107,8 +105,8 @@ describe('the guarded connector', () => {
     [['93.184.216.34', '64:ff9b::7f00:1']],
     [['169.254.169.254']],
     [['not an address']],
-  ])('refuses a name when one of its addresses is denied: %j', async (addresses) => {
-    const { dialled, send } = aSender({ resolve: async () => addresses });
+  ])('blocks a name when one of its addresses is denied: %j', async (addresses) => {
+    const { dialled, send } = createSender({ resolve: async () => addresses });
     const result = await send('https://receiver.example/');
     expect(result).toMatchObject({ errorClass: 'blocked', responseStatus: null });
     for (const address of addresses) expect(result.error).not.toContain(address);
@@ -116,20 +114,29 @@ describe('the guarded connector', () => {
   });
 
   it.each([
-    ...['https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/'],
-    ...['https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/'],
-    ...['https://10.0.0.1/', 'https://169.254.169.254/', 'https://[fd00:ec2::254]/'],
-    ...['https://localhost/', 'https://0/', 'https://１２７.０.０.１/'],
-  ])('FS-41: refuses the literal %s before anything is dialled', async (url) => {
-    const { dialled, send } = aSender({
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://10.0.0.1/',
+    'https://169.254.169.254/',
+    'https://[fd00:ec2::254]/',
+    'https://localhost/',
+    'https://0/',
+    'https://１２７.０.０.１/',
+  ])('blocks the literal address %s without dialling', async (url) => {
+    const { dialled, send } = createSender({
       resolve: () => Promise.reject(new Error('a literal is not looked up')),
     });
     expect(await send(url)).toMatchObject({ errorClass: 'blocked' });
     expect(dialled).toEqual([]);
   });
 
-  it('hands all vetted addresses of both families over, with the name for the certificate', async () => {
-    const { dialled, send } = aSender({
+  it('dials all checked addresses of both families, with the name for the certificate', async () => {
+    const { dialled, send } = createSender({
       resolve: async () => ['93.184.216.34', '2606:4700::1111'],
     });
     await send('https://receiver.example./hook', { deadlineMs: 200 });
@@ -143,9 +150,9 @@ describe('the guarded connector', () => {
     ]);
   });
 
-  it('a setting allows this machine by literal and by name, without asking a name server', async () => {
-    const { port, requests } = await aSink();
-    const { dialled, send } = aSender({
+  it('connects to loopback by a setting, without a name server', async () => {
+    const { port, requests } = await startSink();
+    const { dialled, send } = createSender({
       allowLoopback: true,
       sinkPort: port,
       resolve: () => Promise.reject(new Error('localhost is not looked up')),
@@ -160,19 +167,19 @@ describe('the guarded connector', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('FS-39: keeps a connection for a minute, and asks for the name anew after it', async () => {
+  it('reuses a connection for a minute, and resolves the name again after it', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     cleanUps.push(() => vi.useRealTimers());
-    const { port, hold } = await aSink();
+    const { port, hold } = await startSink();
     const named = [['93.184.216.34'], ['93.184.216.35'], ['93.184.216.36']];
     const answers = named.values();
-    const { dialled, send } = aSender({
+    const { dialled, send } = createSender({
       sinkPort: port,
       resolve: async () => answers.next().value ?? [],
     });
     const url = 'http://receiver.example/';
     expect(await send(url)).toMatchObject({ responseStatus: 204 });
-    await setImmediate(); // The connection is free only after the answer was heard.
+    await setImmediate(); // The connection is free only after the response has ended.
     vi.advanceTimersByTime(59_000);
     expect(await send(url)).toMatchObject({ responseStatus: 204 });
     await setImmediate();
@@ -180,7 +187,7 @@ describe('the guarded connector', () => {
     vi.advanceTimersByTime(2_000);
     expect(await send(url)).toMatchObject({ responseStatus: 204 });
     await setImmediate();
-    // What is under way then comes to its end.
+    // A running attempt is not interrupted.
     const { received, release } = hold();
     const slow = send(url);
     await received;
@@ -191,8 +198,8 @@ describe('the guarded connector', () => {
     expect(dialled.map(({ addresses }) => addresses)).toEqual(named);
   });
 
-  it('pins the name for the real dial too, which tries one address after the other', async () => {
-    const { port } = await aSink();
+  it('tries the addresses one after the other, without resolving the name again', async () => {
+    const { port } = await startSink();
     const dispatcher = createWebhookDispatcher({
       allowLoopback: true,
       timeoutMs: 1_000,
@@ -203,8 +210,8 @@ describe('the guarded connector', () => {
     expect(result).toMatchObject({ responseStatus: 204 });
   });
 
-  it('FS-36: a name without address is a failed attempt of class dns', async () => {
-    const { send } = aSender({
+  it('fails with dns for a name without address', async () => {
+    const { send } = createSender({
       resolve: () =>
         Promise.reject(
           new AttemptError({ errorClass: 'dns', error: 'The host name has no address' }),
@@ -216,7 +223,7 @@ describe('the guarded connector', () => {
     });
   });
 
-  it('FS-48: a connection that is never made keeps none of the others waiting', async () => {
+  it('delays no attempt by a connection of another one that is never made', async () => {
     const dialled: DialRequest[] = [];
     const dispatcher = createWebhookDispatcher({
       allowLoopback: false,
@@ -231,68 +238,5 @@ describe('the guarded connector', () => {
     for (const result of await Promise.all(attempts))
       expect(result).toMatchObject({ errorClass: 'timeout' });
     expect(dialled).toHaveLength(5);
-  });
-});
-
-describe('the resolver', () => {
-  const aDeadNameServer = async () => {
-    const server = createSocket('udp4');
-    server.bind(0, '127.0.0.1');
-    await once(server, 'listening');
-    cleanUps.push(() => server.close());
-    return `127.0.0.1:${server.address().port}`;
-  };
-
-  it('a name server that is not there is no fault of the receiver', async () => {
-    const gone = await aDeadNameServer();
-    for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-    const resolve = createResolver({ budgetMs: 400, servers: [gone] });
-    const { send } = aSender({ resolve });
-    await expect(send('https://receiver.example/')).rejects.toThrow(
-      'cannot be asked: ECONNREFUSED',
-    );
-  });
-
-  it('FS-45: a name server that never answers costs its budget, and others nothing', async () => {
-    // Several: asking each of them, twice, would take longer than is allowed below.
-    const servers = await Promise.all(Array.from({ length: 12 }, aDeadNameServer));
-    const dead = createResolver({ budgetMs: 400, servers });
-    const began = performance.now();
-    const [stalled, ...others] = await Promise.all([
-      dead('a.example').then(
-        () => undefined,
-        (error: unknown) => ({ error, ms: performance.now() - began }),
-      ),
-      // Many at once: four of them would fill the system's own resolver.
-      ...Array.from({ length: 20 }, () => dead('b.example').catch(() => performance.now() - began)),
-    ]);
-    expect(stalled?.error).toMatchObject({ failure: { errorClass: 'dns' } });
-    for (const ms of [stalled?.ms, ...others]) {
-      expect(ms).toBeGreaterThan(200);
-      expect(ms).toBeLessThan(5_000);
-    }
-  });
-
-  it('FS-45: while name resolution of A hangs, B is delivered to without waiting for it', async () => {
-    const { port } = await aSink();
-    // Far longer than a machine stands still.
-    const longMs = 20_000;
-    const dead = createResolver({ budgetMs: longMs, servers: [await aDeadNameServer()] });
-    const { send } = aSender({
-      sinkPort: port,
-      resolve: (hostname) =>
-        hostname === 'a.example' ? dead(hostname) : Promise.resolve(['93.184.216.34']),
-    });
-    const stopping = new AbortController();
-    const waits = { deadlineMs: 2 * longMs, signal: stopping.signal };
-    let over = 0;
-    const stalled = Array.from({ length: 10 }, () =>
-      send('http://a.example/', waits).finally(() => (over += 1)),
-    );
-    expect(await send('http://b.example/', waits)).toMatchObject({ responseStatus: 204 });
-    expect(over).toBe(0);
-    const ends = Promise.allSettled(stalled);
-    stopping.abort();
-    for (const { status } of await ends) expect(status).toBe('rejected');
   });
 });

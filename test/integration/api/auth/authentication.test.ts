@@ -15,8 +15,8 @@ afterAll(() => service?.stop());
 
 const somewhere = '/api/v1/payments/PAY_01J00000000000000000000000';
 
-/** What both API processes answer to this token. */
-const answersTo = async (token: string) => {
+/** The responses of both API processes to this token. */
+const responsesTo = async (token: string) => {
   const answers = [service.url, secondUrl].map((url) =>
     createJourney({ url }, token).request('GET', somewhere),
   );
@@ -24,12 +24,13 @@ const answersTo = async (token: string) => {
 };
 const codeOf = (json: Record<string, unknown>) => (json['error'] as { code: string }).code;
 
-const known = [404, 'PAYMENT_NOT_FOUND'];
+/** An accepted token finds that the payment does not exist. */
+const accepted = [404, 'PAYMENT_NOT_FOUND'];
 const invalid = [401, 'INVALID_TOKEN'];
 const unauthenticated = [401, 'UNAUTHENTICATED'];
 
 describe('a bearer token', () => {
-  it('is asked for where it is missing, also where it comes in a query or a body', async () => {
+  it('is required in the Authorization header, and not accepted in a query or a body', async () => {
     const { token } = await service.anApplication();
     const { call } = createJourney(service, token);
     const json = { 'content-type': 'application/json' };
@@ -47,13 +48,15 @@ describe('a bearer token', () => {
       expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
       last = answer.headers.get('x-request-id') ?? 'none';
     }
-    await until('all is logged', () => service.api.lines.some((line) => line.includes(last)));
+    await until('the last request is logged', () =>
+      service.api.lines.some((line) => line.includes(last)),
+    );
     expect(service.api.lines.join('\n')).not.toContain(token);
   });
 
-  it('is refused when it is unknown, altered or no token at all', async () => {
+  it('is rejected when it is unknown, altered or malformed', async () => {
     const { token } = await service.anApplication();
-    expect(await answersTo(token)).toEqual([known, known]);
+    expect(await responsesTo(token)).toEqual([accepted, accepted]);
     for (const other of [
       `svc_test_${'a'.repeat(43)}`,
       token.replace('svc_test_', 'svc_live_'),
@@ -62,45 +65,45 @@ describe('a bearer token', () => {
       'PAY_01J00000000000000000000000',
       "' or 1=1 --",
     ])
-      expect(await answersTo(other.replaceAll(' ', '+')), other).toEqual([invalid, invalid]);
+      expect(await responsesTo(other.replaceAll(' ', '+')), other).toEqual([invalid, invalid]);
   });
 
-  it('is one of several that work side by side, until it is revoked: at once, everywhere', async () => {
+  it('works beside other tokens until it is revoked, which all processes notice at once', async () => {
     const { application, token } = await service.anApplication();
     const newer = await createTokens(service.sql).issue({ application, mode: 'test', name: 'new' });
-    expect(await answersTo(token)).toEqual([known, known]);
-    expect(await answersTo(newer)).toEqual([known, known]);
+    expect(await responsesTo(token)).toEqual([accepted, accepted]);
+    expect(await responsesTo(newer)).toEqual([accepted, accepted]);
     await service.sql`
       update tokens set revoked_at = now() where application = ${application} and name = 'test'`;
-    expect(await answersTo(token)).toEqual([invalid, invalid]);
-    expect(await answersTo(newer)).toEqual([known, known]);
+    expect(await responsesTo(token)).toEqual([invalid, invalid]);
+    expect(await responsesTo(newer)).toEqual([accepted, accepted]);
   });
 
-  it('ends with its expiry on the very next request', async () => {
+  it('expires with the very next request', async () => {
     const { application, token } = await service.anApplication();
     const expire = (by: string) => service.sql`
       update tokens set expires_at = now() + ${by}::interval where application = ${application}`;
     await expire('1 hour');
-    expect(await answersTo(token)).toEqual([known, known]);
+    expect(await responsesTo(token)).toEqual([accepted, accepted]);
     await expire('-1 second');
-    expect(await answersTo(token)).toEqual([invalid, invalid]);
+    expect(await responsesTo(token)).toEqual([invalid, invalid]);
   });
 
-  it('of a disabled application is refused on the very next request, until it is enabled', async () => {
+  it('of a disabled application is rejected on the very next request, until it is enabled', async () => {
     const { application, token } = await service.anApplication();
     const set = (status: string) =>
       service.sql`update applications set status = ${status} where slug = ${application}`;
-    expect(await answersTo(token)).toEqual([known, known]);
+    expect(await responsesTo(token)).toEqual([accepted, accepted]);
     await set('disabled');
     const disabled = [403, 'APPLICATION_DISABLED'];
-    expect(await answersTo(token)).toEqual([disabled, disabled]);
+    expect(await responsesTo(token)).toEqual([disabled, disabled]);
     await set('active');
-    expect(await answersTo(token)).toEqual([known, known]);
+    expect(await responsesTo(token)).toEqual([accepted, accepted]);
   });
 
-  it('is stored as its hash alone, and its last use to the minute', async () => {
+  it('is stored as a hash only, with its last use to the minute', async () => {
     const { application, token } = await service.anApplication();
-    await answersTo(token);
+    await responsesTo(token);
     const lastUse = async () => {
       const [row] = await service.sql<{ last_used_at: Date; whole: string }[]>`
         select last_used_at, t::text as whole from tokens t where application = ${application}`;
@@ -109,11 +112,11 @@ describe('a bearer token', () => {
     };
     const first = await lastUse();
     expect(first).toBeInstanceOf(Date);
-    await answersTo(token);
+    await responsesTo(token);
     expect(await lastUse()).toEqual(first);
   });
 
-  it('that fails is logged with its prefix alone', async () => {
+  it('that fails is logged with its prefix only', async () => {
     const wrong = `svc_live_${'Zz'.repeat(21)}Z`;
     await createJourney(service, wrong).request('GET', somewhere);
     const logged = (line: string) =>

@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-describe('GET /me', () => {
-  it('200: the listed facts in order, and nothing else', async () => {
+describe('GET /api/v1/me', () => {
+  it('returns the documented fields in order, and nothing else', async () => {
     const { application, token, secret } = await service.anApplication();
     const answer = await createJourney(service, token).request('GET', '/api/v1/me');
     expect(answer.status).toBe(200);
@@ -26,7 +26,7 @@ describe('GET /me', () => {
     for (const hidden of [token, secret]) expect(answer.text).not.toContain(hidden);
   });
 
-  it('200: says what holds now, for a live token and without a webhook URL too', async () => {
+  it('returns current settings, also for a live token and without a webhook URL', async () => {
     const { application, token } = await service.anApplication({ mode: 'live', webhookUrl: null });
     const live = { slug: 'account', driver: 'zarinpal', kind: 'live', credentials: null } as const;
     await createGateways(service.sql).insert(live);
@@ -40,10 +40,10 @@ describe('GET /me', () => {
     });
   });
 
-  it('401, 403: not for anybody else', async () => {
+  it('rejects an unknown token with 401 and a disabled application with 403', async () => {
     const { application, token } = await service.anApplication();
-    const nobody = createJourney(service, `svc_test_${'0'.repeat(43)}`);
-    expect(await nobody.request('GET', '/api/v1/me')).toMatchObject({ status: 401 });
+    const unknown = createJourney(service, `svc_test_${'0'.repeat(43)}`);
+    expect(await unknown.request('GET', '/api/v1/me')).toMatchObject({ status: 401 });
     await service.sql`update applications set status = 'disabled' where slug = ${application}`;
     const disabled = await createJourney(service, token).request('GET', '/api/v1/me');
     expect(disabled).toMatchObject({

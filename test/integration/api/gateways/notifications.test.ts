@@ -14,7 +14,7 @@ import { until } from '../../../support/until.ts';
 let service: Service;
 let stripe: StripeAccount;
 let journey: Journey;
-/** A payment whose payer stands before Stripe's page and has paid. */
+/** The gateway's reference of a payment that was sent to Stripe. */
 let reference: string;
 beforeAll(async () => {
   service = await startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1' } });
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 let sent = 0;
-/** Each test comes from another address, so that no limit of an address hides the rest. */
+/** Each test has another client address, because failures are limited by address. */
 let address = '';
 const newAddress = () => {
   sent += 1;
@@ -36,7 +36,7 @@ const newAddress = () => {
 };
 beforeEach(newAddress);
 
-/** All that were given. */
+/** The responses of all tests. */
 const allAnswers: Answer[] = [];
 const post = async (
   body: string | readonly string[],
@@ -56,13 +56,13 @@ const codeOf = ({ status, json }: Answer) => [
 ];
 const unsigned = [422, 'VALIDATION_FAILED'];
 
-describe('POST /gateways/{gateway}/notifications', () => {
-  it('200: what Stripe signed, without a body', async () => {
+describe('a notification', () => {
+  it('that Stripe has signed gets 200 without a body', async () => {
     const { body, headers } = noticeOf(reference);
     expect(await post(body, headers)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('200: signed news of a payment that is not known here, which is counted and logged', async () => {
+  it('about an unknown payment gets 200, and is counted and logged', async () => {
     const { body, headers } = noticeOf('cs_test_ofanotherservice');
     const name = 'payments_notifications_total';
     const counted = {
@@ -70,26 +70,31 @@ describe('POST /gateways/{gateway}/notifications', () => {
       part: 'api',
       labels: { gateway: 'stripe', payment: 'unknown' },
     } as const;
-    await createWatch(service.operations).grow([counted], async () => {
+    await createWatch(service.metricsUrls).grow([counted], async () => {
       expect(await post(body, headers)).toMatchObject({ status: 200 });
     });
     const line = await until('it is logged', () =>
-      service.api.lines.find((text) => text.includes('A gateway told news of an unknown payment')),
+      service.api.lines.find((text) =>
+        text.includes('A gateway reported news of an unknown payment'),
+      ),
     );
     expect(JSON.parse(line)).toMatchObject({ gateway: 'stripe', level: 30 });
   });
 
-  it.each(['{}', 'not JSON', ''])('200: signed, and no news: %j', async (text) => {
+  it.each(['{}', 'not JSON', ''])('that is signed but has no news gets 200: %j', async (text) => {
     expect(await post(text, signed(text))).toMatchObject({ status: 200 });
   });
 
   const now = Math.floor(Date.now() / 1000);
   it.each([
-    ['nobody', { body: noticeOf('cs_test_x').body, headers: {} }],
-    ['somebody else', noticeOf('cs_test_x', { secret: 'whsec_of_another_one' })],
-    ['other bytes', { ...noticeOf('cs_test_x'), headers: noticeOf('cs_test_y').headers }],
-    ['long ago, as in a replay', noticeOf('cs_test_x', { timestamp: now - 400 })],
-  ])('422: signed by %s, and nobody is asked about it', async (_, { body, headers }) => {
+    ['no one', { body: noticeOf('cs_test_x').body, headers: {} }],
+    ['another secret', noticeOf('cs_test_x', { secret: 'whsec_of_another_one' })],
+    [
+      'a signature of other bytes',
+      { ...noticeOf('cs_test_x'), headers: noticeOf('cs_test_y').headers },
+    ],
+    ['an old timestamp, like a replay', noticeOf('cs_test_x', { timestamp: now - 400 })],
+  ])('signed with %s gets 422, and the gateway is not asked', async (_, { body, headers }) => {
     const calls = stripe.calls.length;
     const answer = await post(body.replace('cs_test_x', reference), headers);
     expect(codeOf(answer)).toEqual(unsigned);
@@ -99,13 +104,13 @@ describe('POST /gateways/{gateway}/notifications', () => {
     expect(stripe.calls.length).toBe(calls);
   });
 
-  it('404: a gateway that is not there, and one that tells no news', async () => {
+  it('for an unknown gateway, or one without notifications, gets 404', async () => {
     const { body, headers } = noticeOf(reference);
     for (const gateway of ['nobody', 'sandbox', '%00', '%ff'])
       expect(codeOf(await post(body, headers, { gateway }))).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('413 and 415: more than 64 KB, also chunked, and what is compressed', async () => {
+  it('over 64 KB gets 413, and a compressed one 415', async () => {
     const large = 'x'.repeat(64 * 1024 + 1);
     for (const body of [large, [large, large]])
       expect(codeOf(await post(body, signed(large)))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -114,7 +119,7 @@ describe('POST /gateways/{gateway}/notifications', () => {
     expect(codeOf(answer)).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('429: after 20 of one address in a minute; what is signed passes all the same', async () => {
+  it('gets 429 after 20 unsigned ones from an address in a minute; a signed one is still accepted', async () => {
     const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
     const answers: unknown[] = [];
     for (let count = 0; count < 22; count += 1)
@@ -131,7 +136,7 @@ describe('POST /gateways/{gateway}/notifications', () => {
     expect(await post(body, headers)).toMatchObject({ status: 200 });
   });
 
-  it('200: past that, four bodies at once are waited for, and who is signed comes in his turn', async () => {
+  it('that is signed waits for a slot behind four slow bodies of the same address', async () => {
     const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
     for (let count = 0; count < 20; count += 1) await post(forged.body, forged.headers);
     const slow = await Promise.all([1, 2, 3, 4].map(() => rawConnection(service.url)));
@@ -141,23 +146,23 @@ describe('POST /gateways/{gateway}/notifications', () => {
           `x-forwarded-for: ${address}\r\ncontent-length: 1000\r\n\r\n`,
       );
     const { body, headers } = noticeOf(reference);
-    const isMadeToWait = async () => {
+    const waitsForSlot = async () => {
       const before = allAnswers.length;
       const answer = post(body, headers);
       await Promise.race([answer, sleep(1_000)]);
-      // On a slow machine anybody waits that long, but nobody while others come and go.
+      // On a slow machine any request takes that long; others that pass it show that it waits.
       const elsewhere = { ...headers, 'x-forwarded-for': '10.8.0.1' };
       for (let count = 1; count <= 3; count += 1)
         expect(await post(body, elsewhere)).toMatchObject({ status: 200 });
       return allAnswers.length === before + 3 && { answer };
     };
-    const { answer } = await until('all have come to their bodies', isMadeToWait);
+    const { answer } = await until('all four slots are taken', waitsForSlot);
     slow[0]?.socket.destroy();
     expect((await answer).status).toBe(200);
     for (const { socket } of slow) socket.destroy();
   });
 
-  it('503: where this process cannot check it, so that the gateway repeats it', async () => {
+  it('gets 503 from a process without SECRETS_KEY, so that the gateway repeats it', async () => {
     const { url } = await service.anotherApi({ SECRETS_KEY: '' });
     const { body, headers } = noticeOf(reference);
     const answer = await post(body, headers, { url });
@@ -165,7 +170,7 @@ describe('POST /gateways/{gateway}/notifications', () => {
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   });
 
-  it('believes nothing of which a single byte is another', async () => {
+  it('is rejected when a single byte differs', async () => {
     const right = noticeOf(reference);
     const parts = [right.body, right.headers['stripe-signature'] ?? ''] as const;
     const changed = fc
@@ -177,7 +182,7 @@ describe('POST /gateways/{gateway}/notifications', () => {
         given[part] = text.slice(0, index) + String.fromCharCode(to) + text.slice(index + 1);
         return given;
       })
-      // Its scheme `v1` may be written out as often as one likes, but not in other words.
+      // Some changes leave both parts equal.
       .filter((given) => given.join() !== parts.join());
     const calls = stripe.calls.length;
     await fc.assert(
@@ -191,11 +196,13 @@ describe('POST /gateways/{gateway}/notifications', () => {
     expect(stripe.calls.length).toBe(calls);
   });
 
-  it('keeps the secret that it checks with out of every answer and log', async () => {
+  it('never reveals the signing secret in a response or the log', async () => {
     const { body, headers } = noticeOf(reference, { secret: 'whsec_of_another_one' });
     const { headers: last } = await post(body, headers);
     const id = last.get('x-request-id') ?? 'none';
-    await until('all is logged', () => service.api.lines.some((line) => line.includes(id)));
+    await until('the last request is logged', () =>
+      service.api.lines.some((line) => line.includes(id)),
+    );
     expect(service.api.lines.join('\n')).not.toContain('whsec_');
     for (const { text, headers: given } of allAnswers)
       expect(JSON.stringify([text, ...given])).not.toContain('whsec_');

@@ -4,15 +4,15 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
-import type { Contract, Operation } from '../../../../tools/breaking-changes.ts';
-import type { Resolve } from '../../../../tools/breaking-schema.ts';
 import { documentText } from '../../../../tools/release-openapi.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Known } from '../../../support/arbitraries.ts';
+import type { FieldValues } from '../../../support/arbitraries.ts';
 import { moments } from '../../../support/arbitraries.ts';
 import { hostileRequests } from '../../../support/hostile.ts';
 import type { Answer, Journey } from '../../../support/journey.ts';
 import { createJourney } from '../../../support/journey.ts';
+import type { OpenApiDocument, Operation } from '../../../support/openapi.ts';
+import { createResolve } from '../../../support/openapi.ts';
 import type { RawRequest } from '../../../support/raw-http.ts';
 import { rawRequest } from '../../../support/raw-http.ts';
 import type { Service } from '../../../support/service.ts';
@@ -20,9 +20,9 @@ import { startService } from '../../../support/service.ts';
 import type { StripeAccount } from '../../../support/stripe-account.ts';
 import { addStripe, signed } from '../../../support/stripe-account.ts';
 import type { Parts } from '../../../support/valid.ts';
-import { invalidRequests, sentAs, validRequests } from '../../../support/valid.ts';
+import { invalidRequests, toRequest, validRequests } from '../../../support/valid.ts';
 
-// All of its requests, however slow the machine is.
+// On a slow machine all requests take minutes.
 vi.setConfig({ testTimeout: 300_000 });
 
 interface Caller {
@@ -33,12 +33,11 @@ interface Caller {
   cursor: string;
 }
 
-const { paths = {}, components } = JSON.parse(documentText()) as Contract;
-const resolve: Resolve = (schema) =>
-  schema.$ref ? (components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
+const document = JSON.parse(documentText()) as OpenApiDocument;
+const resolve = createResolve(document);
 const operations = Object.entries<Route>(routes).map(([name, route]) => {
   const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-  const operation: Operation = paths[path]?.[route.method.toLowerCase()] ?? {};
+  const operation: Operation = document.paths[path]?.[route.method.toLowerCase()] ?? {};
   return { name, route, path, operation };
 });
 type Described = (typeof operations)[number];
@@ -49,7 +48,7 @@ let one: Caller;
 let other: Caller;
 const agent = new Agent({ keepAlive: true, maxSockets: 20 });
 
-/** An application with payments in every state that a payer can bring about at once. */
+/** An application with payments in every status that a payer can cause without waiting. */
 const aCaller = async (): Promise<Caller> => {
   const { application, token } = await service.anApplication();
   const journey = createJourney(service, token);
@@ -61,7 +60,7 @@ const aCaller = async (): Promise<Caller> => {
 };
 
 beforeAll(async () => {
-  // Every request comes from another address, so that no limit of an address hides the rest.
+  // Every request has another client address, because limits by address would reject most of them.
   service = await startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'error' } });
   stripe = await addStripe(service);
   [one, other] = await Promise.all([aCaller(), aCaller()]);
@@ -80,12 +79,12 @@ const send = async (path: string, request: RawRequest): Promise<Answer> => {
   const headers = {
     ...request.headers,
     'x-forwarded-for': address,
-    // Node sends the body of a GET without saying so: its rest would be the next request.
+    // Node sends the body of a GET without a length; the server would parse it as the next request.
     ...((typeof body === 'string' || body instanceof Uint8Array) && {
       'content-length': String(Buffer.byteLength(body)),
     }),
   };
-  // It holds every answer against the table of routes.
+  // Compares every response with the table of routes.
   const answer = await rawRequest(`${service.url}${path}`, { ...request, headers, agent });
   expect(answer.status, answer.text).not.toBe(500);
   return answer;
@@ -97,11 +96,11 @@ const sendParts = (
   parts: Parts,
   authorization: string | undefined,
 ): Promise<Answer> => {
-  const { path, headers, body } = sentAs(described.path, parts);
+  const { path, headers, body } = toRequest(described.path, parts);
   const type = isJson(described) ? 'application/json' : 'application/x-www-form-urlencoded';
-  const isOfGateway = described.route.access === 'gateway';
+  const isForGateway = described.route.access === 'gateway';
   const text =
-    isJson(described) || isOfGateway
+    isJson(described) || isForGateway
       ? JSON.stringify(body)
       : new URLSearchParams(body as Record<string, string>).toString();
   return send(path, {
@@ -109,15 +108,15 @@ const sendParts = (
     headers: {
       ...headers,
       ...(body === undefined ? {} : { 'content-type': type }),
-      ...(isOfGateway ? signed(text) : {}),
+      ...(isForGateway ? signed(text) : {}),
       ...(authorization === undefined ? {} : { authorization }),
     },
     ...(body === undefined ? {} : { body: text }),
   });
 };
 
-/** What only words can say of a value: whose it must be, when, and how large metadata may be. */
-const knownOf = (caller: Caller): Known => ({
+/** Values for fields whose rules are only in a description. */
+const fieldValues = (caller: Caller): FieldValues => ({
   payment_id: fc.constantFrom(...caller.ids),
   callback_url: fc.constantFrom('http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'),
   gateway: fc.constant('sandbox'),
@@ -134,8 +133,8 @@ const knownOf = (caller: Caller): Known => ({
   ),
 });
 
-/** What Stripe may post: any JSON, or an event of a session. */
-const ofGateway: Known = {
+/** Notifications of Stripe: any JSON, or an event of a session. */
+const stripeValues: FieldValues = {
   gateway: fc.constant('stripe'),
   body: fc.oneof(
     fc.jsonValue(),
@@ -147,13 +146,10 @@ const ofGateway: Known = {
   ),
 };
 
-/** How often each operation was asked. */
-const asked = new Map<string, number>();
+/** Requests per operation. */
+const requestCounts = new Map<string, number>();
 
-/**
- * Runs in batches, so that requests meet each other in the service as well. However slow the machine
- * is, all of them: a run that is cut short says less and looks the same.
- */
+/** Sends requests in batches, so that they run at the same time. Never stops early for time. */
 const inBatches = async <T>(
   operation: string,
   arbitrary: fc.Arbitrary<T>,
@@ -163,9 +159,9 @@ const inBatches = async <T>(
   await fc.assert(
     fc.asyncProperty(fc.array(arbitrary, { minLength: size, maxLength: size }), async (values) => {
       await Promise.all(values.map(check));
-      asked.set(operation, (asked.get(operation) ?? 0) + size);
+      requestCounts.set(operation, (requestCounts.get(operation) ?? 0) + size);
     }),
-    // A batch of 25 requests says more than what is left of it after a long search.
+    // Shrinking takes long, and a batch that fails alone explains little.
     { numRuns: batches, endOnFailure: true },
   );
 };
@@ -174,26 +170,26 @@ const bearer = ({ token }: Pick<Caller, 'token'>) => `Bearer ${token}`;
 const named = operations.map((described) => [described.name, described] as const);
 
 describe('every operation', () => {
-  it.each(named)('accepts what the document says: %s', async (name, described) => {
+  it.each(named)('accepts every request that the document allows: %s', async (name, described) => {
     const { route, operation } = described;
-    // Each create starts a workflow; each return asks a gateway, and has nothing to vary but its payment.
+    // A create starts a workflow and a return asks a gateway: both are slow.
     const batches =
       { createPayment: 12, returnFromGateway: 8, returnFromGatewayByPost: 8 }[name] ?? 40;
-    const known = { ...knownOf(one), ...(route.access === 'gateway' && ofGateway) };
-    await inBatches(name, validRequests(operation, resolve, known), { batches }, async (parts) => {
+    const values = { ...fieldValues(one), ...(route.access === 'gateway' && stripeValues) };
+    await inBatches(name, validRequests(operation, resolve, values), { batches }, async (parts) => {
       const answer = await sendParts(described, parts, bearer(one));
-      expect(Object.keys(route.replies).map(Number), answer.text).toContain(answer.status);
+      expect(Object.keys(route.responses).map(Number), answer.text).toContain(answer.status);
       expect(answer.text).not.toContain(other.application);
     });
   });
 
-  // A payer's form is all text, and of what it does not know a page takes no notice.
+  // A payer's form has only texts, and a page ignores unknown fields.
   const withRules = named.filter(
     ([, { route, operation }]) =>
       route.access !== 'payer' && invalidRequests(operation, resolve, {}) !== undefined,
   );
-  it.each(withRules)('refuses what the document does not say: %s', async (name, described) => {
-    const requests = invalidRequests(described.operation, resolve, knownOf(one));
+  it.each(withRules)('rejects a request with one invalid part: %s', async (name, described) => {
+    const requests = invalidRequests(described.operation, resolve, fieldValues(one));
     if (!requests) return;
     await inBatches(name, requests, { batches: 80 }, async ({ parts, at }) => {
       const answer = await sendParts(described, parts, bearer(one));
@@ -229,15 +225,21 @@ describe('every operation of applications', () => {
     fc.stringMatching(/^Bearer svc_(live|test)_[0-9A-Za-z]{43}$/),
     fc.stringMatching(/^[\x20-\x7e]{1,80}$/),
   );
-  it.each(forApplications)('refuses who has no valid token: %s', async (name, described) => {
-    const requests = fc.tuple(validRequests(described.operation, resolve, knownOf(one)), wrong);
-    await inBatches(name, requests, { batches: 30 }, async ([parts, authorization]) => {
-      const { status } = await sendParts(described, parts, authorization);
-      expect(status).toBe(401);
-    });
-  });
+  it.each(forApplications)(
+    'rejects a request without a valid token: %s',
+    async (name, described) => {
+      const requests = fc.tuple(
+        validRequests(described.operation, resolve, fieldValues(one)),
+        wrong,
+      );
+      await inBatches(name, requests, { batches: 30 }, async ([parts, authorization]) => {
+        const { status } = await sendParts(described, parts, authorization);
+        expect(status).toBe(401);
+      });
+    },
+  );
 
-  it('finds no payment of another application or mode', async () => {
+  it('does not find a payment of another application or mode', async () => {
     const live = await createTokens(service.sql).issue({
       application: one.application,
       mode: 'live',
@@ -259,7 +261,7 @@ describe('every operation of applications', () => {
   });
 });
 
-it('asks every operation 2,000 times and more', () => {
-  const tooFew = named.map(([name]) => [name, asked.get(name) ?? 0] as const);
+it('sends at least 2,000 requests to every operation', () => {
+  const tooFew = named.map(([name]) => [name, requestCounts.get(name) ?? 0] as const);
   expect(tooFew.filter(([, times]) => times < 2_000)).toEqual([]);
 });

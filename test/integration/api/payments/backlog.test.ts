@@ -4,7 +4,7 @@ import { createJourney } from '../../../support/journey.ts';
 import { startService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 
-it('503: creates are refused while more than 10,000 payments have no workflow, and no longer', async () => {
+it('creates get 503 while more than 10,000 payments wait in the outbox', async () => {
   const service = await startService();
   try {
     const { application, token } = await service.anApplication();
@@ -23,33 +23,33 @@ it('503: creates are refused while more than 10,000 payments have no workflow, a
       insert into workflow_outbox (payment_id, created_at)
       select id, now() from payments where id like 'filled-%'`;
     const answer = () => request('POST', '/api/v1/payments', body);
-    await until('creates are refused', async () => (await answer()).status === 503);
-    const refused = await answer();
-    expect(refused.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    await until('creates are rejected', async () => (await answer()).status === 503);
+    const rejected = await answer();
+    expect(rejected.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(rejected.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(await get(id)).toMatchObject({ status: 200 });
-    // A replay adds nothing to what waits.
+    // A replay adds nothing to the outbox.
     expect(await keyed()).toMatchObject({ status: 201, text: first.text });
 
     await service.sql`delete from workflow_outbox where payment_id like 'filled-%'`;
-    await until('creates go on', async () => (await answer()).status === 201);
+    await until('creates are accepted again', async () => (await answer()).status === 201);
   } finally {
     await service.stop();
   }
 });
 
-it('is looked at every 5 s, and no more than 10,000 are too many', async () => {
+it('the outbox is counted every 5 s, and 10,000 entries are allowed', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
-  let unstarted = 10_000;
+  let entries = 10_000;
   const { check, stop } = createBacklog({
-    outbox: { count: async (limit) => Math.min(unstarted, limit) },
+    outbox: { count: async (limit) => Math.min(entries, limit) },
     logger: { warn() {} },
   });
   onTestFinished(stop);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(check).not.toThrow();
-  unstarted += 1;
+  entries += 1;
   await vi.advanceTimersByTimeAsync(4_999);
   expect(check).not.toThrow();
   await vi.advanceTimersByTimeAsync(1);

@@ -30,8 +30,8 @@ const fieldsOf = ({ json }: Answer) =>
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;
 
-describe('POST /payments', () => {
-  it('201: answers the whole payment, fields in order, and where it is', async () => {
+describe('POST /api/v1/payments', () => {
+  it('returns the payment with its fields in order, and its location', async () => {
     const { application, create, get } = await aCaller();
     const answer = await create({ ...order, description: 'Two tickets', expires_in: 60 });
     expect(answer.status, answer.text).toBe(201);
@@ -66,7 +66,7 @@ describe('POST /payments', () => {
     expect((await get(id)).text).toBe(answer.text);
   });
 
-  it('201: takes every bound at its edge, and 30 minutes where nothing is said', async () => {
+  it('accepts every field at its limits, and expires after 30 minutes by default', async () => {
     const { create } = await aCaller();
     for (const fields of [
       { amount: 1 },
@@ -95,7 +95,7 @@ describe('POST /payments', () => {
     expect(lifeMs).toBe(1_800_000);
   });
 
-  it('422: says everything that is wrong at once', async () => {
+  it('reports every problem at once', async () => {
     const { create } = await aCaller();
     const answer = await create({
       order_id: '',
@@ -113,8 +113,15 @@ describe('POST /payments', () => {
     const paths = fieldsOf(answer).map(({ path }) => path);
     expect(new Set(paths)).toEqual(
       new Set([
-        ...['order_id', 'amount', 'currency', 'callback_url', 'gateway', 'description'],
-        ...['metadata', 'expires_in', 'surprise'],
+        'order_id',
+        'amount',
+        'currency',
+        'callback_url',
+        'gateway',
+        'description',
+        'metadata',
+        'expires_in',
+        'surprise',
       ]),
     );
     expect(paths.filter((path) => path === 'metadata')).toHaveLength(2);
@@ -124,7 +131,7 @@ describe('POST /payments', () => {
     }
   });
 
-  const refused: [string, object | string][] = [
+  const invalid: [string, object | string][] = [
     ['order_id', { order_id: 'x'.repeat(101) }],
     ['order_id', { order_id: null }],
     ['order_id', { order_id: undefined }],
@@ -139,7 +146,7 @@ describe('POST /payments', () => {
     ['metadata', { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [n, n])) }],
     ['metadata', { metadata: { ['𝒳'.repeat(41)]: 1 } }],
     ['metadata', { metadata: { text: 'x'.repeat(8 * 1024) } }],
-    // Bytes, of which such a letter has two.
+    // The limit counts bytes; this letter has two.
     ['metadata', { metadata: { text: 'ü'.repeat(4 * 1024) } }],
     ['metadata', { metadata: { a: { b: { c: { d: [[]] } } } } }],
     ['gateway', { gateway: '' }],
@@ -149,24 +156,27 @@ describe('POST /payments', () => {
     ['__proto__', '{"order_id":"o","amount":1,"currency":"EUR","__proto__":{"amount":1}}'],
     ['constructor', { constructor: 1 }],
   ];
-  const named = refused.map(
+  const named = invalid.map(
     ([path, fields]) => [path, JSON.stringify(fields).slice(0, 60), fields] as const,
   );
-  it.each(named)('422: names %s in %s', async (path, _, fields) => {
+  it.each(named)('names the invalid field %s in %s', async (path, _, fields) => {
     const { create } = await aCaller();
     const answer = await create(typeof fields === 'string' ? fields : { ...order, ...fields });
     expect(answer.status, answer.text).toBe(422);
     expect(fieldsOf(answer).map((field) => field.path)).toEqual([path]);
   });
 
-  it.each(['[]', '"x"', '1', 'null', 'true'])('422: says that %s is no object', async (body) => {
-    const { create } = await aCaller();
-    expect(fieldsOf(await create(body))).toEqual([
-      { path: '', rule: 'invalid_type', message: 'must be an object' },
-    ]);
-  });
+  it.each(['[]', '"x"', '1', 'null', 'true'])(
+    'rejects %s, which is not an object',
+    async (body) => {
+      const { create } = await aCaller();
+      expect(fieldsOf(await create(body))).toEqual([
+        { path: '', rule: 'invalid_type', message: 'must be an object' },
+      ]);
+    },
+  );
 
-  it('422: a gateway that was disabled takes no new payment, and goes on with the old', async () => {
+  it('rejects a disabled gateway, whose older payments continue', async () => {
     const { create } = await aCaller();
     const gateways = createGateways(service.sql);
     await gateways.insert({
@@ -187,16 +197,16 @@ describe('POST /payments', () => {
 });
 
 describe('the mode of a token', () => {
-  it('403: a test token never reaches a live gateway, and hears which one to pass', async () => {
+  it('test: rejects a live gateway with 403, and names the gateways to pass', async () => {
     const { application, create } = await aCaller();
     const gateways = createGateways(service.sql);
     await gateways.insert({ ...sandboxAccount, slug: 'a-disabled-one' });
     await service.sql`update gateways set enabled = false where slug = 'a-disabled-one'`;
-    for (const way of ['asked', 'default']) {
+    for (const way of ['given', 'default']) {
       if (way === 'default')
         await service.sql`
           update applications set default_gateway = 'account' where slug = ${application}`;
-      const answer = await create(way === 'asked' ? { ...order, gateway: 'account' } : order);
+      const answer = await create(way === 'given' ? { ...order, gateway: 'account' } : order);
       expect(answer.status, answer.text).toBe(403);
       expect(answer.json['error']).toMatchObject({
         code: 'GATEWAY_NOT_ALLOWED',
@@ -207,7 +217,7 @@ describe('the mode of a token', () => {
     expect(await create({ ...order, gateway: 'sandbox' })).toMatchObject({ status: 201 });
   });
 
-  it('live: makes live payments, with a sandbox gateway too', async () => {
+  it('live: creates live payments, also with a sandbox gateway', async () => {
     const { create } = await aCaller('live');
     for (const gateway of ['sandbox', 'account']) {
       const answer = await create({ ...order, gateway });
@@ -216,7 +226,7 @@ describe('the mode of a token', () => {
     }
   });
 
-  it('404: keeps each mode and each application to its own payments', async () => {
+  it('hides the payments of the other mode and of other applications', async () => {
     const callers = [await aCaller('test'), await aCaller('live'), await aCaller('test')];
     const sister = await createTokens(service.sql).issue({
       application: callers[0]?.application ?? '',
@@ -241,7 +251,7 @@ describe('the mode of a token', () => {
   });
 
   it.each(['PAY_', 'PAY_01J00000000000000000000000', 'x', '%00', '%ff', '..%2f', "'--"])(
-    '404: %s is no payment',
+    'answers 404 for %s, which is not the id of a payment',
     async (id) => {
       const { get } = await aCaller();
       const { status, json } = await get(id);

@@ -40,7 +40,7 @@ const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed');
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
 
 describe('Idempotency-Key', () => {
-  it('makes one payment of 20 parallel creates, on two processes', async () => {
+  it('creates one payment from 20 parallel requests on two processes', async () => {
     const { token, count } = await aCaller();
     const { url } = await service.anotherApi();
     const answers = await Promise.all(
@@ -54,7 +54,7 @@ describe('Idempotency-Key', () => {
     expect(await count()).toEqual({ payments: 1, keys: 1 });
   });
 
-  it('answers the same bytes and headers again, whatever became of the payment', async () => {
+  it('repeats the same bytes and headers after the payment has changed', async () => {
     const { application, create } = await aCaller();
     const first = await create('again', { ...order, metadata: { b: 1, a: 2 } });
     await service.sql`update payments set order_id = 'changed' where application = ${application}`;
@@ -67,7 +67,7 @@ describe('Idempotency-Key', () => {
     expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'));
   });
 
-  it('does not mind the order of keys and white space, but every changed value', async () => {
+  it('ignores the order of keys and white space, but rejects any changed value', async () => {
     const { create, count } = await aCaller();
     const written =
       '{"order_id":"o","amount":5,"currency":"EUR","metadata":{"1":1.0,"b":[1,2],"a":"x"}}';
@@ -86,13 +86,13 @@ describe('Idempotency-Key', () => {
       written.replace('"x"}', '"x","c":null}'),
       written.replace('"o"', '"o","description":"x"'),
     ]) {
-      const refused = await create('order', other);
-      expect([refused.status, codeOf(refused)], other).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+      const reused = await create('order', other);
+      expect([reused.status, codeOf(reused)], other).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
     }
     expect(await count()).toEqual({ payments: 1, keys: 1 });
   });
 
-  it('belongs to an application and a token mode, not to one token', async () => {
+  it('is scoped to an application and a token mode, not to a token', async () => {
     const one = await aCaller();
     const other = await aCaller();
     const issue = (mode: 'live' | 'test') =>
@@ -106,7 +106,7 @@ describe('Idempotency-Key', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('is kept for 24 hours and some, and is free after its expiry', async () => {
+  it('is stored for more than 24 hours, and is free after that', async () => {
     const { application, create } = await aCaller();
     const first = await create('kept');
     const [kept] = await service.sql<{ hours: string }[]>`
@@ -121,17 +121,17 @@ describe('Idempotency-Key', () => {
     expect((await create('kept', { ...order, amount: 9 })).text).toBe(second.text);
   });
 
-  it('stores no failure: the key is free for a body that is right', async () => {
+  it('is not stored by a failed request, so that a valid body can use it', async () => {
     const { create, count } = await aCaller();
     expect(await create('fails', { ...order, amount: 0 })).toMatchObject({ status: 422 });
     expect(await create('fails', '{')).toMatchObject({ status: 400 });
     expect(await count()).toEqual({ payments: 0, keys: 0 });
-    const right = await create('fails');
-    expect(right.status, right.text).toBe(201);
-    expect(isReplay(right)).toBeNull();
+    const valid = await create('fails');
+    expect(valid.status, valid.text).toBe(201);
+    expect(isReplay(valid)).toBeNull();
   });
 
-  it('answers again although the settings have changed meanwhile', async () => {
+  it('repeats the response after the settings have changed', async () => {
     const { application, create } = await aCaller();
     const body = { ...order, callback_url: 'http://127.0.0.1:9/other?kept=1' };
     const first = await create('settings', body);
@@ -148,7 +148,7 @@ describe('Idempotency-Key', () => {
     ['k', 'k'],
     ['k', 'other'],
     ['', 'k'],
-  ])('given in two lines is refused: %j and %j', async (...lines) => {
+  ])('is rejected if it is given in two lines: %j and %j', async (...lines) => {
     const { token, create, count } = await aCaller();
     const answer = await rawRequest(`${service.url}/api/v1/payments`, {
       headers: {
@@ -161,7 +161,7 @@ describe('Idempotency-Key', () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_IDEMPOTENCY_KEY']);
     expect(await count()).toEqual({ payments: 0, keys: 0 });
     const joined = await create(lines.join(', '));
-    expect(joined.status, 'one line may hold a comma').toBe(201);
+    expect(joined.status, 'one line may contain a comma').toBe(201);
   });
 
   it.each([
@@ -171,7 +171,7 @@ describe('Idempotency-Key', () => {
     ['tab\tinside', 400],
     ['a'.repeat(255), 201],
     ['!~ #"', 201],
-  ])('%j is answered %i', async (key, status) => {
+  ])('%j gets %i', async (key, status) => {
     const { create } = await aCaller();
     const answer = await create(key);
     expect(answer.status, answer.text).toBe(status);

@@ -49,8 +49,8 @@ const aCaller = async () => {
   };
 };
 
-describe('GET /payments', () => {
-  it('200: the payments as they are read one by one, newest first, and how to go on', async () => {
+describe('GET /api/v1/payments', () => {
+  it('returns the same bytes as single reads, newest first', async () => {
     const { list, create, get } = await aCaller();
     const empty = await list();
     expect(empty.text).toBe(
@@ -65,7 +65,7 @@ describe('GET /payments', () => {
     );
   });
 
-  it('200: shows nothing of another application or another mode', async () => {
+  it('hides the payments of other applications and of the other mode', async () => {
     const mine = await aCaller();
     const other = await aCaller();
     const id = await mine.write('01T00:00:00');
@@ -81,7 +81,7 @@ describe('GET /payments', () => {
     expect(idsOf(listed)).toEqual([live]);
   });
 
-  it('200: filters by order, status and time, one by one and all together', async () => {
+  it('filters by order, status and time, alone and combined', async () => {
     const { list, write } = await aCaller();
     const paid = await write('01T10:00:00', { orderId: 'a', status: 'paid' });
     const failed = await write('02T10:00:00.123', { orderId: 'a', status: 'failed' });
@@ -110,7 +110,7 @@ describe('GET /payments', () => {
       expect(idsOf(await list(query)), JSON.stringify(query)).toEqual(expected);
   });
 
-  it('200: pages by number and by cursor, also where payments are of one millisecond', async () => {
+  it('pages by number and by cursor, also over payments of the same millisecond', async () => {
     const { list, write } = await aCaller();
     const written: string[] = [];
     for (let index = 0; index < 7; index += 1)
@@ -135,7 +135,7 @@ describe('GET /payments', () => {
     const seen = idsOf(await list({ per_page: 2 }));
     let next = paginationOf(await list({ per_page: 2 })).next_cursor;
     while (next !== null) {
-      // Made while somebody pages: it repeats and hides nothing.
+      // A new payment between two pages must not repeat or hide one.
       await write('07T00:00:00');
       const page = await list({ per_page: 2, cursor: next });
       expect(paginationOf(page)).toMatchObject({ page: null, per_page: 2 });
@@ -147,7 +147,7 @@ describe('GET /payments', () => {
     expect(idsOf(await list({ per_page: 100 }))).toHaveLength(10);
   });
 
-  it('200: takes a cursor together with an end, whichever comes first', async () => {
+  it('combines a cursor with `to`', async () => {
     const { list, write } = await aCaller();
     const [first, second, third, fourth] = [
       await write('10T00:00:01'),
@@ -167,7 +167,7 @@ describe('GET /payments', () => {
       expect(idsOf(await list({ cursor, to: `2026-03-10T00:00:${at}Z` })), at).toEqual(expected);
   });
 
-  it('200: takes every bound at its edge', async () => {
+  it('accepts every parameter at its limits', async () => {
     const { list } = await aCaller();
     for (const query of [
       { per_page: 1 },
@@ -229,7 +229,7 @@ describe('GET /payments', () => {
       'per_page=0&page=0&status=x&from=x&to=x&order_id=&cursor=x&nothing=1&nothing=2',
       ['cursor', 'from', 'nothing', 'order_id', 'page', 'per_page', 'status', 'to'],
     ],
-  ])('422: refuses %s', async (query, paths) => {
+  ])('rejects %s', async (query, paths) => {
     const { list } = await aCaller();
     const answer = await list(query);
     expect(answer.status, answer.text).toBe(422);
@@ -237,7 +237,7 @@ describe('GET /payments', () => {
     expect([...new Set(fieldsOf(answer))].sort()).toEqual(paths);
   });
 
-  it('422: refuses a page together with a cursor, and a cursor that was altered', async () => {
+  it('rejects a page together with a cursor, and an altered cursor', async () => {
     const { list, write } = await aCaller();
     await write('01T00:00:00');
     await write('02T00:00:00');

@@ -14,8 +14,8 @@ afterAll(() => service?.stop());
 const aJourney = async () => createJourney(service, (await service.anApplication()).token);
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
 
-describe('POST /payments/{payment_id}/verify', () => {
-  it('200: the payment as it is, while nobody was sent to the gateway', async () => {
+describe('POST /api/v1/payments/{payment_id}/verify', () => {
+  it('returns the recorded payment if the payer was not sent to the gateway', async () => {
     const journey = await aJourney();
     const id = await journey.create();
     const answer = await journey.verify(id);
@@ -23,13 +23,13 @@ describe('POST /payments/{payment_id}/verify', () => {
     expect(answer.text).toBe((await journey.get(id)).text);
   });
 
-  it('200: the payment as it is, while the payer still thinks', async () => {
+  it('returns the payment as pending while the payer has not paid', async () => {
     const journey = await aJourney();
     const id = await journey.atGateway();
     expect(await journey.verify(id)).toMatchObject({ status: 200, json: { status: 'pending' } });
   });
 
-  it('200: paid, where the payer paid and closed the browser; and the same ever after', async () => {
+  it('returns paid, now and later, if the payer paid and closed the browser', async () => {
     const journey = await aJourney();
     const id = await journey.atGateway();
     await journey.choose(id, 'pay_and_close');
@@ -41,7 +41,7 @@ describe('POST /payments/{payment_id}/verify', () => {
     expect((await journey.get(id)).text).toBe(paid.text);
   });
 
-  it('200: paid, although the workflow of the payment is lost', async () => {
+  it('returns paid although the workflow of the payment is lost', async () => {
     const journey = await aJourney();
     const id = await journey.atGateway();
     await journey.choose(id, 'pay_and_close');
@@ -49,7 +49,7 @@ describe('POST /payments/{payment_id}/verify', () => {
     expect(await journey.verify(id)).toMatchObject({ status: 200, json: { status: 'paid' } });
   });
 
-  it('404: a payment of somebody else, and one that never was', async () => {
+  it('answers 404 for a payment of another application, and for an unknown one', async () => {
     const id = await (await aJourney()).create();
     const other = await aJourney();
     for (const unknown of [id, 'PAY_01J00000000000000000000000', 'x']) {
@@ -58,21 +58,21 @@ describe('POST /payments/{payment_id}/verify', () => {
     }
   });
 
-  it('503: while no worker answers, in 10 seconds; the record is still read', async () => {
+  it('answers 503 after 10 seconds if no worker answers; reads still work', async () => {
     const journey = await aJourney();
     const id = await journey.atGateway();
     await service.worker.stop();
-    const began = performance.now();
+    const startedAt = performance.now();
     const answer = await journey.verify(id);
     expect([answer.status, codeOf(answer)]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    expect(performance.now() - began).toBeGreaterThan(8_000);
+    expect(performance.now() - startedAt).toBeGreaterThan(8_000);
     expect(await journey.get(id)).toMatchObject({ status: 200 });
     expect(codeOf(answer)).toBe('SERVICE_UNAVAILABLE');
     await service.worker.start();
   });
 
-  it('503: while Temporal is away; creates, reads and lists go on, checkout is a page', async () => {
+  it('answers 503 while Temporal is down; creates, reads and lists work, and checkout shows a page', async () => {
     const journey = await aJourney();
     const id = await journey.atGateway();
     await service.engine.stop();

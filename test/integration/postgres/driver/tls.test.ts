@@ -6,13 +6,13 @@ import { selfSigned } from '../../../support/self-signed.ts';
 import { speakTls } from '../../../support/speak-tls.ts';
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-const usual = tls.getCACertificates();
+const defaultCertificates = tls.getCACertificates();
 beforeAll(async () => {
   postgres = await startOwnPostgres();
   await speakTls(postgres.sql);
 });
 afterAll(async () => {
-  tls.setDefaultCACertificates(usual);
+  tls.setDefaultCACertificates(defaultCertificates);
   await postgres?.drop();
 });
 
@@ -29,14 +29,14 @@ const isEncrypted = async (query: string) => {
   }
 };
 
-it('speaks TLS to Postgres where DATABASE_URL asks for it', async () => {
+it('encrypts the connection when DATABASE_URL sets sslmode', async () => {
   expect(await isEncrypted('')).toBe(false);
   expect(await isEncrypted('?sslmode=require')).toBe(true);
 });
 
-it('talks to no server whose certificate nobody vouches for', async () => {
+it('rejects a certificate that no known authority has signed', async () => {
   await expect(isEncrypted('?sslmode=verify-full')).rejects.toThrow('self-signed certificate');
-  // What NODE_EXTRA_CA_CERTS does when a process starts.
-  tls.setDefaultCACertificates([...usual, selfSigned.cert]);
+  // NODE_EXTRA_CA_CERTS does this when a process starts.
+  tls.setDefaultCACertificates([...defaultCertificates, selfSigned.cert]);
   expect(await isEncrypted('?sslmode=verify-full')).toBe(true);
 });

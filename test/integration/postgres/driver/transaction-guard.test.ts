@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Queries, Sql } from '../../../../postgres/driver/connection.ts';
+import type { Queries, Sql } from '../../../../postgres/driver/sql.ts';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import type { Database } from '../../../support/database.ts';
 import { aDatabase } from '../../../support/database.ts';
@@ -20,56 +20,56 @@ const backend = async (tx: Queries) => {
   const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
   return row?.pid ?? 0;
 };
-const end = (pid: number) => database.sql`select pg_terminate_backend(${pid})`;
-const lost = { code: 'CONNECTION_CLOSED' };
-const outcome = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+const terminate = (pid: number) => database.sql`select pg_terminate_backend(${pid})`;
+const connectionClosed = { code: 'CONNECTION_CLOSED' };
+const resultOrError = (work: Promise<unknown>) => work.catch((error: unknown) => error);
 
-// What nobody catches fails the run of these tests.
-it('a transaction whose connection is lost in a statement fails, and nothing else', async () => {
-  const transaction = outcome(
+// An uncaught error fails the run of these tests.
+it('fails only the transaction when its connection is lost during a query', async () => {
+  const transaction = resultOrError(
     sql.begin(async (tx) => {
       const pid = await backend(tx);
-      await Promise.all([tx`select pg_sleep(9)`, end(pid)]);
+      await Promise.all([tx`select pg_sleep(9)`, terminate(pid)]);
     }),
   );
-  expect(await transaction).toMatchObject(lost);
+  expect(await transaction).toMatchObject(connectionClosed);
   expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
 });
 
-it.each(['sends another statement', 'has done all'])(
-  'one whose connection is lost between two statements fails: what goes on and %s',
+it.each(['sends another query', 'ends'])(
+  'fails a transaction whose connection is lost between queries, when its work then %s',
   async (then) => {
-    const gone = Promise.withResolvers<void>();
-    const after = Promise.withResolvers<unknown>();
+    const failed = Promise.withResolvers<void>();
+    const next = Promise.withResolvers<unknown>();
     const transaction = sql.begin(async (tx) => {
-      await end(await backend(tx));
-      await gone.promise;
-      after.resolve(
-        then === 'has done all'
-          ? lost
-          : await outcome(tx`select ${tx(['n'])} from (select 1 as n) as one`),
+      await terminate(await backend(tx));
+      await failed.promise;
+      next.resolve(
+        then === 'ends'
+          ? connectionClosed
+          : await resultOrError(tx`select ${tx(['n'])} from (select 1 as n) as one`),
       );
     });
-    expect(await outcome(transaction)).toMatchObject(lost);
-    gone.resolve();
-    expect(await after.promise).toMatchObject(lost);
+    expect(await resultOrError(transaction)).toMatchObject(connectionClosed);
+    failed.resolve();
+    expect(await next.promise).toMatchObject(connectionClosed);
     expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
   },
 );
 
-it('any other failure within a transaction takes it back, also one of another connection', async () => {
+it('rolls back after any other error, also after the lost connection of something else', async () => {
   await sql`create table kept (n int)`;
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
   const transaction = sql.begin(async (tx) => {
     await tx`insert into kept values (1)`;
     throw reset;
   });
-  expect(await outcome(transaction)).toBe(reset);
-  expect(await outcome(sql.begin('read only', (tx) => tx`delete from kept`))).toMatchObject({
+  expect(await resultOrError(transaction)).toBe(reset);
+  expect(await resultOrError(sql.begin('read only', (tx) => tx`delete from kept`))).toMatchObject({
     code: '25006',
   });
   expect(await sql.begin((tx) => tx`select from kept`)).toEqual([]);
-  await until('nobody is left within one', async () => {
+  await until('no transaction is open', async () => {
     const open = await sql`
       select from pg_stat_activity
       where datname = current_database() and state like 'idle in transaction%'`;

@@ -5,7 +5,7 @@ import { shareAuthentication } from '../../../../api/auth/shared-authentication.
 import type { Caller } from '../../../../postgres/tokens.ts';
 import { aCaller } from '../../../support/caller.ts';
 
-/** Statements that answer when they are told to. */
+/** Shared authentication over statements that a test resolves. */
 const aDatabase = () => {
   const statements: {
     token: string;
@@ -22,12 +22,12 @@ const aDatabase = () => {
   return { statements, authenticate: (token: string) => shared.authenticate(token) };
 };
 
-describe('requests of one token at the same time', () => {
-  it('share the statement after the one that runs, and each has its own number', async () => {
+describe('concurrent requests of one token', () => {
+  it('share the next statement, and each gets its own number', async () => {
     const { statements, authenticate } = aDatabase();
     const first = authenticate('a');
     const others = [authenticate('a'), authenticate('a'), authenticate('a')];
-    const elsewhere = authenticate('b');
+    const otherToken = authenticate('b');
     expect(statements.map(({ token, requests }) => [token, requests])).toEqual([
       ['a', 1],
       ['b', 1],
@@ -41,21 +41,21 @@ describe('requests of one token at the same time', () => {
     expect((await Promise.all(others)).map((one) => one?.budget.used)).toEqual([8, 9, 10]);
 
     statements[1]!.answer.resolve(undefined);
-    expect(await elsewhere).toBeUndefined();
+    expect(await otherToken).toBeUndefined();
   });
 
-  it('are judged by a statement that began after they came', async () => {
+  it('are decided by a statement that began after they arrived', async () => {
     const { statements, authenticate } = aDatabase();
     const before = authenticate('a');
     const after = authenticate('a');
     statements[0]!.answer.resolve(aCaller(1));
     expect(await before).toBeDefined();
     await expect.poll(() => statements.length).toBe(2);
-    statements[1]!.answer.resolve(undefined); // Revoked meanwhile.
+    statements[1]!.answer.resolve(undefined); // The token was revoked.
     expect(await after).toBeUndefined();
   });
 
-  it('have one number where they are not counted: those of a disabled application', async () => {
+  it('share one number for a disabled application, which is not counted', async () => {
     const { statements, authenticate } = aDatabase();
     const all = [authenticate('a'), authenticate('a'), authenticate('a')];
     statements[0]!.answer.resolve({ ...aCaller(7), disabled: true });
@@ -64,17 +64,17 @@ describe('requests of one token at the same time', () => {
     expect((await Promise.all(all)).map((one) => one?.budget.used)).toEqual([7, 7, 7]);
   });
 
-  it('fail together when Postgres is away, and the next one asks again', async () => {
+  it('fail together when Postgres is away, and the next request starts a new statement', async () => {
     const { statements, authenticate } = aDatabase();
     const failing = [authenticate('a'), authenticate('a')];
-    statements[0]!.answer.reject(new Error('away'));
+    statements[0]!.answer.reject(new Error('connection lost'));
     for (const { status } of await Promise.allSettled(failing)) expect(status).toBe('rejected');
     const next = authenticate('a');
     statements[1]!.answer.resolve(aCaller(1));
     expect((await next)?.budget.used).toBe(1);
   });
 
-  it('leave nothing in memory, however long they come without a pause', async () => {
+  it('do not accumulate memory while requests keep coming', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const heapAt: Record<number, number> = {};

@@ -1,45 +1,52 @@
 import { expect, it } from 'vitest';
-import type { Deps } from '../../../../api/payer/handlers.ts';
-import { createPayerHandlers } from '../../../../api/payer/handlers.ts';
 import type { AnyRequest } from '../../../../api/http/route.ts';
+import type { Deps } from '../../../../api/payer/return.ts';
+import { returnHandler } from '../../../../api/payer/return.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
 import type { PayerPayment } from '../../../../postgres/payments.ts';
 
 const aPayment = (): PayerPayment => ({
-  ...{ id: newPaymentId(), application: 'shop', test: true, orderId: 'o-1', status: 'pending' },
-  ...{ amount: 1250, currency: 'EUR', gateway: 'sandbox', driver: 'sandbox', description: null },
-  ...{ callbackUrl: 'https://shop.example/return', metadata: '{}', trackingCode: null },
-  ...{
-    cardPanMasked: null,
-    paidAt: null,
-    failureCode: null,
-    expiresAt: new Date(Date.now() + 9e5),
-  },
-  ...{ createdAt: new Date(), updatedAt: new Date(), sent: true, inOutbox: false, traceId: null },
+  id: newPaymentId(),
+  application: 'shop',
+  test: true,
+  orderId: 'o-1',
+  status: 'pending',
+  amount: 1250,
+  currency: 'EUR',
+  gateway: 'sandbox',
+  driver: 'sandbox',
+  description: null,
+  callbackUrl: 'https://shop.example/return',
+  metadata: '{}',
+  trackingCode: null,
+  cardPanMasked: null,
+  paidAt: null,
+  failureCode: null,
+  expiresAt: new Date(Date.now() + 9e5),
+  createdAt: new Date(),
+  updatedAt: new Date(),
+  sent: true,
+  inOutbox: false,
+  traceId: null,
 });
 
-const refuse = () => Promise.reject(new Error('away'));
+const unavailable = () => Promise.reject(new Error('unavailable'));
 
-interface Given extends Pick<Deps['verifier'], 'settle'> {
+interface Options extends Pick<Deps['verifier'], 'settle'> {
+  /** Reads of the record that succeed before the database fails. */
   reads: number;
   lastAnswer?: Deps['verifier']['lastAnswer'];
   startLate?: Deps['startLate'];
 }
 
-/** A payer comes back, and the record can be read as often as this says. */
-const comeBack = (payment: PayerPayment, given: Given) => {
-  const { reads, settle, lastAnswer = () => undefined, startLate = refuse } = given;
+/** A payer returns. */
+const returned = (payment: PayerPayment, options: Options) => {
+  const { reads, settle, lastAnswer = () => undefined, startLate = unavailable } = options;
   let left = reads;
-  const { returnFromGateway } = createPayerHandlers({
-    payments: {
-      getForPayer: async () => ((left -= 1) >= 0 ? payment : refuse()),
-      isOpened: refuse,
-      sendToGateway: refuse,
-    },
+  const handle = returnHandler({
+    payments: { getForPayer: async () => ((left -= 1) >= 0 ? payment : unavailable()) },
     verifier: { settle, lastAnswer },
-    starter: { startNow: refuse },
     startLate,
-    now: () => new Date(),
     logger: { info() {}, warn() {} },
   });
   const request: Pick<AnyRequest, 'params' | 'search' | 'disconnectSignal'> = {
@@ -47,49 +54,49 @@ const comeBack = (payment: PayerPayment, given: Given) => {
     search: () => new URLSearchParams(),
     disconnectSignal: () => new AbortController().signal,
   };
-  return returnFromGateway(request as AnyRequest); // All that a return looks at.
+  return handle(request as AnyRequest); // The fields that the handler reads.
 };
 
 it.each([
-  { what: 'is away', reads: 1, status: 'processing' },
-  { what: 'says so', reads: 2, status: 'paid' },
-])('goes on to the shop when nothing could be settled: the record $what', async (given) => {
+  { title: 'processing when the database fails, too', reads: 1, status: 'processing' },
+  { title: 'the recorded status', reads: 2, status: 'paid' },
+])('redirects to the shop when the verification fails: $title', async ({ reads, status }) => {
   const payment = aPayment();
   const settle = async () => {
-    if (given.status === 'paid') payment.status = 'paid';
-    return refuse();
+    if (status === 'paid') payment.status = 'paid';
+    return unavailable();
   };
-  const { status, headers } = await comeBack(payment, { reads: given.reads, settle });
-  expect(status).toBe(303);
-  const callback = new URL(headers?.['location'] ?? '');
+  const result = await returned(payment, { reads, settle });
+  expect(result.status).toBe(303);
+  const callback = new URL(result.headers?.['location'] ?? '');
   expect(callback.origin + callback.pathname).toBe(payment.callbackUrl);
-  expect(callback.searchParams.get('status')).toBe(given.status);
+  expect(callback.searchParams.get('status')).toBe(status);
 });
 
-it('asks nobody where the last answer is fresh and says it all', async () => {
-  const { headers } = await comeBack(aPayment(), {
+it('does not verify again when the last answer is recent and covers a return', async () => {
+  const { headers } = await returned(aPayment(), {
     reads: 2,
     settle: () => expect.unreachable(),
-    lastAnswer: (_, { returned }) => (returned ? { kind: 'waiting' } : undefined),
+    lastAnswer: (_, request) => (request.returned ? { kind: 'waiting' } : undefined),
   });
   expect(headers?.['location']).toContain('status=processing');
 });
 
 it.each([
-  { status: 'expired', isLate: true },
-  { status: 'paid', isLate: false },
-  { status: 'cancelled', isLate: false },
+  { status: 'expired', isSearched: true },
+  { status: 'paid', isSearched: false },
+  { status: 'cancelled', isSearched: false },
 ] as const)(
-  'has late money looked for where this return finds it $status: $isLate',
-  async (given) => {
+  'starts a late-payment search if the return finds the payment $status: $isSearched',
+  async ({ status, isSearched }) => {
     const payment = aPayment();
     const searched: string[] = [];
-    const { headers } = await comeBack(payment, {
+    const { headers } = await returned(payment, {
       reads: 1,
-      settle: async () => ({ kind: 'ended', status: given.status }),
+      settle: async () => ({ kind: 'ended', status }),
       startLate: async (id) => void searched.push(id),
     });
-    expect(headers?.['location']).toContain(`status=${given.status}`);
-    expect(searched).toEqual(given.isLate ? [payment.id] : []);
+    expect(headers?.['location']).toContain(`status=${status}`);
+    expect(searched).toEqual(isSearched ? [payment.id] : []);
   },
 );

@@ -1,40 +1,36 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Sql } from '../../../../postgres/driver/connection.ts';
 import { withQueryTimeout } from '../../../../postgres/driver/query-timeout.ts';
+import { fakePool } from '../../../support/fake-pool.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A pool that answers every statement alike. */
-const answering = (answer: () => Promise<unknown>) =>
-  // All that a deadline asks of a pool: to be called.
-  (() => answer()) as unknown as Sql;
 const silent = () => new Promise<never>(() => {});
 const refused = () => Promise.reject(new Error('ECONNREFUSED'));
 
-it('a statement that is merely slow goes on for as long as it takes', async () => {
+it('lets a slow query continue for as long as the probe is answered', async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   let probes = 0;
-  const probe = answering(async () => (probes += 1));
+  const probe = fakePool(async () => (probes += 1));
   const sql = withQueryTimeout(
-    answering(() => promise),
+    fakePool(() => promise),
     probe,
   );
-  let isOver = false;
-  const answer = sql`select 1`.then((rows) => rows).finally(() => (isOver = true));
+  let isSettled = false;
+  const result = sql`select 1`.then((rows) => rows).finally(() => (isSettled = true));
   await vi.advanceTimersByTimeAsync(9_000);
-  expect(isOver).toBe(false);
+  expect(isSettled).toBe(false);
   expect(probes).toBeGreaterThan(4);
   resolve('late');
-  expect(await answer).toBe('late');
+  expect(await result).toBe('late');
   expect(vi.getTimerCount()).toBe(0);
 });
 
 it.each([
-  ['says nothing', silent],
+  ['is silent', silent],
   ['cannot be reached', refused],
-])('a statement fails within 2 seconds where Postgres %s', async (_, asked) => {
-  const sql = withQueryTimeout(answering(silent), answering(asked));
+])('fails a query within 2 seconds when Postgres %s', async (_, answerProbe) => {
+  const sql = withQueryTimeout(fakePool(silent), fakePool(answerProbe));
   let failure: unknown;
   sql`select 1`.catch((error: unknown) => (failure = error));
   await vi.advanceTimersByTimeAsync(2_000);

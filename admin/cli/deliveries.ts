@@ -1,0 +1,117 @@
+import type { Command } from 'commander';
+import { Refusal } from '../change.ts';
+import type { BulkOptions, Retriggered } from '../deliveries.ts';
+import type { Call, CliContext } from './commands.ts';
+import { command, count, group, limit, listUpTo, option, reason, textOf } from './commands.ts';
+import { facts, type Output, table } from './output.ts';
+import { formatPayments } from './payments.ts';
+
+const listCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'list',
+      summary: 'list deliveries whose six attempts have failed',
+      examples: ['deliveries list --application shop'],
+      options: [option('--application <slug>', 'only of this application'), limit()],
+    },
+    async ({ options, operations, io }) => {
+      const application = textOf(options.application);
+      const found = await listUpTo(Number(options.limit), io, (max) =>
+        operations.deliveries.listExhausted(application, max),
+      );
+      return formatPayments(found, 'No delivery is exhausted.');
+    },
+  );
+
+const retriggerCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'retrigger [payments...]',
+      summary: 'start six new attempts for exhausted deliveries, with the current URL and secrets',
+      examples: [
+        'deliveries retrigger PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+        'deliveries retrigger --application shop --rate 5 --yes --reason "receiver is back"',
+      ],
+      options: [
+        option('--application <slug>', 'all exhausted deliveries of this application'),
+        option('--rate <count>', 'maximum a second').argParser(count(100)).default(10),
+        reason(),
+      ],
+      describeChange: (ids, { application }) =>
+        typeof application === 'string'
+          ? `All exhausted events of ${application} are sent again.`
+          : `The events of ${ids.length} payments are sent again.`,
+    },
+    retrigger,
+  );
+
+const retrigger = async ({ args, options, operations, io }: Call): Promise<Output> => {
+  const application = textOf(options.application);
+  if ((application === null) === (args.length === 0))
+    throw new Refusal('Name either payments or an --application.');
+  const bulkOptions: BulkOptions = {
+    perSecond: Number(options.rate),
+    reason: textOf(options.reason),
+    onProgress: ({ done, total, refused }) => {
+      if (total > 1) io.note(`${done} of ${total}${refused > 0 ? `, ${refused} refused` : ''}`);
+    },
+    onStop: (notTried) =>
+      io.note(`Stopped: Temporal does not reset workflows. Not tried: ${notTried}`),
+  };
+  const { deliveries } = operations;
+  const results =
+    application === null
+      ? await deliveries.retriggerMany(args, bulkOptions)
+      : await deliveries.retriggerAll(application, bulkOptions);
+  const [only] = results;
+  if (args.length === 1 && only?.result === 'refused') throw new Refusal(only.why);
+  const output = application === null ? formatEach(results) : formatCounts(results);
+  return { ...output, failed: results.some(({ result }) => result === 'refused') };
+};
+
+const formatEach = (results: readonly Retriggered[]): Output => {
+  const rows = results.map((one) => [
+    one.id,
+    one.result === 'refused' ? 'refused' : 're-triggered',
+    noteOf(one),
+  ]);
+  return { text: table(['payment', 'result', 'note'], rows, ''), json: results };
+};
+
+const noteOf = (one: Retriggered): string => {
+  switch (one.result) {
+    case 'refused':
+      return one.why;
+    case 'no_history':
+      return 'within 6 minutes';
+    case 'reset':
+      return '';
+  }
+};
+
+/** An application may have very many deliveries: only the refused ones are listed. */
+const formatCounts = (results: readonly Retriggered[]): Output => {
+  if (results.length === 0) return { text: 'No delivery is exhausted.', json: results };
+  const refused = results.filter(({ result }) => result === 'refused');
+  const withoutHistory = results.filter(({ result }) => result === 'no_history');
+  const counts = facts({
+    're-triggered': results.length - refused.length,
+    ...(withoutHistory.length > 0 && { 'of these within 6 minutes': withoutHistory.length }),
+    refused: refused.length,
+  });
+  const rows = refused.map((one) => [one.id, noteOf(one)]);
+  const list = table(['refused', 'why'], rows, '');
+  return { text: [counts, list].filter(Boolean).join('\n\n'), json: results };
+};
+
+export const deliveryCommands = (context: CliContext): Command =>
+  group(
+    {
+      name: 'deliveries',
+      summary: 'list and re-trigger exhausted deliveries',
+      examples: ['deliveries list', 'deliveries retrigger --help'],
+    },
+    [listCommand(context), retriggerCommand(context)],
+  );

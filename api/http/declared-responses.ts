@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import { errorResponses } from '../../contract/responses.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
+import type { HeaderName } from './response-headers.ts';
+import type { Content, Route } from './route.ts';
+import { errorCodes } from './route.ts';
+
+/** One response that a route declares: a success, or an error with one code. */
+export interface DeclaredResponse {
+  status: number;
+  /** Undefined for a success. */
+  code: ErrorCode | undefined;
+  description: string;
+  requiredHeaders: readonly HeaderName[];
+  optionalHeaders: readonly HeaderName[];
+  content: Content | undefined;
+  examples: Readonly<Record<string, unknown>>;
+  links: readonly string[];
+}
+
+const budgetHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const;
+
+/** Codes of responses that are sent before the application is known, so they have no budget headers. */
+const uncounted: ReadonlySet<ErrorCode> = new Set([
+  'UNAUTHENTICATED',
+  'INVALID_TOKEN',
+  'METHOD_NOT_ALLOWED',
+]);
+/** Codes of responses that are sent before or after that. */
+const maybeCounted: ReadonlySet<ErrorCode> = new Set([
+  'RATE_LIMITED',
+  'INTERNAL',
+  'SERVICE_UNAVAILABLE',
+]);
+
+const headersByCode: Partial<Record<ErrorCode, readonly HeaderName[]>> = {
+  UNAUTHENTICATED: ['www-authenticate'],
+  INVALID_TOKEN: ['www-authenticate'],
+  METHOD_NOT_ALLOWED: ['allow'],
+  RATE_LIMITED: ['retry-after'],
+  SERVICE_UNAVAILABLE: ['retry-after'],
+};
+
+/** Every response of a route: those in its row, and those that follow from the rest of the row. */
+export const declaredResponses = (route: Route): DeclaredResponse[] => [
+  ...Object.entries(route.responses).map(([status, response]) => ({
+    status: Number(status),
+    code: undefined,
+    description: response.description,
+    requiredHeaders: [
+      'x-request-id' as const,
+      ...(route.access === 'application' ? budgetHeaders : []),
+      ...(response.headers ?? []),
+    ],
+    optionalHeaders: response.optionalHeaders ?? [],
+    content: response.content,
+    examples: response.examples ?? {},
+    links: response.links ?? [],
+  })),
+  ...errorCodes(route).map((code) => declaredError(route, code)),
+];
+
+const declaredError = (route: Route, code: ErrorCode): DeclaredResponse => {
+  const isPage = route.access === 'payer';
+  const ownHeaders = headersByCode[code] ?? [];
+  const countedHeaders =
+    route.access === 'application' && !uncounted.has(code) ? budgetHeaders : [];
+  const isMaybeCounted = maybeCounted.has(code);
+  return {
+    status: errors[code].status,
+    code,
+    description: `\`${code}\`: ${errors[code].meaning}`,
+    requiredHeaders: [
+      'x-request-id',
+      ...ownHeaders,
+      ...(isMaybeCounted ? [] : countedHeaders),
+      ...(isPage ? (['content-security-policy'] as const) : []),
+      ...(isPage && ownHeaders.includes('retry-after') ? (['refresh'] as const) : []),
+    ],
+    optionalHeaders: isMaybeCounted ? countedHeaders : [],
+    content: isPage ? 'page' : errorResponses[code],
+    examples: isPage ? {} : { [code]: exampleError(route, code) },
+    links: [],
+  };
+};
+
+const exampleError = (
+  { validationExample }: Route,
+  code: ErrorCode,
+): z.infer<(typeof errorResponses)[ErrorCode]> => {
+  const invalid = code === 'VALIDATION_FAILED' ? validationExample : undefined;
+  return {
+    error: {
+      code,
+      message: invalid?.message ?? errors[code].meaning,
+      ...(invalid && { details: { fields: invalid.fields } }),
+      ...(code === 'RATE_LIMITED' && { details: { retry_after: 23 } }),
+      request_id: 'req_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+    },
+  };
+};

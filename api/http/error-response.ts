@@ -1,0 +1,64 @@
+import { errors, PaymentError } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
+import { isPostgresUnavailable } from '../../postgres/driver/error-codes.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import { problemPage, retryingPage } from '../payer/pages.ts';
+import type { HandlerResult, Route } from './route.ts';
+import { errorCodes } from './route.ts';
+
+const retryAfterSeconds = 5;
+
+interface Context {
+  requestId: string;
+  /** Undefined when no route matched. */
+  route: Route | undefined;
+  logger: Pick<Logger, 'error'>;
+}
+
+/** The one place where an error becomes a response: JSON for applications, a page for payers. */
+export const errorResponse = async (error: unknown, context: Context): Promise<HandlerResult> => {
+  const { route, requestId } = context;
+  const known = toPaymentError(error, context);
+  const { status } = errors[known.code];
+  const retryAfter = known.details?.retry_after ?? (status === 503 ? retryAfterSeconds : undefined);
+  if (route?.access === 'payer') {
+    if (retryAfter !== undefined) return retryingPage(status, known.message, retryAfter);
+    // The title must not suggest to a returning payer that the payment failed.
+    return problemPage(status, 'This page cannot be shown', `${known.message} (${requestId})`);
+  }
+  const headers: Record<string, string> = {
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+  };
+  const { code, message, details } = withFewerFields(known);
+  const body = { code, message, ...(details && { details }), request_id: requestId };
+  return { status, headers, body: JSON.stringify({ error: body }) };
+};
+
+/** Keeps the first problems only: a request of unknown names has thousands, many times its own size. */
+const withFewerFields = ({ code, message, details }: PaymentError) => {
+  const { fields = [] } = details ?? {};
+  if (fields.length <= limits.reportedProblems) return { code, message, details };
+  return {
+    code,
+    message: `${message} These are the first ${limits.reportedProblems} of ${fields.length} problems.`,
+    details: { ...details, fields: fields.slice(0, limits.reportedProblems) },
+  };
+};
+
+const toPaymentError = (error: unknown, { route, logger }: Context): PaymentError => {
+  if (error instanceof PaymentError) {
+    if (error.cause !== undefined)
+      logger.error({ err: error.cause, code: error.code }, 'Request failed');
+    if (!route || errorCodes(route).includes(error.code)) return error;
+    logger.error(
+      { err: error, route: route.path },
+      'A route failed with a code that it does not declare; responding INTERNAL',
+    );
+    return new PaymentError('INTERNAL');
+  }
+  logger.error({ err: error }, 'Request failed unexpectedly');
+  return isPostgresUnavailable(error)
+    ? new PaymentError('SERVICE_UNAVAILABLE', 'The service is not available at the moment.')
+    : new PaymentError('INTERNAL');
+};

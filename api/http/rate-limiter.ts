@@ -1,0 +1,50 @@
+import { PaymentError } from '../../contract/errors.ts';
+import { setRecent } from './lru.ts';
+
+const windowMs = 60_000;
+
+export interface Limit {
+  perMinute: number;
+  now: () => number;
+}
+
+/** Raised from the second rejection in a window on; callers do not log it. */
+export class RepeatedRateLimitError extends PaymentError {}
+
+/** @param retryAfter seconds */
+export const rateLimited = (retryAfter: number, Failure = PaymentError): PaymentError =>
+  new Failure('RATE_LIMITED', `Too many requests, try again in ${retryAfter} seconds.`, {
+    details: { retry_after: retryAfter },
+  });
+
+/**
+ * Counts hits by client address, in this process and in bounded memory. The window of an address
+ * begins with its first hit; when there are too many addresses, the oldest window is forgotten.
+ *
+ * Not rate-limiter-flexible: its memory store keeps every address and a timer for each.
+ */
+export const createRateLimiter = ({ perMinute, now }: Limit) => {
+  const windows = new Map<string, { hits: number; endsAt: number }>();
+  return {
+    /** Counts one hit. @returns the error to respond with when it is over the limit */
+    hit(address: string): PaymentError | undefined {
+      const time = now();
+      let window = windows.get(address);
+      if (!window || window.endsAt <= time) {
+        window = { hits: 0, endsAt: time + windowMs };
+        setRecent(windows, address, window);
+      }
+      window.hits += 1;
+      if (window.hits <= perMinute) return undefined;
+      const retryAfter = Math.ceil((window.endsAt - time) / 1000);
+      const isRepeated = window.hits > perMinute + 1;
+      return rateLimited(retryAfter, isRepeated ? RepeatedRateLimitError : PaymentError);
+    },
+    /** Whether the next hit would be over the limit. */
+    isAtLimit(address: string): boolean {
+      const window = windows.get(address);
+      return window !== undefined && window.endsAt > now() && window.hits >= perMinute;
+    },
+  };
+};
+export type RateLimiter = ReturnType<typeof createRateLimiter>;

@@ -1,0 +1,119 @@
+import type Koa from 'koa';
+import { PaymentError } from '../../contract/errors.ts';
+import { newRequestId } from '../../contract/ids.ts';
+import { parseTraceId } from '../../contract/trace.ts';
+import type { ApiMetrics } from '../../telemetry/metrics.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import { logContext } from '../../telemetry/log.ts';
+import { isBodyCut } from './body.ts';
+import { errorResponse } from './error-response.ts';
+import { RepeatedRateLimitError } from './rate-limiter.ts';
+import type { HandlerResult, Route } from './route.ts';
+
+export interface Deps {
+  logger: Pick<Logger, 'info' | 'error'>;
+  metrics: Pick<ApiMetrics, 'requests' | 'requestDuration'>;
+  /** True while the process shuts down: every response then closes its connection. */
+  isDraining: () => boolean;
+}
+
+/** nginx's status for a client that disconnected before its response; used in the log and in metrics. */
+const clientClosedRequest = 499;
+
+/** Gives every request an id, every response the common headers, every error a response; logs and counts. */
+export const requestContext =
+  (deps: Deps): Koa.Middleware =>
+  async (ctx, next) => {
+    const requestId = newRequestId();
+    const startedAt = performance.now();
+    const traceId = parseTraceId(ctx.get('traceparent'));
+    const context = { request_id: requestId, ...(traceId !== undefined && { trace_id: traceId }) };
+    await logContext.run(context, async () => {
+      ctx.set({
+        'x-request-id': requestId,
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      });
+      let error: unknown;
+      try {
+        if (!hasReadablePath(ctx)) throw new PaymentError('NOT_FOUND');
+        await next();
+      } catch (thrown) {
+        error = thrown;
+      }
+      const isDisconnect = ctx.socket.destroyed && isCausedByDisconnect(error);
+      // Other errors are logged and counted even if the client has disconnected.
+      if (error !== undefined && !isDisconnect)
+        sendResult(ctx, await errorResponse(error, { ...deps, requestId, route: routeOf(ctx) }));
+      // Checked last: the request may have begun before the shutdown.
+      if (deps.isDraining()) ctx.set('connection', 'close');
+      report(deps, ctx, {
+        status: isDisconnect ? clientClosedRequest : ctx.status,
+        durationMs: performance.now() - startedAt,
+        // A client over its limit must not fill the log.
+        isLogged: !(error instanceof RepeatedRateLimitError),
+      });
+    });
+  };
+
+/** A wait, or the reading of a body, that ended because the client disconnected. */
+const isCausedByDisconnect = (error: unknown): boolean =>
+  (error instanceof Error && error.name === 'AbortError') || isBodyCut(error);
+
+const report = (
+  { logger, metrics }: Deps,
+  ctx: Koa.Context,
+  outcome: { status: number; durationMs: number; isLogged: boolean },
+) => {
+  const { status, durationMs } = outcome;
+  const route = routeOf(ctx);
+  if (outcome.isLogged)
+    logger.info(
+      {
+        method: ctx.method,
+        route: route?.path ?? null,
+        status,
+        duration_ms: Math.round(durationMs),
+      },
+      'Request',
+    );
+  // A client can make up any number of methods and paths; unknown ones share one label.
+  const labels = { method: route?.method ?? 'none', route: route?.path ?? 'none' };
+  metrics.requests.inc({ ...labels, status });
+  metrics.requestDuration.observe(labels, durationMs / 1000);
+};
+
+/** The route that matched; set by the router. */
+const routeOf = (ctx: Koa.Context) => ctx.state['route'] as Route | undefined;
+
+export const sendResult = (ctx: Koa.Context, { status, headers, body }: HandlerResult): void => {
+  ctx.status = status;
+  if (body !== undefined)
+    ctx.type = routeOf(ctx)?.access === 'payer' ? 'text/html' : 'application/json';
+  if (headers) ctx.set(headers);
+  ctx.body = body ?? null;
+  // Koa sets 204 when it gets no body; a redirect has none and keeps its status.
+  ctx.status = status;
+};
+
+/** False for a request target that is an absolute URL but not a valid one. */
+const hasReadablePath = (ctx: Koa.Context): boolean => {
+  try {
+    return ctx.path !== '';
+  } catch {
+    return false;
+  }
+};
+
+/** Replaces Koa's own handler, which writes to stderr. System errors come from the connection. */
+export const logSendError = (
+  { logger }: Pick<Deps, 'logger'>,
+  error: Error,
+  ctx: Koa.Context,
+): void => {
+  const request = { request_id: ctx.response.get('x-request-id') };
+  if ('syscall' in error)
+    logger.info({ ...request, reason: String(error) }, 'The client disconnected');
+  else logger.error({ ...request, err: error }, 'Could not send the response');
+};

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Payments } from '../../postgres/payments.ts';
+import type { Handler, Route } from '../http/route.ts';
+import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
+import type { Starter } from '../payments/starter.ts';
+import { redirectToCallback } from './callback.ts';
+import { redirectToGateway, retryingPage, unknownPaymentPage } from './pages.ts';
+
+export const checkoutRoute = {
+  method: 'GET',
+  path: '/api/v1/payments/:payment_id/checkout',
+  access: 'payer',
+  summary: 'Send the payer to the gateway',
+  description:
+    "Open it in the payer's browser. Waits up to 10 seconds for the gateway to open the payment, " +
+    'then shows a page that reloads by itself.',
+  params: paymentParams,
+  responses: {
+    200: {
+      description: 'A form that submits itself, for gateways that need POST.',
+      headers: ['content-security-policy'],
+      content: 'page',
+    },
+    302: {
+      description: 'To the gateway, while the payment is `pending`.',
+      headers: ['location'],
+    },
+    303: {
+      description: "To the application's callback URL, when the payment is no longer `pending`.",
+      headers: ['location'],
+    },
+    503: {
+      description: 'A page that reloads by itself: the gateway has not opened the payment yet.',
+      headers: ['content-security-policy', 'retry-after', 'refresh'],
+      content: 'page',
+    },
+  },
+  errors: ['PAYMENT_NOT_FOUND'],
+} as const satisfies Route;
+
+export interface Deps {
+  payments: Pick<Payments, 'getForPayer' | 'isOpened' | 'sendToGateway'>;
+  starter: Pick<Starter, 'startNow'>;
+  now: () => Date;
+}
+
+const waitMaxMs = 10_000;
+const firstPauseMs = 40;
+const longestPauseMs = 460;
+const reloadSeconds = 3;
+
+/** A payer may be faster than the workflow that opens the payment; the handler then waits for it. */
+export const checkoutHandler =
+  ({ payments, starter, now }: Deps): Handler<typeof checkoutRoute> =>
+  async (request) => {
+    const signal = request.disconnectSignal();
+    const deadline = Date.now() + waitMaxMs;
+    let started = false;
+    let pauseMs = 0;
+    for (;;) {
+      const redirect = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
+      if (redirect) return redirectToGateway(redirect);
+      const payment = await findByPaymentId(request, payments.getForPayer);
+      if (!payment) return unknownPaymentPage();
+      if (payment.status !== 'pending') return redirectToCallback(payment, payment.status);
+      if (payment.inOutbox && !started) {
+        started = true;
+        await starter.startNow(payment);
+      }
+      do {
+        if (Date.now() + pauseMs > deadline)
+          return retryingPage(503, 'Your payment is being prepared.', reloadSeconds);
+        await sleep(pauseMs, undefined, { signal });
+        pauseMs = Math.min(pauseMs * 2 || firstPauseMs, longestPauseMs);
+      } while (!(await payments.isOpened(payment.id)));
+    }
+  };

@@ -1,0 +1,111 @@
+import { limits } from '../../contract/limits.ts';
+import type { Status } from '../../contract/status.ts';
+import { isTerminal } from '../../contract/status.ts';
+import { parseReturn } from '../../gateways/registry.ts';
+import type { PayerPayment, Payments } from '../../postgres/payments.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { Handler, RequestOf, Route } from '../http/route.ts';
+import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
+import type { Verifier } from '../payments/verifier.ts';
+import { redirectToCallback } from './callback.ts';
+import type { ThrottledStarter } from './late-payments.ts';
+import { unknownPaymentPage } from './pages.ts';
+
+const shared = {
+  path: '/api/v1/payments/:payment_id/return',
+  access: 'payer',
+  description:
+    'The gateway sends the payer here. The parameters that it adds are a hint and never proof: the ' +
+    'service asks the gateway, for at most 10 seconds, and not within ' +
+    `${limits.verifyReuseSeconds} seconds of its last answer to a return. Then the payer continues to the ` +
+    'callback URL with `payment_id`, `order_id` and `status`, which is `processing` if the outcome is ' +
+    'not certain yet.',
+  params: paymentParams,
+  responses: {
+    303: { description: "To the application's callback URL.", headers: ['location'] },
+  },
+  errors: ['PAYMENT_NOT_FOUND'],
+} as const;
+
+export const returnFromGatewayRoute = {
+  ...shared,
+  method: 'GET',
+  summary: 'Return from the gateway',
+} as const satisfies Route;
+
+export const returnFromGatewayByPostRoute = {
+  ...shared,
+  method: 'POST',
+  summary: 'Return from a gateway that uses POST',
+} as const satisfies Route;
+
+type ReturnRequest = RequestOf<typeof returnFromGatewayRoute>;
+
+export interface Deps {
+  payments: Pick<Payments, 'getForPayer'>;
+  verifier: Pick<Verifier, 'lastAnswer' | 'settle'>;
+  startLate: ThrottledStarter;
+  logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+const waitMaxMs = 10_000;
+/** Left for the start of a late-payment search when the gateway has used up the wait. */
+const lateStartMinMs = 1_000;
+
+export const returnHandler =
+  (deps: Deps): Handler<typeof returnFromGatewayRoute> =>
+  async (request) => {
+    const payment = await findByPaymentId(request, deps.payments.getForPayer);
+    if (!payment) return unknownPaymentPage();
+    if (!payment.sent) return redirectToCallback(payment, payment.status);
+
+    const deadline = Date.now() + waitMaxMs;
+    const hadEnded = isTerminal(payment.status);
+    const status = hadEnded ? payment.status : await verify(deps, payment, request);
+    // The payer may have paid after the end, or at the deadline itself.
+    const mayBeLate = status === 'expired' || (hadEnded && status !== 'paid');
+    if (mayBeLate) {
+      const leftMs = Math.max(deadline - Date.now(), lateStartMinMs);
+      await startLateSearch(deps, payment.id, leftMs);
+    }
+    return redirectToCallback(payment, status);
+  };
+
+/** Verifies with the gateway. Never throws: the payer continues, and the sweeper or the deadline follows up. */
+const verify = async (
+  { payments, verifier, logger }: Deps,
+  payment: PayerPayment,
+  request: ReturnRequest,
+): Promise<Status> => {
+  const says = parseReturn(payment.driver, request.search());
+  logger.info({ payment_id: payment.id, says }, 'The payer returned');
+  const hint = { returned: true, cancelled: says === 'cancelled' };
+  const onError = (error: unknown): undefined => {
+    logger.warn(
+      { payment_id: payment.id, err: error },
+      'Could not verify a returned payment; the sweeper will',
+    );
+  };
+  // Not cancelled when the payer closes the page: the verification is needed anyway.
+  const result =
+    verifier.lastAnswer(payment.id, hint) ?? (await verifier.settle(payment, hint).catch(onError));
+  if (result?.kind === 'ended') return result.status;
+  const current = await findByPaymentId(request, payments.getForPayer).catch(onError);
+  return current && isTerminal(current.status) ? current.status : 'processing';
+};
+
+/** Never throws: the payer continues. */
+const startLateSearch = async (
+  { startLate, logger }: Deps,
+  paymentId: string,
+  withinMs: number,
+): Promise<void> => {
+  try {
+    await startLate(paymentId, withinMs);
+  } catch (error) {
+    logger.warn(
+      { payment_id: paymentId, err: error },
+      'Could not start the late-payment search of a return; a notification or another return may',
+    );
+  }
+};

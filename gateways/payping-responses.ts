@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import type { FailureCode } from '../contract/failure-codes.ts';
+import type { CurrencyTerms } from './amount.ts';
+import { fromWire } from './amount.ts';
+import type { HttpResponse } from './call.ts';
+import { parseResponse } from './call.ts';
+import { GatewayUnavailable } from './errors.ts';
+import type { GatewayStatus, OpenedPayment, Opening, Reversal } from './gateway.ts';
+import { maskedPan, providerMessage } from './redact.ts';
+
+/** A verification has 32 bits for the amount. PayPing's document names no other bounds. */
+const maxTomans = 2 ** 31 - 1;
+
+/** Whole tomans of ten rials each. */
+export const paypingCurrencies: ReadonlyMap<string, CurrencyTerms> = new Map([
+  ['IRR', { wireExponent: -1, min: 10, max: maxTomans * 10, step: 10 }],
+]);
+
+/** Ignores the case of names: PayPing's document has both `amount` and `Amount` for one field. */
+const inAnyCase = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
+  return z.preprocess(
+    (body) =>
+      typeof body === 'object' && body !== null
+        ? Object.fromEntries(
+            Object.entries(body).map(([key, value]) => [
+              names.get(key.toLowerCase()) ?? key,
+              value,
+            ]),
+          )
+        : body,
+    z.object(shape),
+  );
+};
+
+const Code = z.string().regex(/^[\x21-\x7e]{1,100}$/);
+const RefId = z.union([z.int().positive(), z.string().regex(/^[1-9]\d{0,14}$/)]);
+export const Opened = inAnyCase({ paymentCode: Code });
+export const statuses = {
+  created: 0,
+  verified: 1,
+  atBank: 2,
+  cancelled: 3,
+  bankFailed: 4,
+  awaiting: 5,
+};
+export const Report = inAnyCase({
+  amount: z.int().positive(),
+  clientRefId: z.string().nullish(),
+  paymentStatus: z.literal(Object.values(statuses)),
+  // Empty until the payer has paid.
+  refId: z.union([RefId, z.literal(''), z.literal(0), z.literal('0')]).nullish(),
+  isRefund: z.boolean().nullish(),
+  refundStatus: z.int().nullish(),
+});
+type Report = z.output<typeof Report>;
+const Verified = inAnyCase({
+  amount: z.int().positive(),
+  cardNumber: z.string().nullish(),
+  clientRefId: z.string().nullish(),
+  paymentRefId: RefId,
+});
+const Problem = inAnyCase({
+  title: z.string().nullish(),
+  metaData: inAnyCase({ code: z.int(), message: z.unknown().optional() }).nullish(),
+});
+
+/** Refusals of an opening because of the account or the request. All others may pass on a retry. */
+const openingRefusals = new Set([101, 102, 103, 104, 105, 107, 111, 112, 113, 137, 164, 165]);
+const alreadyVerified = new Set([110, 123]);
+/** Under review, bank not reached, being verified: ask again. */
+const inProgress = new Set([109, 114, 155]);
+/** Refusals of a verification because of the payment. All others are about us, or may pass on a retry. */
+const verifyRefusals: Record<number, FailureCode> = {
+  // Not paid: PayPing does not tell a payer who cancelled from one who was too slow.
+  121: 'payment_not_completed',
+  127: 'payment_not_completed',
+  // Not found, not valid. The code for a payment that was rolled back is not documented.
+  122: 'unknown',
+  133: 'unknown',
+  137: 'amount_mismatch',
+};
+
+/** The payment is being confirmed or reversed: its result is not known yet. */
+const reversalInProgress = new Set([155, 156]);
+const refundIsComplete = 2;
+
+/** @throws GatewayUnavailable unless PayPing clearly refuses the payment */
+export const parseOpeningRefusal = (response: HttpResponse): Opening => {
+  const { status, body } = response;
+  const { title, metaData } = Problem.safeParse(body).data ?? {};
+  // A wrong token may be reported by the status alone.
+  const isUnauthorized = status === 401 || status === 403;
+  const isKnown = status >= 400 && status !== 409 && openingRefusals.has(metaData?.code ?? 0);
+  if (!isUnauthorized && !isKnown) throw unexpected('pay', response);
+  return { result: 'refused', ...providerMessage(metaData?.code ?? status, title) };
+};
+
+/**
+ * `verified_before`: an earlier verification took the money; only a report shows the amount.
+ * @throws GatewayUnavailable
+ */
+export const parseVerification = (
+  response: HttpResponse,
+  payment: OpenedPayment,
+): GatewayStatus | { state: 'verified_before' } => {
+  const { status } = response;
+  if (status === 202 || status === 502) return { state: 'processing' };
+  if (status === 200) {
+    const verified = parseResponse(Verified, response, 'payping, verify');
+    return toPaid(requireSamePayment(payment, verified));
+  }
+  const { title, metaData } = parseResponse(Problem, response, 'payping, verify');
+  const code = metaData?.code ?? 0;
+  if (inProgress.has(code)) return { state: 'processing' };
+  if (alreadyVerified.has(code)) {
+    const verified = Verified.safeParse(metaData?.message).data;
+    if (!verified) return { state: 'verified_before' };
+    return toPaid(requireSamePayment(payment, verified));
+  }
+  const failureCode = status === 400 ? verifyRefusals[code] : undefined;
+  if (failureCode) return { state: 'failed', failureCode, ...providerMessage(code, title) };
+  throw unexpected('verify', response);
+};
+
+/** @throws GatewayUnavailable */
+export const parseReversal = (response: HttpResponse): Reversal => {
+  const { status } = response;
+  if (status === 200) return { result: 'reversed' };
+  if (status === 202) throw unexpected('reverse', response);
+  const { title, metaData } = parseResponse(Problem, response, 'payping, reverse');
+  if (reversalInProgress.has(metaData?.code ?? 0)) throw unexpected('reverse', response);
+  return { result: 'refused', ...providerMessage(metaData?.code ?? status, title) };
+};
+
+/** A refund that is requested but not complete has returned no money. */
+export const isRefunded = ({ isRefund, refundStatus }: Report): boolean =>
+  isRefund === true && refundStatus === refundIsComplete;
+
+export const toStatus = (report: Report): GatewayStatus => {
+  const { amount, paymentStatus, refId } = report;
+  if (isRefunded(report))
+    return {
+      state: 'failed',
+      failureCode: 'payment_reversed',
+      ...providerMessage('refunded', null),
+    };
+  switch (paymentStatus) {
+    case statuses.cancelled:
+      return { state: 'cancelled' };
+    case statuses.bankFailed:
+      return {
+        state: 'failed',
+        failureCode: 'gateway_error',
+        ...providerMessage(paymentStatus, null),
+      };
+    case statuses.awaiting:
+      return { state: 'processing' };
+    case statuses.verified:
+      return paid({ amount, trackingCode: refId ? String(refId) : null, cardPanMasked: null });
+    default:
+      return { state: 'waiting' };
+  }
+};
+
+/** @throws GatewayUnavailable for a response about another payment */
+export const requireSamePayment = <R extends { clientRefId?: string | null | undefined }>(
+  { id }: OpenedPayment,
+  response: R,
+): R => {
+  if (!response.clientRefId || response.clientRefId === id) return response;
+  throw new GatewayUnavailable('payping: the response is about another payment');
+};
+
+const toPaid = ({ amount, cardNumber, paymentRefId }: z.output<typeof Verified>): GatewayStatus =>
+  paid({ amount, trackingCode: String(paymentRefId), cardPanMasked: maskedPan(cardNumber) });
+
+interface PaidFacts {
+  /** In tomans. */
+  amount: number;
+  trackingCode: string | null;
+  cardPanMasked: string | null;
+}
+
+const paid = ({ amount, ...facts }: PaidFacts): GatewayStatus => ({
+  state: 'paid',
+  amount: fromWire({ currencies: paypingCurrencies }, { amount, currency: 'IRR' }),
+  currency: 'IRR',
+  ...facts,
+});
+
+export const unexpected = (operation: string, { status }: HttpResponse) =>
+  new GatewayUnavailable(`payping, ${operation}: unexpected response, HTTP ${status}`);

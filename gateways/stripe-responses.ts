@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { fromWire } from './amount.ts';
+import { GatewayUnavailable } from './errors.ts';
+import type { GatewayStatus } from './gateway.ts';
+import { providerMessage } from './redact.ts';
+import { stripeCurrencies } from './stripe-currencies.ts';
+import { toFailureCode } from './stripe-failures.ts';
+
+const SessionId = z.string().regex(/^cs_(test|live)_[A-Za-z0-9]{1,200}$/);
+const Intent = z.object({
+  id: z.string().regex(/^pi_[A-Za-z0-9_]{1,200}$/),
+  status: z.string(),
+  last_payment_error: z
+    .object({
+      code: z.string().nullish(),
+      decline_code: z.string().nullish(),
+      message: z.string().nullish(),
+    })
+    .nullish(),
+  latest_charge: z.object({ refunded: z.boolean() }).nullish(),
+});
+export const Session = z.object({
+  id: SessionId,
+  livemode: z.boolean(),
+  status: z.enum(['open', 'complete', 'expired']),
+  payment_status: z.enum(['paid', 'unpaid']),
+  amount_total: z.int().positive(),
+  currency: z.string().regex(/^[a-z]{3}$/),
+  client_reference_id: z.string().nullish(),
+  payment_intent: Intent.nullish(),
+});
+export const Opened = z.object({ id: SessionId, livemode: z.boolean(), url: z.url() });
+export const Refund = z.object({
+  status: z.enum(['pending', 'requires_action', 'succeeded', 'failed', 'canceled']),
+});
+export const Refusal = z.object({
+  error: z.object({ type: z.string(), code: z.string().nullish(), message: z.string().nullish() }),
+});
+export const Event = z.object({
+  livemode: z.boolean(),
+  type: z.string(),
+  data: z.object({ object: z.unknown() }),
+});
+export const EventSession = z.object({ id: SessionId, client_reference_id: z.string().nullish() });
+
+/** @throws GatewayUnavailable for a session that contradicts itself */
+export const toStatus = (session: z.output<typeof Session>): GatewayStatus => {
+  const { status, payment_status: paymentStatus, payment_intent: intent } = session;
+  if (status === 'expired') return { state: 'expired' };
+  if (paymentStatus === 'unpaid') {
+    if (status === 'open') return { state: 'waiting' };
+    // Complete and unpaid: a slow payment method, unless the intent reports its failure.
+    const hasFailed = intent?.status === 'requires_payment_method' || intent?.status === 'canceled';
+    if (!hasFailed) return { state: 'processing' };
+    const error = intent.last_payment_error;
+    const code = error?.decline_code ?? error?.code ?? null;
+    return {
+      state: 'failed',
+      failureCode: toFailureCode(code),
+      ...providerMessage(code, error?.message),
+    };
+  }
+  if (status !== 'complete' || !intent)
+    throw new GatewayUnavailable(
+      'stripe, retrieve: paid, but not complete or without a payment intent',
+    );
+  if (intent.latest_charge?.refunded)
+    return {
+      state: 'failed',
+      failureCode: 'payment_reversed',
+      ...providerMessage('refunded', null),
+    };
+  const currency = session.currency.toUpperCase();
+  return {
+    state: 'paid',
+    amount: fromWire({ currencies: stripeCurrencies }, { amount: session.amount_total, currency }),
+    currency,
+    trackingCode: intent.id,
+    // Stripe sends the last four digits only.
+    cardPanMasked: null,
+  };
+};

@@ -1,0 +1,33 @@
+import type { Payment } from '../contract/payment.ts';
+import { storedFields } from '../contract/payment-fields.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
+
+type Property = keyof Payment;
+
+/** A column is named like the property, in snake case: `orderId` is `order_id`. */
+const columnName = (property: Property): string =>
+  property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const allProperties = storedFields.map(({ property }) => property);
+const createdFields = storedFields.filter(({ writtenBy }) => writtenBy === 'create');
+
+/** The columns of `payments p` for a select list, under the names that {@link Payment} has for them. */
+export const selectPayment = (
+  sql: Queries,
+  properties: readonly Property[] = allProperties,
+): Fragment =>
+  sql.unsafe(properties.map((name) => `p.${columnName(name)} as "${name}"`).join(', '));
+
+/** The columns that a create writes. */
+export const insertColumns = (sql: Queries): Fragment =>
+  sql.unsafe(createdFields.map(({ property }) => columnName(property)).join(', '));
+
+/** The text between the values: `$1::text, $2::text, …`. One template costs less than a fragment a value. */
+const betweenValues = createdFields.map(({ kind }, index) =>
+  index === createdFields.length - 1 ? `::${kind.sqlType}` : `::${kind.sqlType}, `,
+);
+const valuesTemplate = Object.assign(['', ...betweenValues], { raw: ['', ...betweenValues] });
+
+/** The values of {@link insertColumns}, in the same order. */
+export const insertValues = (sql: Queries, payment: Payment): Fragment =>
+  sql(valuesTemplate, ...createdFields.map(({ property }) => payment[property]));

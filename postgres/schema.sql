@@ -1,0 +1,286 @@
+-- The whole schema, for readers. migrate.ts builds databases from the files in migrations/: to change the
+-- schema, add a file there and edit this one. test/integration/postgres/schema.test.ts compares the two.
+
+-- The accounts at payment providers. Credentials are encrypted, see secret-box.ts.
+create table gateways (
+  slug text primary key,
+  driver text not null,
+  kind text not null constraint gateways__kind check (kind in ('sandbox', 'live')),
+  enabled boolean not null default true,
+  credentials text,
+  created_at timestamptz not null default now()
+);
+
+-- The calling systems. The first callback URL is the default.
+create table applications (
+  slug text primary key,
+  status text not null default 'active'
+    constraint applications__status check (status in ('active', 'disabled')),
+  default_gateway text not null references gateways,
+  callback_urls text[] not null
+    constraint applications__callback_urls check (cardinality(callback_urls) > 0),
+  webhook_url text,
+  requests_per_minute int not null default 120
+    constraint applications__requests_per_minute check (requests_per_minute > 0),
+  created_at timestamptz not null default now()
+);
+
+-- Access tokens of applications. Only the hash of a token is stored; the prefix is for logs and lists.
+create table tokens (
+  hash bytea primary key,
+  prefix text not null,
+  application text not null references applications,
+  mode text not null constraint tokens__mode check (mode in ('live', 'test')),
+  name text not null,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+
+-- The keys that sign webhooks, encrypted. A rotation leaves the previous secret active until retires_at.
+create table webhook_secrets (
+  id bigint generated always as identity primary key,
+  application text not null references applications,
+  ciphertext text not null,
+  created_at timestamptz not null default now(),
+  retires_at timestamptz
+);
+create index webhook_secrets__application on webhook_secrets (application);
+
+-- Requests of an application in the current clock minute. Unlogged: a crash of Postgres resets the counts.
+create unlogged table request_counts (
+  application text primary key,
+  -- Minutes since 1970.
+  minute bigint not null,
+  requests int not null
+) with (fillfactor = 50);
+
+-- One try of a payer to pay for an order. contract/payment-fields.ts lists the columns that the API returns.
+create table payments (
+  id text primary key,
+  application text not null references applications,
+  test boolean not null,
+  order_id text not null,
+  status text not null constraint payments__status
+    check (status in ('pending', 'processing', 'paid', 'failed', 'cancelled', 'expired')),
+  amount bigint not null constraint payments__amount check (amount between 1 and 999999999999),
+  currency text not null,
+  gateway text not null references gateways,
+  description text,
+  callback_url text not null,
+  -- Text, not jsonb: the API returns it as it was sent.
+  metadata text not null,
+  expires_at timestamptz not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  gateway_reference text,
+  gateway_redirect jsonb,
+  -- When the payer was last sent to the gateway.
+  checkout_at timestamptz,
+  -- When the gateway was last asked without an outcome. An unanswered inquiry sets an earlier time, see
+  -- sweeper.ts.
+  inquired_at timestamptz,
+  -- True when that inquiry got no usable answer: the gateway's list of unverified payments does not show
+  -- a payment whose verification succeeded and whose answer was lost.
+  unanswered boolean not null default false,
+  tracking_code text,
+  card_pan_masked text,
+  paid_at timestamptz,
+  failure_code text,
+  -- The gateway's own code and message, for admins only.
+  gateway_code text,
+  gateway_message text,
+  -- When the sweeper last started the payment's workflow again.
+  healed_at timestamptz,
+  constraint payments__gateway_reference unique (gateway, gateway_reference),
+  constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
+  constraint payments__failed check ((status = 'failed') = (failure_code is not null))
+);
+
+-- One index for each combination of equality filters of the list, followed by the order of the list. Dates
+-- are ranges on created_at, so every list reads one short part of one of these indexes.
+create index payments__list on payments (application, test, created_at desc, id desc);
+create index payments__list_by_status
+  on payments (application, test, status, created_at desc, id desc);
+create index payments__list_by_order
+  on payments (application, test, order_id, created_at desc, id desc);
+create index payments__list_by_order_and_status
+  on payments (application, test, order_id, status, created_at desc, id desc);
+
+-- The sweeper's queries: payments to inquire about, overdue payments, and payments to heal.
+create index payments__to_inquire on payments (gateway, coalesce(inquired_at, checkout_at))
+  where checkout_at is not null and status in ('pending', 'processing');
+create index payments__open on payments (expires_at) where status in ('pending', 'processing');
+create index payments__to_heal on payments (healed_at nulls first, expires_at)
+  where status in ('pending', 'processing');
+
+-- Finds a tracking code that a gateway reports twice, for an alert. A unique constraint would prevent the
+-- second payment from ending.
+create index payments__tracking_code on payments (gateway, tracking_code)
+  where tracking_code is not null;
+
+-- A payment without checkout_at expires without an inquiry. Clearing the column would therefore let a
+-- paid payment expire, so no role may do it.
+create function refuse_clearing_checkout() returns trigger language plpgsql as $$
+begin
+  raise exception 'checkout_at cannot be cleared' using errcode = 'insufficient_privilege';
+end
+$$;
+create trigger payments__checkout_stays before update of checkout_at on payments
+  for each row when (old.checkout_at is not null and new.checkout_at is null)
+  execute function refuse_clearing_checkout();
+
+-- The transactional outbox: payments whose workflow has not been started yet. Rows live for moments.
+create table workflow_outbox (
+  payment_id text primary key references payments,
+  created_at timestamptz not null,
+  -- The trace id of the create request, for the sweeper when it starts the workflow instead of the API.
+  trace_id text
+);
+create index workflow_outbox__created_at on workflow_outbox (created_at);
+
+-- The responses of creates, by idempotency key. A repeated create returns the stored response.
+create table idempotency_keys (
+  application text not null references applications,
+  test boolean not null,
+  route text not null,
+  key text not null,
+  fingerprint bytea not null,
+  status int not null,
+  location text not null,
+  body text not null,
+  expires_at timestamptz not null,
+  primary key (application, test, route, key)
+);
+create index idempotency_keys__expires_at on idempotency_keys (expires_at);
+
+-- The one terminal event of a payment. Every attempt sends these bytes.
+create table events (
+  payment_id text primary key references payments,
+  id uuid not null constraint events__id unique,
+  kind text not null,
+  body bytea not null,
+  created_at timestamptz not null
+);
+
+-- Sending an event to the webhook URL, in rounds of attempts.
+create table deliveries (
+  payment_id text primary key references events,
+  status text not null constraint deliveries__status
+    check (status in ('pending', 'delivered', 'exhausted', 'none')),
+  round int not null default 1,
+  -- When the next attempt is due. The sweeper heals deliveries that are overdue.
+  next_attempt_at timestamptz,
+  -- The workflow run that exhausted the round. Another run that finds the delivery exhausted starts a new
+  -- round.
+  exhausted_by_run text,
+  -- When the sweeper last started the payment's workflow again.
+  healed_at timestamptz,
+  constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
+);
+create index deliveries__pending on deliveries (next_attempt_at) where status = 'pending';
+create index deliveries__exhausted on deliveries (payment_id) where status = 'exhausted';
+create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
+  where status = 'pending';
+
+-- The ledger of POSTs: each row is written before its POST and completed after it.
+create table attempts (
+  payment_id text not null references deliveries,
+  number int not null,
+  round int not null,
+  trigger text not null constraint attempts__trigger check (trigger in ('schedule', 'admin')),
+  -- Temporal's clock, which a test can skip; started_at and completed_at are real time.
+  scheduled_at timestamptz not null,
+  started_at timestamptz not null,
+  completed_at timestamptz,
+  duration_ms int,
+  response_status int,
+  error_class text,
+  error text,
+  response_body text,
+  response_truncated boolean,
+  primary key (payment_id, number)
+);
+-- A purge deletes old response bodies, oldest first.
+create index attempts__bodies on attempts (completed_at) where response_body is not null;
+
+-- The last gateway calls of each payment, for admins. No credentials, no card data.
+create table gateway_exchanges (
+  payment_id text not null references payments on delete cascade,
+  id bigint generated always as identity,
+  at timestamptz not null,
+  operation text not null,
+  result text not null,
+  -- The gateway's own code, and its message or the reason why there is none.
+  code text,
+  message text,
+  duration_ms int not null,
+  primary key (payment_id, id)
+);
+
+-- Late payments: money that a gateway captured although the payment had ended without it.
+create table late_payments (
+  payment_id text primary key references payments,
+  found_at timestamptz not null,
+  -- The number of calls that asked the gateway to reverse the money, and the last one's time. Written
+  -- before each call.
+  reversals int not null default 0,
+  reversal_at timestamptz,
+  -- returns: the gateway returns the money without a call; reversed: it was returned after a call; by_hand: a
+  -- person must look; null: not resolved yet.
+  result text constraint late_payments__result check (result in ('returns', 'reversed', 'by_hand')),
+  resolved_at timestamptz,
+  constraint late_payments__resolved check ((result is null) = (resolved_at is null))
+);
+
+-- The sandbox gateway's own records: the provider's side of a sandbox payment.
+create table sandbox_payments (
+  reference text primary key,
+  payment_id text not null constraint sandbox_payments__payment_id unique,
+  amount bigint not null,
+  currency text not null,
+  return_url text not null,
+  state text not null constraint sandbox_payments__state
+    check (state in ('open', 'paid', 'verified', 'refused', 'cancelled', 'expired')),
+  refusal text,
+  tracking_code text,
+  card_pan_masked text,
+  -- The number of verify calls that the gateway received.
+  verifications int not null default 0,
+  created_at timestamptz not null default now()
+);
+
+-- Every change that an admin makes, written in the transaction of the change.
+create table audit_log (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  -- The name from the admin's environment, not a login; or service.
+  actor text not null,
+  action text not null,
+  -- Kind and id of the thing that changed, for example payment:PAY_….
+  subject text not null,
+  before jsonb,
+  after jsonb,
+  reason text
+);
+create index audit_log__subject on audit_log (subject, id desc);
+
+-- The triggers make the audit log append-only. The owner could drop them, so the service runs as other roles,
+-- see deploy/roles.sql.
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only', tg_table_name using errcode = 'insufficient_privilege';
+end
+$$;
+create trigger audit_log__append_only before update or delete on audit_log
+  for each row execute function refuse_change();
+create trigger audit_log__no_truncate before truncate on audit_log
+  for each statement execute function refuse_change();
+
+-- The migrations that were applied. migrate.ts creates this table.
+create table migrations (
+  name text primary key,
+  sha256 text not null,
+  applied_at timestamptz not null default now()
+);

@@ -1,0 +1,39 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Logger, pino } from 'pino';
+
+export type { Logger };
+
+/** Fields that every log line of the current request or activity carries, e.g. `payment_id`. */
+export const logContext = new AsyncLocalStorage<Record<string, string>>();
+
+/** The trace id of the current request or activity. */
+export const currentTrace = (): string | undefined => logContext.getStore()?.['trace_id'];
+
+/** Runs `work` with this trace id; without one, with the current trace id. */
+export const withinTrace = <T>(traceId: string | null | undefined, work: () => T): T =>
+  traceId ? logContext.run({ ...logContext.getStore(), trace_id: traceId }, work) : work();
+
+const flushEveryMs = 200;
+
+/** Writes JSON lines to stdout, buffered: one write per line costs a tenth of the CPU. */
+export const createLogger = (name: string, level: string): Logger => {
+  const destination = pino.destination({
+    dest: 1,
+    minLength: 4096,
+    maxLength: 1 << 22,
+    sync: true,
+  });
+  // The process keeps working without a log when the disk is full or the reader is gone.
+  destination.on('error', () => {});
+  setInterval(() => destination.flush(), flushEveryMs).unref();
+  // Not flushSync(): it retries without end, and the process could not exit.
+  process.once('exit', () => destination.flush());
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  // A copy: pino writes the fields of the line into this object.
+  const mixin = () => ({ ...logContext.getStore() });
+  return pino({ name, level, timestamp, mixin, serializers: { err: serializeError } }, destination);
+};
+
+/** Drops the `detail` of Postgres's errors: it quotes the rejected row, which may hold personal data. */
+const serializeError = (error: unknown): unknown =>
+  error instanceof Error ? { ...pino.stdSerializers.err(error), detail: undefined } : error;

@@ -1,0 +1,192 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Handle } from '../../../support/http-application.ts';
+import { serve } from '../../../support/http-application.ts';
+import type { Answer } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import { createHead, rawConnection, rawRequest } from '../../../support/raw-http.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
+
+let service: Service;
+let token: string;
+let id: string;
+beforeAll(async () => {
+  service = await startService();
+  ({ token } = await service.anApplication());
+  id = await createJourney(service, token).create();
+});
+afterAll(() => service?.stop());
+
+const requestId = /^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const errorOf = ({ json }: Answer) => json['error'] as Record<string, unknown>;
+
+describe('every response', () => {
+  it('has a request id of its own, which its error and the log repeat', async () => {
+    const { call, get, checkout } = createJourney(service, token);
+    const answers = [
+      await get(id),
+      await get('PAY_01J00000000000000000000000'),
+      await call('GET', '/nowhere'),
+      await call('PUT', '/api/v1/payments'),
+      await checkout(id),
+      await call('GET', `/api/v1/sandbox/${id}`),
+      await call('GET', '/api/v1/payments', { headers: { 'x-request-id': 'req_mine' } }),
+    ];
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+    expect(new Set(ids).size).toBe(answers.length);
+    for (const [index, answer] of answers.entries()) {
+      expect(ids[index]).toMatch(requestId);
+      if (answer.json['error']) expect(errorOf(answer)['request_id']).toBe(ids[index]);
+      const isLogged = (line: string) => line.includes(`"${ids[index]}"`);
+      await until('it is logged', () => service.api.lines.some(isLogged));
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('server')).toBeNull();
+      expect(answer.headers.get('x-powered-by')).toBeNull();
+    }
+  });
+
+  it('logs the pattern of its path, and nothing from the path but a payment id', async () => {
+    const { get } = createJourney(service, token);
+    const { headers } = await get('tok_of_somebody');
+    const isLogged = (line: string) => line.includes(`"${headers.get('x-request-id')}"`);
+    const line = await until('it is logged', () => service.api.lines.find(isLogged));
+    expect(line).not.toContain('tok_of_somebody');
+    expect(line).toContain('/api/v1/payments/:payment_id');
+  });
+});
+
+describe('routing', () => {
+  it.each([
+    '/',
+    '/api',
+    '/api/v1',
+    '/api/v1/',
+    '/payments',
+    '/me',
+    '/api/v2/payments',
+    '/api/v1/Payments',
+    '/api/v1/payments/x/y',
+    '/api/v1//payments',
+    '/%',
+    '/api/v1/payments/%E0%A4%A/verify/x',
+    `/${'x'.repeat(8000)}`,
+  ])('answers 404 for the unknown path %s', async (path) => {
+    const { call } = createJourney(service, token);
+    const answer = await call('GET', path);
+    expect([answer.status, errorOf(answer)['code']]).toEqual([404, 'NOT_FOUND']);
+    expect(Object.keys(errorOf(answer))).toEqual(['code', 'message', 'request_id']);
+  });
+
+  it('answers HEAD like GET, without the body', async () => {
+    const { get, call } = createJourney(service, token);
+    const path = `/api/v1/payments/${id}`;
+    const answer = await call('HEAD', path, { headers: { authorization: `Bearer ${token}` } });
+    expect(answer).toMatchObject({ status: 200, text: '' });
+    const { text } = await get(id);
+    expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+  });
+
+  const methods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY', 'PROPFIND', 'LOCK'];
+  it.each(methods)('answers 405 for %s, with the supported methods', async (method) => {
+    for (const [path, allow] of [
+      ['/api/v1/payments', ['GET', 'HEAD', 'POST']],
+      ['/api/v1/me', ['GET', 'HEAD']],
+      [`/api/v1/payments/${id}`, ['GET', 'HEAD']],
+      [`/api/v1/payments/${id}/verify`, ['POST']],
+      [`/api/v1/payments/${id}/checkout`, ['GET', 'HEAD']],
+      [`/api/v1/payments/${id}/return`, ['GET', 'HEAD', 'POST']],
+      [`/api/v1/sandbox/${id}`, ['GET', 'HEAD', 'POST']],
+    ] as const) {
+      const answer = await rawRequest(`${service.url}${path}`, { method });
+      expect(answer.status, `${method} ${path}`).toBe(405);
+      expect(answer.headers.get('allow')?.split(', ').toSorted()).toEqual(allow);
+      // A payer's browser gets a page.
+      if (/checkout|return|sandbox/.test(path)) expect(answer.text).toMatch(/^<!doctype html>/);
+      else expect(errorOf(answer)['code']).toBe('METHOD_NOT_ALLOWED');
+    }
+    const unknown = await rawRequest(`${service.url}/nowhere`, { method });
+    expect([unknown.status, errorOf(unknown)['code']]).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+describe('a process at its limit of requests', () => {
+  it('answers 503 before it authenticates, to payers with a page, until a request ends', async () => {
+    const gate = Promise.withResolvers<void>();
+    let running = 0;
+    const handle: Handle = async () => {
+      running += 1;
+      await gate.promise;
+      return { status: 200, body: '{}' };
+    };
+    const { url } = await serve(
+      { getApplication: handle, checkout: handle },
+      { requestsMax: 20, authenticate: () => expect.unreachable() },
+    );
+    const checkout = `${url}/api/v1/payments/PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP/checkout`;
+    const waiting = Array.from({ length: 20 }, () => fetch(checkout));
+    await until('all requests run', () => running === 20);
+
+    const rejected = await fetch(`${url}/api/v1/me`);
+    expect(rejected.status).toBe(503);
+    expect(rejected.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(rejected.headers.get('x-request-id')).toMatch(/^req_/);
+    expect(await rejected.json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
+    const page = await fetch(checkout);
+    expect(page.status).toBe(503);
+    expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(page.headers.get('refresh')).toBe(page.headers.get('retry-after'));
+    expect(await page.text()).toMatch(/^<!doctype html>/);
+
+    gate.resolve();
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
+    expect((await fetch(checkout)).status).toBe(200);
+  });
+});
+
+describe('a client that disconnects', () => {
+  it('leaves no socket, wait or statement behind', async () => {
+    const openFiles = () => readdirSync(`/proc/${service.api.pid()}/fd`).length;
+    const journey = createJourney(service, token);
+    const sent = await journey.atGateway();
+    // Without a worker, a checkout waits for the opening and a verify for the gateway's answer.
+    await service.worker.stop();
+    const unopened = await journey.create();
+    const before = openFiles();
+    const get = (path: string) =>
+      `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`;
+    const requests = [
+      'GET /api/v1/pay',
+      `${createHead(token, 60_000)}{"order_id":`,
+      get(`/api/v1/payments/${unopened}/checkout`),
+      get(`/api/v1/payments/${sent}`),
+      get('/api/v1/payments'),
+      get(`/api/v1/payments/${sent}/verify`).replace('GET', 'POST'),
+    ];
+    const linesBefore = service.api.lines.length;
+    const newLines = () => service.api.lines.slice(linesBefore);
+    for (let index = 0; index < 40 * requests.length; index += 1) {
+      const { socket } = await rawConnection(service.url);
+      socket.write(requests[index % requests.length] ?? '', () => socket.resetAndDestroy());
+    }
+    // The connection pool may have grown to its 20 connections and the probe.
+    await until('all sockets are closed', () => openFiles() <= before + 21);
+    const disconnects = (path: string) =>
+      newLines().filter((line) => line.includes(path) && /"status":499.*"Request"/.test(line));
+    await until('the waits have ended', () =>
+      ['/checkout', '/verify'].every((path) => disconnects(path).length >= 20),
+    );
+    await until('no statement runs', async () => {
+      const [row] = await service.sql<{ active: number }[]>`
+        select count(*) as active from pg_stat_activity
+        where application_name = 'payments-api' and state <> 'idle'
+          and datname = current_database()`;
+      return row?.active === 0;
+    });
+    expect(newLines().filter((line) => line.includes('"level":50'))).toEqual([]);
+    await service.worker.start();
+    expect((await journey.get(sent)).status).toBe(200);
+  });
+});

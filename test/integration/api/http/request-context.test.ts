@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PaymentError } from '../../../../contract/errors.ts';
+import type { Handle } from '../../../support/http-application.ts';
+import { serve } from '../../../support/http-application.ts';
+import { rawConnection } from '../../../support/raw-http.ts';
+import { until } from '../../../support/until.ts';
+
+/** A handler that waits until the client disconnects, and then throws. */
+const waiting =
+  (reached: () => void, fail: () => unknown): Handle =>
+  async (request) => {
+    const signal = request.disconnectSignal();
+    reached();
+    await once(signal, 'abort');
+    throw fail();
+  };
+
+const verify = 'POST /api/v1/payments/PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP/verify HTTP/1.1';
+const create = 'POST /api/v1/payments HTTP/1.1';
+
+/** Serves a verify whose client disconnects while it waits. */
+const disconnectedVerify = async (fail: () => unknown) => {
+  const reached = Promise.withResolvers<void>();
+  const service = await serve({ verifyPayment: waiting(reached.resolve, fail) });
+  const { socket } = await rawConnection(service.url);
+  socket.write(`${verify}\r\nhost: x\r\ncontent-length: 0\r\n\r\n`);
+  await reached.promise;
+  socket.resetAndDestroy();
+  return service;
+};
+
+describe('a client that disconnects before its response', () => {
+  it('is counted as 499, not as an error, when it ends a wait', async () => {
+    const { lines, ended, counted } = await disconnectedVerify(
+      () => new DOMException('This operation was aborted', 'AbortError'),
+    );
+    expect(await ended()).toMatchObject({ level: 'info', status: 499, method: 'POST' });
+    expect(await counted()).toEqual([499]);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it.each<[string, Handle]>([
+    ['while it is read', ({ readJson }) => readJson().then(() => ({ status: 201 }))],
+    [
+      'before it is read',
+      async ({ readJson, disconnectSignal }) => {
+        await once(disconnectSignal(), 'abort');
+        return readJson().then(() => ({ status: 201 }));
+      },
+    ],
+  ])('is counted as 499 when it cuts its body %s', async (_, handle) => {
+    const reached = Promise.withResolvers<void>();
+    const { url, lines, ended, counted } = await serve({
+      createPayment: (request) => {
+        const answer = handle(request);
+        reached.resolve();
+        return answer;
+      },
+    });
+    const { socket } = await rawConnection(url);
+    const type = 'content-type: application/json';
+    socket.write(`${create}\r\nhost: x\r\n${type}\r\ncontent-length: 100\r\n\r\n{"order_id"`);
+    await reached.promise;
+    socket.resetAndDestroy();
+    expect(await ended()).toMatchObject({ level: 'info', status: 499 });
+    expect(await counted()).toEqual([499]);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('does not hide an unexpected error, which is logged and counted as 500', async () => {
+    const fault = new TypeError('x is undefined');
+    const { lines, ended, counted } = await disconnectedVerify(() => fault);
+    expect(await ended()).toMatchObject({ status: 500 });
+    expect(await counted()).toEqual([500]);
+    expect(lines).toContainEqual({
+      level: 'error',
+      msg: 'Request failed unexpectedly',
+      err: fault,
+    });
+  });
+
+  it('does not hide an unavailable dependency, which is logged and counted as 503', async () => {
+    const cause = new Error('14 UNAVAILABLE');
+    const { lines, ended, counted } = await disconnectedVerify(
+      () => new PaymentError('SERVICE_UNAVAILABLE', 'Not now.', { cause }),
+    );
+    expect(await ended()).toMatchObject({ status: 503 });
+    expect(await counted()).toEqual([503]);
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'error', err: cause }));
+  });
+});
+
+describe('an error while a response is sent', () => {
+  /** Spies on the standard error of this process, where Koa would write. */
+  const standardError = () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => written.mockRestore());
+    return written;
+  };
+  const get = 'GET /api/v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n';
+
+  it('is logged as a disconnect when the client resets the connection', async () => {
+    const written = standardError();
+    const body = Buffer.alloc(64 << 20, ' ');
+    const { url, lines, ended } = await serve({ getOpenApi: async () => ({ status: 200, body }) });
+    const { socket } = await rawConnection(url);
+    socket.write(get);
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    const line = await until('it is logged', () =>
+      lines.find(({ msg }) => msg === 'The client disconnected'),
+    );
+    expect(line).toMatchObject({
+      level: 'info',
+      request_id: expect.stringMatching(/^req_/) as string,
+      reason: expect.stringMatching(/ECONNRESET|EPIPE/) as string,
+    });
+    expect(await ended()).toMatchObject({ status: 200 });
+    expect(written).not.toHaveBeenCalled();
+  });
+
+  it('is logged as an error when the handler caused it', async () => {
+    const written = standardError();
+    const body = 1n as unknown as string; // No handler that compiles returns this.
+    const { url, lines } = await serve({ getOpenApi: async () => ({ status: 200, body }) });
+    expect((await fetch(`${url}/api/v1/openapi.json`)).status).toBe(500);
+    expect(lines).toContainEqual({
+      level: 'error',
+      msg: 'Could not send the response',
+      request_id: expect.stringMatching(/^req_/) as string,
+      err: expect.any(TypeError) as TypeError,
+    });
+    expect(written).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shutdownGracefully } from '../../../../api/http/shutdown.ts';
+import type { Handle } from '../../../support/http-application.ts';
+import { serve } from '../../../support/http-application.ts';
+import { createJourney } from '../../../support/journey.ts';
+import { rawConnection } from '../../../support/raw-http.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+import { startTcpProxy } from '../../../support/tcp-proxy.ts';
+
+const get = 'GET /api/v1/docs HTTP/1.1\r\nhost: x\r\n\r\n';
+
+describe('shutdownGracefully', () => {
+  /** A server with this handler, and a connection to it. */
+  const aServer = async (handle: Handle) => {
+    const { url, server, drain } = await serve({ showDocs: handle });
+    const shutDown = (graceMs: number) => shutdownGracefully(server, { graceMs, drain });
+    return { url, shutDown, ...(await rawConnection(url)) };
+  };
+
+  it('serves new connections for a quarter of the grace, and then closes idle ones', async () => {
+    const { url, socket, closed, shutDown } = await aServer(async () => ({ status: 200 }));
+    socket.write(get);
+    await once(socket, 'data');
+    const done = shutDown(8_000);
+    const other = await rawConnection(url);
+    other.socket.write(get);
+    expect(await other.closed).toMatch(/^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i);
+    expect(socket.closed).toBe(false);
+    await Promise.all([done, closed]);
+    await expect(fetch(`${url}/api/v1/docs`)).rejects.toThrow('fetch failed');
+  });
+
+  it('waits for a running request, and closes its connection', async () => {
+    const gate = Promise.withResolvers<void>();
+    const running = Promise.withResolvers<void>();
+    const { url, socket, closed, shutDown } = await aServer(async () => {
+      running.resolve();
+      await gate.promise;
+      return { status: 200 };
+    });
+    socket.write(get);
+    await running.promise;
+    const startedAt = performance.now();
+    const done = shutDown(60_000);
+    const isRefused = () =>
+      fetch(`${url}/api/v1/me`).then(
+        () => false,
+        () => true,
+      );
+    await expect.poll(isRefused, { timeout: 30_000 }).toBe(true);
+    gate.resolve();
+    expect(await closed).toMatch(/^HTTP\/1\.1 200 /);
+    await done;
+    expect(performance.now() - startedAt).toBeLessThan(50_000);
+  });
+
+  it('cuts a request that still runs after the grace', async () => {
+    const running = Promise.withResolvers<void>();
+    const { socket, closed, shutDown } = await aServer(() => {
+      running.resolve();
+      return new Promise(() => {});
+    });
+    socket.write(get);
+    await running.promise;
+    const startedAt = performance.now();
+    await shutDown(1_000);
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    expect(await closed).toBe('');
+  });
+});
+
+describe('a rolling restart', () => {
+  let service: Service;
+  let second: Awaited<ReturnType<Service['anotherApi']>>;
+  let proxy: Awaited<ReturnType<typeof startTcpProxy>>;
+  beforeAll(async () => {
+    service = await startService({ apiEnv: { SHUTDOWN_GRACE_SECONDS: '20' } });
+    second = await service.anotherApi();
+    proxy = await startTcpProxy([service.url, second.url]);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    await service?.stop();
+  });
+
+  const perSecond = 200;
+  const order = JSON.stringify({ order_id: 'o', amount: 1, currency: 'EUR' });
+
+  it('cuts no request, at 200 a second, nine reads to one create', async () => {
+    const { token } = await service.anApplication();
+    const id = await createJourney(service, token).create();
+    const agent = new Agent({ keepAlive: true, maxSockets: 50 });
+    const send = (isCreate: boolean) =>
+      new Promise<string>((resolve) => {
+        const sent = httpRequest(
+          `${proxy.url}/api/v1/payments${isCreate ? '' : `/${id}`}`,
+          {
+            agent,
+            method: isCreate ? 'POST' : 'GET',
+            headers: {
+              authorization: `Bearer ${token}`,
+              ...(isCreate && { 'content-type': 'application/json' }),
+            },
+          },
+          (response) =>
+            void text(response).then(
+              (body) => {
+                const result = `${isCreate ? 'create' : 'read'} ${response.statusCode}`;
+                resolve(body.endsWith('}') ? result : 'cut');
+              },
+              (error: unknown) => resolve(`cut: ${String(error)}`),
+            ),
+        );
+        sent.on('error', (error) =>
+          resolve(`${String(error)}${sent.reusedSocket ? ' on a reused connection' : ''}`),
+        );
+        sent.end(isCreate ? order : undefined);
+      });
+
+    const results: Promise<string>[] = [];
+    let isRestarting = true;
+    const load = async () => {
+      const startedAt = performance.now();
+      for (let index = 0; isRestarting; index += 1) {
+        await sleep(Math.max(0, startedAt + (index * 1000) / perSecond - performance.now()));
+        results.push(send(index % 10 === 0));
+      }
+    };
+    const restarts = async () => {
+      for (const process of [service.api, second.process, service.api]) {
+        await process.stop();
+        await process.start();
+      }
+      isRestarting = false;
+    };
+    await Promise.all([load(), restarts()]);
+
+    const counts: Record<string, number> = {};
+    for (const result of await Promise.all(results)) counts[result] = (counts[result] ?? 0) + 1;
+    agent.destroy();
+    expect(Object.keys(counts).toSorted(), JSON.stringify({ counts, cuts: proxy.cuts })).toEqual([
+      'create 201',
+      'read 200',
+    ]);
+    expect(results.length).toBeGreaterThan(perSecond);
+    const [row] = await service.sql<{ made: number }[]>`select count(*) as made from payments`;
+    expect(row?.made).toBe((counts['create 201'] ?? 0) + 1);
+  });
+});

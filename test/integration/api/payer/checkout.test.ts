@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Journey } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import { expectPage, expectRedirect, originOnly } from '../../../support/payer-page.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+import { addStripe } from '../../../support/stripe-account.ts';
+import { until } from '../../../support/until.ts';
+
+let service: Service;
+let journey: Journey;
+beforeAll(async () => {
+  service = await startService();
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(() => service?.stop());
+
+const opened = (id: string) =>
+  until('the payment is opened', async () => (await journey.checkout(id)).status === 302);
+
+describe('checkout', () => {
+  it('redirects to the gateway while the payment is pending, repeatedly', async () => {
+    const id = await journey.create();
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await journey.checkout(id);
+      expect(answer.status).toBe(302);
+      expectRedirect(answer, `${service.url}/api/v1/sandbox/${id}`, originOnly);
+    }
+  });
+
+  it('redirects to the callback URL with its parameters after the payment has ended', async () => {
+    const id = await journey.create({
+      callback_url: 'http://127.0.0.1:9/other?kept=1',
+      order_id: 'a b&status=paid#ü',
+    });
+    await journey.checkout(id);
+    await journey.choose(id, 'cancel');
+    await journey.comeBack(id);
+    const answer = await journey.checkout(id);
+    expect(answer.status).toBe(303);
+    const url = new URL(answer.headers.get('location') ?? '');
+    expect(`${url.origin}${url.pathname}`).toBe('http://127.0.0.1:9/other');
+    expect([...url.searchParams]).toEqual([
+      ['kept', '1'],
+      ['payment_id', id],
+      ['order_id', 'a b&status=paid#ü'],
+      ['status', 'cancelled'],
+    ]);
+  });
+
+  it('shows a reloading page with 503 after 10 s if the payment is not opened', async () => {
+    await service.worker.stop();
+    const id = await journey.create();
+    const startedAt = performance.now();
+    const answer = await journey.checkout(id);
+    expect(performance.now() - startedAt).toBeGreaterThan(9_000);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(answer.status).toBe(503);
+    expectPage(answer);
+    expect(answer.headers.get('refresh')).toBe('3');
+    expect(answer.headers.get('retry-after')).toBe('3');
+    await service.worker.start();
+    await opened(id);
+  });
+
+  it('shows the same page while the gateway fails', async () => {
+    const stripe = await addStripe(service);
+    onTestFinished(() => stripe.stop());
+    for (let time = 0; time < 20; time += 1) stripe.fail('error', /sessions$/);
+    const answer = await journey.checkout(await journey.create({ gateway: 'stripe' }));
+    expect(answer.status).toBe(503);
+    expectPage(answer);
+    expect(answer.headers.get('refresh')).toBe('3');
+  });
+
+  it('shows a form for a gateway that needs POST', async () => {
+    const id = await journey.create();
+    await opened(id);
+    const redirect = { method: 'POST', url: 'http://127.0.0.1:9/pay', fields: { token: 'T1' } };
+    await service.sql`
+      update payments set gateway_redirect = ${service.sql.json(redirect)} where id = ${id}`;
+    const answer = await journey.checkout(id);
+    expect(answer.status).toBe(200);
+    expectPage(answer, originOnly);
+    expect(answer.text).toContain('<input type="hidden" name="token" value="T1" />');
+  });
+});

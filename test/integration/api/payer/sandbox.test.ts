@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Journey } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import { elementTexts, expectPage, expectRedirect } from '../../../support/payer-page.ts';
+import { rawRequest } from '../../../support/raw-http.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+
+let service: Service;
+let journey: Journey;
+beforeAll(async () => {
+  service = await startService();
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(() => service?.stop());
+
+describe('the sandbox page', () => {
+  it('shows the amount, and buttons that work without JavaScript', async () => {
+    const id = await journey.atGateway({ amount: 125_050 });
+    const answer = await journey.call('GET', `/api/v1/sandbox/${id}`);
+    expect(answer.status).toBe(200);
+    expectPage(answer);
+    expect(answer.text).toContain('1,250.50 EUR');
+    expect(elementTexts(answer.text, 'script')).toEqual([]);
+    for (const action of ['pay', 'pay_and_close', 'cancel', 'refuse'])
+      expect(answer.text).toContain(`name="action" value="${action}"`);
+    expect(answer.text).toMatch(/<label>[^]*<select name="failure_code">/);
+  });
+
+  it('redirects a choice to the service, ignoring the Host header and the form', async () => {
+    const id = await journey.atGateway();
+    const answer = await rawRequest(`${service.url}/api/v1/sandbox/${id}`, {
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        host: 'attacker.example',
+        'x-forwarded-host': 'attacker.example',
+      },
+      body: 'action=pay&return_url=https://attacker.example',
+    });
+    expect(answer.status).toBe(303);
+    expectRedirect(answer, `${service.url}/api/v1/payments/${id}/return`);
+    const again = await journey.choose(id, 'cancel');
+    expectRedirect(again, `${service.url}/api/v1/payments/${id}/return`);
+    await journey.comeBack(id);
+    expect((await journey.get(id)).json['status']).toBe('paid');
+  });
+
+  it('shows a page after "pay and close", and another one after the payment was paid', async () => {
+    const id = await journey.atGateway();
+    for (const answer of [
+      await journey.choose(id, 'pay_and_close'),
+      await journey.call('GET', `/api/v1/sandbox/${id}`),
+    ]) {
+      expect(answer.status).toBe(200);
+      expectPage(answer);
+    }
+  });
+
+  it('answers a form that it cannot use with a page and 413, 415, 400 or 422', async () => {
+    const id = await journey.atGateway();
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const [status, request] of [
+      [413, { headers: type, body: 'a'.repeat(70_000) }],
+      [415, { headers: { ...type, 'content-encoding': 'gzip' }, body: 'action=pay' }],
+      [400, { headers: type, body: Buffer.from([0xff, 0xfe]) }],
+      [422, { headers: type, body: 'action=steal' }],
+      [422, { headers: type, body: '' }],
+    ] as const) {
+      const answer = await rawRequest(`${service.url}/api/v1/sandbox/${id}`, request);
+      expect(answer.status).toBe(status);
+      expectPage(answer);
+    }
+    expect((await journey.get(id)).json['status']).toBe('pending');
+  });
+});
+
+describe("a payer's path", () => {
+  const paths = ['payments/:id/checkout', 'payments/:id/return', 'sandbox/:id'];
+
+  it.each(paths)('%s answers 404 with a page for an unknown payment', async (path) => {
+    for (const id of ['PAY_01J00000000000000000000000', 'x', '%00', '%ff', "'", '<script>']) {
+      const answer = await journey.call('GET', `/api/v1/${path.replace(':id', id)}`);
+      expect(answer.status).toBe(404);
+      expectPage(answer);
+    }
+  });
+
+  it.each(paths)('%s answers 405 with a page for an unsupported method', async (path) => {
+    const id = await journey.create();
+    for (const method of ['PUT', 'DELETE']) {
+      const answer = await journey.call(method, `/api/v1/${path.replace(':id', id)}`);
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toContain('GET, HEAD');
+      expectPage(answer);
+    }
+  });
+});

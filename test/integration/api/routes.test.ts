@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '../../../api/http/route.ts';
+import { routes } from '../../../api/routes.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+const operations = Object.entries<Route>(routes)
+  .filter(([, { access }]) => access === 'application')
+  .map(([name, { method, path }]) => ({ name, method, path }));
+
+/** An application with a payment; `send` calls an operation for that payment. */
+const anApplication = async ({ requestsPerMinute = 1_000 } = {}) => {
+  const { application, token } = await service.anApplication({ requestsPerMinute });
+  const journey = createJourney(service, token);
+  const id = await journey.create();
+  const send = async ({ method, path }: Pick<Route, 'method' | 'path'>) => {
+    const body = path.endsWith('/payments') && method === 'POST' ? {} : undefined;
+    const answer = await journey.request(method, path.replace(':payment_id', id), body);
+    return [answer.status, (answer.json['error'] as { code: string } | undefined)?.code];
+  };
+  return { application, send };
+};
+
+describe('every operation of applications', () => {
+  it('answers 403 to a disabled application', async () => {
+    const { application, send } = await anApplication();
+    await service.sql`update applications set status = 'disabled' where slug = ${application}`;
+    for (const operation of operations)
+      expect(await send(operation), operation.name).toEqual([403, 'APPLICATION_DISABLED']);
+  });
+
+  it('counts in the budget, and answers 429 when the budget is used up', async () => {
+    const { application, send } = await anApplication();
+    // With a budget of 1 one of two requests is rejected, even if the minute ends between them.
+    await service.sql`update applications set requests_per_minute = 1 where slug = ${application}`;
+    for (const operation of operations) {
+      const answers = [await send(operation), await send(operation)];
+      expect(answers, operation.name).toContainEqual([429, 'RATE_LIMITED']);
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Kind, Outcome } from '../../support/every-outcome.ts';
+import { endInEveryWay, kinds, outcomes } from '../../support/every-outcome.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Received } from '../../support/receiver.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+
+// The tables about webhooks in the service interface; the delays are tested in test/integration/journeys.
+
+let service: Service;
+let secret: string;
+let ended: Awaited<ReturnType<typeof endInEveryWay>>;
+
+beforeAll(async () => {
+  service = await startService();
+  const one = await service.anApplication();
+  ({ secret } = one);
+  ended = await endInEveryWay(service, createJourney(service, one.token), { metadata: { a: [1] } });
+});
+afterAll(() => service?.stop());
+
+describe('a webhook has the header', () => {
+  it.each<[header: string, content: (webhook: Received, outcome: Outcome) => unknown]>([
+    ['Content-Type', () => 'application/json'],
+    ['User-Agent', () => 'Service-Webhook/1.0'],
+    ['X-Service-Event', (_, outcome) => `payment.${outcome}`],
+    ['X-Service-Event-Id', ({ json }) => json['event_id']],
+    ['X-Service-Timestamp', () => expect.stringMatching(/^\d{10}$/)],
+    ['X-Service-Delivery-Attempt', () => '1'],
+    [
+      'X-Service-Signature',
+      ({ headers, body }) => {
+        const t = String(headers['x-service-timestamp']);
+        return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')}`;
+      },
+    ],
+  ])('%s', (header, content) => {
+    for (const outcome of outcomes) {
+      const { webhook } = ended[outcome];
+      expect(webhook.headers[header.toLowerCase()]).toEqual(content(webhook, outcome));
+    }
+  });
+});
+
+describe('the body of a webhook has', () => {
+  const rows: [field: string, kind: Kind][] = [
+    ['event', 'string'],
+    ['event_id', 'uuid'],
+    ['created_at', 'timestamp'],
+    ['payment_id', 'string'],
+    ['application', 'string'],
+    ['order_id', 'string'],
+    ['status', 'string'],
+    ['amount', 'integer'],
+    ['currency', 'string'],
+    ['tracking_code', 'string or null'],
+    ['card_pan_masked', 'string or null'],
+    ['paid_at', 'timestamp or null'],
+    ['failure_code', 'string or null'],
+    ['failure_reason', 'string or null'],
+    ['test', 'boolean'],
+    ['metadata', 'object'],
+  ];
+  it.each(rows)('%s as %s', (field, kind) => {
+    for (const outcome of outcomes) {
+      const { json } = ended[outcome].webhook;
+      expect(kinds[kind](json[field]), `${outcome}: ${String(json[field])}`).toBe(true);
+      const { payment } = ended[outcome];
+      // Fields that the payment has, too, are equal; created_at is the time of the event.
+      if (field in payment.json && field !== 'created_at')
+        expect(json[field]).toEqual(payment.json[field]);
+    }
+  });
+
+  it('exactly these fields, in this order', () => {
+    for (const outcome of outcomes)
+      expect(Object.keys(ended[outcome].webhook.json)).toEqual(rows.map(([field]) => field));
+  });
+});

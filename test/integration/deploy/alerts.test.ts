@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readCompose } from '../../support/compose.ts';
+import { readProjectFile } from '../../support/files.ts';
+import { findPromtool } from '../../support/promtool.ts';
+import { aFolder } from '../../support/stack/support.ts';
+
+const folder = join(import.meta.dirname, '../../../deploy');
+const rules = readProjectFile('deploy/alerts.yml');
+const ruleCount = [...rules.matchAll(/- (?:alert|record): /g)].length;
+const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+
+let promtool = '';
+beforeAll(async () => {
+  promtool = await findPromtool();
+}, 900_000);
+const run = (...args: string[]) => promisify(execFile)(promtool, args, { cwd: folder });
+
+describe('deploy/alerts.yml', () => {
+  it('holds valid rules', async () => {
+    const { stdout } = await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml');
+    expect(stdout).toContain(`SUCCESS: ${ruleCount} rules found`);
+  });
+
+  it('passes its rule tests', async () => {
+    const { stdout } = await run('test', 'rules', 'alerts.test.yml');
+    expect(stdout).toContain('SUCCESS');
+  });
+
+  it('has a quiet and a firing test for every alert', () => {
+    const tests = readProjectFile('deploy/alerts.test.yml');
+    const quiet = [...tests.matchAll(/- \{ alertname: (\w+), eval_time: \w+ \}/g)];
+    const firing = [
+      ...tests.matchAll(/- alertname: (\w+)\s+eval_time: \w+\s+exp_alerts:(?: &\w+)?\s+- exp/g),
+    ];
+    for (const cases of [quiet, firing])
+      expect([...new Set(cases.map(([, name]) => name))]).toEqual(alerts);
+  });
+
+  it('has a row in the runbook for every alert', () => {
+    const rows = readProjectFile('docs/operating/runbook.md').matchAll(/^\| (Payments\w+) +\|/gm);
+    expect([...rows].map(([, name]) => name)).toEqual(alerts);
+  });
+});
+
+describe('deploy/dashboard.json', () => {
+  it('holds valid PromQL', async () => {
+    const { panels } = JSON.parse(readProjectFile('deploy/dashboard.json')) as {
+      panels: { targets?: { expr: string }[] }[];
+    };
+    const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    expect(expressions.length).toBeGreaterThan(20);
+    const recorded = expressions.map((expr, index) => ({
+      record: `dashboard:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }));
+    const file = join(aFolder(), 'dashboard.yml');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
+    const { stdout } = await run('check', 'rules', '--lint=none', file);
+    expect(stdout).toContain(`SUCCESS: ${expressions.length} rules found`);
+  });
+});
+
+describe('deploy/prometheus.yml', () => {
+  const { scrape_configs: jobs } = parse(readProjectFile('deploy/prometheus.yml')) as {
+    scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+  };
+
+  it('has the jobs that the alerts use', () => {
+    expect(new Set(rules.match(/(?<=job=")[\w-]+/g))).toEqual(
+      new Set(jobs.map(({ job_name }) => job_name)),
+    );
+  });
+
+  it('scrapes the metrics port of every service in docker-compose.yml', () => {
+    const { services, networks } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+    const scraped = jobs.flatMap(({ dns_sd_configs: targets }) =>
+      targets.flatMap(({ names, port }) => names.map((name) => [name, String(port)] as const)),
+    );
+    const open = Object.entries(services).flatMap(([name, service]) => {
+      const port = service.environment?.['METRICS_PORT'];
+      return port && service.networks?.includes('inside') ? [[name, port] as const] : [];
+    });
+    expect(new Map(scraped)).toEqual(new Map(open));
+    expect(networks).toHaveProperty('inside');
+  });
+});

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { createSweeperActivities } from '../../../activities/sweeper.ts';
+import { declaredResponses } from '../../../api/http/declared-responses.ts';
+import type { Route } from '../../../api/http/route.ts';
+import { routes } from '../../../api/routes.ts';
+import { alerts } from '../../../contract/alerts.ts';
+import { failureReasons } from '../../../contract/failure-codes.ts';
+import { exchangeResults } from '../../../contract/gateway-exchange.ts';
+import { isTerminal, statuses } from '../../../contract/status.ts';
+import type { Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Labels, Watch } from '../../support/metrics.ts';
+import { createWatch, scrape } from '../../support/metrics.ts';
+import { readExpressions } from '../../support/promql.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+let journey: Journey;
+let watch: Watch;
+beforeAll(async () => {
+  service = await startService();
+  watch = createWatch(service.metricsUrls);
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(() => service?.stop());
+beforeEach(() => service.receiver.behave(() => 204));
+
+/** The metric of failed calls exists only after the first failed call. */
+const failACall = async () => {
+  await service.engine.stop();
+  await until(
+    'a failed call',
+    async () => (await watch.valueOf('worker', 'temporal_request_failure_total')) > 0,
+  );
+  await service.engine.start();
+};
+
+/** Makes workflow tasks fail: the workers do not have this workflow type. */
+const failATask = async () => {
+  const unknown = { taskQueue: 'payments', workflowId: 'unknown', args: [] };
+  const handle = await service.client.workflow.start('unknown', unknown);
+  await until(
+    'a failed task',
+    async () =>
+      (await watch.valueOf('worker', 'temporal_workflow_task_execution_failed_total')) > 0,
+  );
+  await handle.terminate();
+};
+
+describe('the metrics of Node and of the Temporal SDK', () => {
+  it('show an event loop that was blocked', async () => {
+    for (const part of ['api', 'worker'] as const) {
+      // Each scrape resets the maximum.
+      await until(
+        `the ${part} is idle`,
+        async () => (await watch.valueOf(part, 'nodejs_eventloop_lag_max_seconds')) < 0.3,
+      );
+      // A scrape right after the stop may reset the maximum before the loop has measured it.
+      await until(`the lag of the ${part}`, async () => {
+        service[part].signal('SIGSTOP');
+        await sleep(400);
+        service[part].signal('SIGCONT');
+        await sleep(100);
+        return ((await watch.valueOf(part, 'nodejs_eventloop_lag_max_seconds')) ?? 0) > 0.3;
+      });
+      expect(await watch.valueOf(part, 'process_resident_memory_bytes')).toBeGreaterThan(40e6);
+    }
+  });
+
+  it('show CPU time and task latencies', async () => {
+    const sdk = (name: string, labels: Labels = {}) => ({ part: 'worker' as const, name, labels });
+    const moved = watch.grow(
+      [
+        { part: 'api', name: 'process_cpu_seconds_total', by: 0.001 },
+        { part: 'worker', name: 'process_cpu_seconds_total', by: 0.001 },
+        sdk('temporal_workflow_task_schedule_to_start_latency_seconds_count'),
+        sdk('temporal_activity_schedule_to_start_latency_seconds_count', {
+          task_queue: 'webhooks',
+        }),
+      ],
+      () => journey.finish('pay'),
+    );
+    await expect(moved).resolves.toBeUndefined();
+  });
+
+  it('show the free slots', async () => {
+    const slots = { task_queue: 'webhooks', worker_type: 'ActivityWorker' };
+    const name = 'temporal_worker_task_slots_available';
+    const response = Promise.withResolvers<number>();
+    service.receiver.behave(() => response.promise);
+    await watch.isNow('worker', name, slots, (value) => value === 100);
+    await journey.finish('pay');
+    await watch.isNow('worker', name, slots, (value) => value === 99);
+    response.resolve(204);
+    const all = watch.isNow('worker', name, slots, (value) => value === 100);
+    await expect(all).resolves.toBe(true);
+  });
+});
+
+it('no label holds an id, an address or data of one payment', async () => {
+  const id = await journey.finish('pay');
+  for (const url of Object.values(service.metricsUrls)) {
+    const { text } = await scrape(url);
+    expect(text).not.toContain(id);
+    expect(text).not.toMatch(/PAY_|order-1|req_|svc_|whsec_|card_pan|@/);
+  }
+});
+
+/** The jobs of deploy/prometheus.yml. */
+const jobs = ['payments-api', 'payments-worker'];
+
+const tasks = Object.keys({
+  startOutboxWorkflows: true,
+  listGatewaysInUse: true,
+  inquireAtGateway: true,
+  healPayments: true,
+  deleteExpiredIdempotencyKeys: true,
+} satisfies Record<keyof ReturnType<typeof createSweeperActivities>, true>);
+
+/** Labels whose values are fixed in the code. For other labels, the scraped values count. */
+const fixedValues: Record<string, Record<string, readonly string[]>> = {
+  payments_alerts: { alert: alerts },
+  payments_outcomes: {
+    status: statuses.filter(isTerminal),
+    failure_code: ['none', ...Object.keys(failureReasons)],
+  },
+  payments_gateway_call_duration_seconds: { result: exchangeResults },
+  payments_http_requests: {
+    status: Object.values<Route>(routes).flatMap((route) =>
+      declaredResponses(route).map(({ status }) => String(status)),
+    ),
+  },
+  payments_http_request_duration_seconds: {
+    route: Object.values<Route>(routes).map(({ path }) => path),
+  },
+  payments_sweeper_last_success_timestamp_seconds: { task: tasks },
+  payments_sweeper_processed: { task: tasks },
+};
+
+describe('the dashboard and the alerts', () => {
+  const files = ['dashboard.json', 'alerts.yml'].map((file) => ({
+    file,
+    ...readExpressions(`deploy/${file}`),
+  }));
+  const recorded = files.flatMap((each) => each.recorded);
+  let scraped: Awaited<ReturnType<typeof scrape>>[];
+  beforeAll(async () => {
+    await journey.finish('pay');
+    await failACall();
+    await failATask();
+    scraped = await Promise.all(Object.values(service.metricsUrls).map((url) => scrape(url)));
+  });
+
+  it.each(files)('use existing metrics only: $file', ({ names }) => {
+    const existing = new Set([...recorded, ...scraped.flatMap((each) => each.names)]);
+    const used = names.map((name) =>
+      existing.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
+    );
+    expect(used.length).toBeGreaterThan(20);
+    expect(used.filter((name) => !existing.has(name))).toEqual([]);
+  });
+
+  it.each(files)('match existing label values only: $file', ({ matchers }) => {
+    const scrapedValues = (metric: string, label: string) =>
+      scraped.flatMap(({ samples }) =>
+        samples.flatMap(({ name, labels }) => (name === metric ? (labels[label] ?? []) : [])),
+      );
+    const valuesOf = (metric: string, label: string) => {
+      const of = metric.replace(/^\w+:(\w+):\w+$/, '$1').replace(/_(total|bucket|sum|count)$/, '');
+      return label === 'job' ? jobs : (fixedValues[of]?.[label] ?? scrapedValues(metric, label));
+    };
+    const wrong = matchers.flatMap(({ metric, label, value, alternatives }) => {
+      const values = valuesOf(metric, label);
+      const isKnown = alternatives.every((matches) => values.some(matches));
+      return isKnown ? [] : [`${metric} has no ${label} ${value}`];
+    });
+    expect(matchers.length).toBeGreaterThan(3);
+    expect(wrong).toEqual([]);
+  });
+});

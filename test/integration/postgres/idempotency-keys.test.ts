@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
+import { holdLock } from '../../support/hold-lock.ts';
+import type { Records } from '../../support/records.ts';
+import { aPayment, startRecords } from '../../support/records.ts';
+
+let records: Records;
+beforeEach(async () => {
+  records = await startRecords();
+});
+afterEach(() => records.drop());
+
+const owner = { application: 'shop', test: true };
+const route = 'POST /api/v1/payments';
+const aRecord = (key: string, expiresInMs: number) => ({
+  route,
+  key,
+  fingerprint: Buffer.alloc(32, 7),
+  status: 201,
+  location: '/there',
+  body: `the response to ${key}`,
+  expiresAt: new Date(Date.now() + expiresInMs),
+});
+const insert = (key: string, expiresInMs: number) =>
+  records.payments.insert(aPayment(), aRecord(key, expiresInMs));
+
+describe('idempotencyKeys', () => {
+  it('returns a record to its owner until it expires', async () => {
+    const keys = createIdempotencyKeys(records.sql);
+    await insert('fresh', 60_000);
+    await insert('stale', 0);
+    const { fingerprint, location, body } = aRecord('fresh', 0);
+    const stored = await keys.get(owner, route, 'fresh');
+    expect(stored).toEqual({ fingerprint, location, body });
+    expect(await keys.get(owner, route, 'stale')).toBeUndefined();
+    expect(await keys.get({ ...owner, test: false }, route, 'fresh')).toBeUndefined();
+    expect(await keys.get({ ...owner, application: 'quiet' }, route, 'fresh')).toBeUndefined();
+    expect(await keys.get(owner, 'GET /elsewhere', 'fresh')).toBeUndefined();
+  });
+
+  it('deletes expired records in bounded batches', async () => {
+    const keys = createIdempotencyKeys(records.sql);
+    for (const key of ['a', 'b', 'c']) await insert(key, -1);
+    await insert('fresh', 60_000);
+    expect(await keys.deleteExpired(2)).toBe(2);
+    expect(await keys.deleteExpired(2)).toBe(1);
+    expect(await keys.deleteExpired(2)).toBe(0);
+    expect(await records.sql`select key from idempotency_keys`).toEqual([{ key: 'fresh' }]);
+  });
+
+  it('keeps a record that a create uses again while it is being deleted', async () => {
+    await insert('reused', -1);
+    const creating = await holdLock(
+      records.sql,
+      (tx) => tx`update idempotency_keys set expires_at = now() + interval '1 day'`,
+    );
+    const deleted = createIdempotencyKeys(records.sql).deleteExpired(10);
+    await creating.blocked('the deletion');
+    await creating.commit();
+    expect(await deleted).toBe(0);
+    expect(await records.sql`select key from idempotency_keys`).toEqual([{ key: 'reused' }]);
+  });
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApplications } from '../../../postgres/applications.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
+import { connect } from '../../../postgres/driver/connection.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+import { createPayments } from '../../../postgres/payments.ts';
+import {
+  allowedScans,
+  everyStatement,
+  idOf,
+  smallTableFiles,
+} from '../../support/every-statement.ts';
+import { projectFiles, readProjectFile } from '../../support/files.ts';
+import { fill, fillForAdmins } from '../../support/fill.ts';
+import { startOwnPostgres } from '../../support/own-postgres.ts';
+import { until } from '../../support/until.ts';
+
+const application = 'big';
+const count = 100_000;
+
+let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
+/** Its queries are explained in the server's log. */
+let sql: Sql;
+beforeAll(async () => {
+  postgres = await startOwnPostgres({
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_analyze': 'on',
+    'auto_explain.log_buffers': 'on',
+    log_line_prefix: '%a: ',
+  });
+  await createGateways(postgres.sql).insert(sandboxAccount);
+  await createApplications(postgres.sql).insert({
+    slug: application,
+    defaultGateway: 'sandbox',
+    callbackUrls: ['http://127.0.0.1:9/return'],
+    webhookUrl: null,
+  });
+  await fill(postgres.sql, { application, count });
+  await fillForAdmins(postgres.sql);
+  await postgres.sql`alter database payments set auto_explain.log_min_duration = 0`;
+  sql = connect(postgres.url, { name: 'explained', max: 1 });
+}, 300_000);
+afterAll(async () => {
+  await sql?.end({ timeout: 1 });
+  await postgres?.drop();
+});
+
+/** Runs `work` and returns the executed plans of its queries. */
+const collectPlans = async (work: () => Promise<unknown>): Promise<string[]> => {
+  const from = postgres.lines.length;
+  await work();
+  const mark = `done ${from}`;
+  await sql.unsafe(`select '${mark}'`);
+  await until('the plans are logged', () =>
+    postgres.lines.slice(from).some((line) => line.includes(mark)),
+  );
+  const text = postgres.lines.slice(from).join('\n');
+  return text
+    .split(/^explained: LOG: {2}duration: .* plan:$/m)
+    .slice(1)
+    .map((plan) => plan.split(/\n(?!\t)/, 1)[0] ?? '')
+    .filter((plan) => !plan.includes(mark));
+};
+
+/** Matches scans of whole tables that grow with payments and tokens. */
+const growingTableScan =
+  /Seq Scan on (?:payments|events|deliveries|attempts|workflow_outbox|idempotency_keys|sandbox_payments|gateway_exchanges|late_payments|audit_log|tokens)\b/g;
+
+/** Counts the blocks that a query has read, from cache or disk. */
+const countBlocks = (plan: string): number => {
+  const [, hit = 0, read = 0] = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan) ?? [];
+  return Number(hit) + Number(read);
+};
+
+const owner = { application, test: true };
+
+describe('at 100,000 payments', { timeout: 300_000 }, () => {
+  it('a list reads only the rows of its page, for every combination of filters', async () => {
+    const payments = createPayments(sql);
+    const second = (n: number) => new Date(Date.now() - n * 1000);
+    for (let combination = 0; combination < 32; combination += 1) {
+      const on = (bit: number) => (combination & (1 << bit)) !== 0;
+      const query = {
+        orderId: on(0) ? 'order-7' : undefined,
+        status: on(1) ? ('paid' as const) : undefined,
+        from: on(2) ? second(90_000) : undefined,
+        to: on(3) ? second(2_000) : undefined,
+        after: on(4) ? { createdAt: second(40_000), id: idOf(40_000) } : undefined,
+        limit: 21,
+        offset: 0,
+      };
+      // From the sixth execution on Postgres may use a generic plan.
+      const plans = await collectPlans(async () => {
+        for (let time = 0; time < 7; time += 1) await payments.list(owner, query);
+      });
+      const description = `${JSON.stringify(query)} as it was planned`;
+      expect(plans).toHaveLength(7);
+      for (const plan of plans) {
+        expect(plan, description).toMatch(/Index Scan using payments__list/);
+        expect(plan, description).not.toMatch(/Seq Scan|Sort|Rows Removed by Filter|Bitmap/);
+        // A page of 21 rows that are spread over the table, without a walk along the index.
+        expect(countBlocks(plan), description).toBeLessThan(40);
+      }
+    }
+  });
+
+  it('every query uses an index, except the allowed scans', async () => {
+    const wrong: string[] = [];
+    for (const [file, { calls }] of Object.entries(everyStatement(sql, { application, count })))
+      for (const [name, call] of Object.entries(calls)) {
+        const plans = await collectPlans(call);
+        if (plans.length === 0) wrong.push(`${file}, ${name}: is not explained`);
+        for (const scan of plans.join('\n').match(growingTableScan) ?? [])
+          wrong.push(`${file}, ${name}: ${scan}`);
+      }
+    expect(new Set(wrong)).toEqual(new Set(Object.keys(allowedScans)));
+  });
+
+  it('the test covers every method of every table', () => {
+    const own = everyStatement(sql, { application, count });
+    const files = projectFiles().flatMap((path) => {
+      const [, file] = /^postgres\/([\w-]+\.ts)$/.exec(path) ?? [];
+      return file && /^export const create\w+ = \(sql\b/m.test(readProjectFile(path)) ? [file] : [];
+    });
+    expect([...Object.keys(own), ...smallTableFiles].sort()).toEqual(files.sort());
+    for (const [file, { methods, calls }] of Object.entries(own)) {
+      const covered = new Set(Object.keys(calls).map((name) => name.replace(/,.*/, '')));
+      expect([...covered].sort(), file).toEqual(Object.keys(methods).sort());
+    }
+  });
+});

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newPaymentId } from '../../../contract/ids.ts';
+import { createPayments } from '../../../postgres/payments.ts';
+import { countedSql } from '../../support/counted-sql.ts';
+import type { Records } from '../../support/records.ts';
+import { startRecords } from '../../support/records.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+it('payments.get combines up to 50 concurrent reads, and keeps owners apart', async () => {
+  const [mine, live, theirs] = [
+    (await records.created({ application: 'shop', test: true })).id,
+    (await records.created({ application: 'shop', test: false })).id,
+    (await records.created({ application: 'quiet', test: true })).id,
+  ];
+  const { sql, statements } = countedSql(records.sql);
+  const payments = createPayments(sql);
+  const asked = [
+    ...[mine, live, theirs, newPaymentId(), mine].map((id) => ({ id, application: 'shop' })),
+    ...[mine, theirs].map((id) => ({ id, application: 'quiet' })),
+  ];
+  const found = await Promise.all(
+    asked.map(({ id, application }) => payments.get(id, { application, test: true })),
+  );
+  expect(found.map((payment) => payment?.id)).toEqual([
+    ...[mine, undefined, undefined, undefined, mine],
+    ...[undefined, theirs],
+  ]);
+  expect(statements()).toBe(1);
+
+  const owner = { application: 'shop', test: true };
+  await Promise.all(Array.from({ length: 101 }, () => payments.get(mine, owner)));
+  expect(statements(), 'fifty, fifty and one more').toBe(4);
+});
+
+it('payments.isOpened combines the checks of all waiting payers in one statement', async () => {
+  const [waits, opened, failed] = [
+    await records.created(),
+    await records.opened(),
+    await records.ended('failed'),
+  ];
+  const { sql, statements } = countedSql(records.sql);
+  const { isOpened } = createPayments(sql);
+  const asked = [...Array<string>(150).fill(waits.id), opened.id, failed.id, newPaymentId()];
+  const answers = await Promise.all(
+    asked.map(async (id, nth) => {
+      await sleep(nth % 10); // Browsers do not check in the same turn of the event loop.
+      return isOpened(id);
+    }),
+  );
+  expect(answers).toEqual([...Array<boolean>(150).fill(false), true, true, false]);
+  expect(statements()).toBe(1);
+});

@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { credentialsOwner } from '../../../contract/ids.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createJourney } from '../../support/journey.ts';
+import { aKeyRing } from '../../support/operations.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+type Line = Record<string, unknown>;
+
+const findLines = (part: 'api' | 'worker', isWanted: (line: Line) => boolean): Line[] =>
+  service[part].lines.map((line) => JSON.parse(line) as Line).filter(isWanted);
+
+/** Runs a payment that is paid and delivered at the second attempt. Returns all log lines about it. */
+const runPayment = async (headers: Record<string, string> = {}) => {
+  const { application, token, secret } = await service.anApplication();
+  const journey = createJourney(service, token);
+  service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
+  const fields = {
+    order_id: 'order-1',
+    amount: 1250,
+    currency: 'EUR',
+    description: 'a description of the order',
+    metadata: { note: 'a note of the shop' },
+  };
+  const created = await journey.request('POST', '/api/v1/payments', fields, headers);
+  const id = String(created.json['payment_id']);
+  await journey.checkout(id);
+  await journey.choose(id, 'pay');
+  await journey.comeBack(id);
+  await until('the first attempt', () => service.receiver.of(id)[0]);
+  await skipAllTime(service.client, id);
+  const lines = await until('the last log line', () => {
+    const found = {
+      api: findLines('api', (line) => line['payment_id'] === id),
+      worker: findLines('worker', (line) => line['payment_id'] === id),
+    };
+    return found.worker.some(({ msg }) => msg === 'Webhook delivered') && found;
+  });
+  const handle = service.client.workflow.getHandle(id);
+  const { events } = await handle.fetchHistory();
+  return {
+    id,
+    application,
+    token,
+    secret,
+    lines,
+    requestId: created.headers.get('x-request-id'),
+    history: events ?? [],
+    webhooks: service.receiver.of(id),
+  };
+};
+
+describe('a log line', () => {
+  it('is JSON with the ids of the request, the payment and the application', async () => {
+    const { id, application, requestId, lines } = await runPayment();
+    const [create] = lines.api;
+    expect(create).toMatchObject({
+      level: 30,
+      name: 'api',
+      msg: 'Request',
+      request_id: requestId,
+      payment_id: id,
+      application,
+      method: 'POST',
+      status: 201,
+    });
+    const requests = lines.api.filter(({ msg }) => msg === 'Request');
+    expect(new Set(requests.map((line) => line['request_id'])).size).toBe(requests.length);
+    for (const line of lines.api) expect(line).toHaveProperty('request_id');
+    expect(lines.worker.map(({ level, msg }) => [level, msg])).toEqual([
+      [30, 'Payment ended'],
+      [40, 'Webhook attempt failed'],
+      [30, 'Webhook delivered'],
+    ]);
+    for (const line of lines.worker) expect(line).toMatchObject({ name: 'worker', application });
+  });
+
+  it('holds no secrets and no personal data', async () => {
+    const { token, secret } = await runPayment();
+    const [payment] = await service.sql<{ card: string; tracking: string }[]>`
+      select card_pan_masked as card, tracking_code as tracking from payments
+      where card_pan_masked is not null limit 1`;
+    const { DATABASE_URL: database } = service.env;
+    const secrets = [token, secret, database, service.keyRing.keys.get('test')?.toString('base64')];
+    const personal = [payment?.card, 'a description of the order', 'a note of the shop'];
+    for (const part of ['api', 'worker'] as const)
+      for (const text of [...secrets, ...personal]) {
+        expect(text).toBeTruthy();
+        expect(service[part].lines.filter((line) => line.includes(String(text)))).toEqual([]);
+      }
+  });
+});
+
+it('drops the field in which Postgres quotes a rejected row', async () => {
+  const rejected: unknown = await service.sql`
+    insert into gateways (slug, driver, kind, credentials) values ('a', 'b', 'c', 'personal')`.catch(
+    (error: unknown) => error,
+  );
+  // test/unit/telemetry/log.test.ts checks that this field is not logged.
+  expect(rejected).toMatchObject({ detail: expect.stringContaining('personal') as string });
+});
+
+describe('a log line of the Temporal SDK', () => {
+  it('is JSON too, e.g. while Temporal is away', async () => {
+    const { length } = service.worker.lines;
+    await service.engine.stop();
+    const isWarning = (line: string) => !line.includes('"level":30');
+    const warning = await until('a warning', () =>
+      service.worker.lines.slice(length).find(isWarning),
+    );
+    await service.engine.start();
+    expect(JSON.parse(warning)).toMatchObject({ name: 'worker', level: 40 });
+  });
+
+  it('names the payment of a failed activity and the reason', async () => {
+    const credentials = createSecretBox(aKeyRing('lost')).seal('{}', credentialsOwner('sealed'));
+    const account = { slug: 'sealed', driver: 'stripe', kind: 'sandbox', credentials } as const;
+    await createGateways(service.sql).insert(account);
+    const journey = createJourney(service, (await service.anApplication()).token);
+    const id = await journey.create({ gateway: 'sealed' });
+    const isFailure = (line: Line) =>
+      line['payment_id'] === id && line['msg'] === 'Activity failed';
+    const [line] = await until('the failure', () => {
+      const lines = findLines('worker', isFailure);
+      return lines.length > 0 && lines;
+    });
+    expect(line).toMatchObject({ level: 40, activityType: 'openPayment' });
+    expect(line?.['err']).toMatchObject({
+      message: expect.stringContaining('SECRETS_KEY holds no key named') as string,
+    });
+  });
+});
+
+describe('the trace of a caller', () => {
+  it('is in every log line, in Temporal as a header only, and in no webhook', async () => {
+    const traceId = randomBytes(16).toString('hex');
+    const { id, lines, history, webhooks } = await runPayment({
+      traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01`,
+    });
+    expect(lines.api[0]).toMatchObject({ status: 201, trace_id: traceId });
+    expect(lines.worker.map((line) => line['trace_id'])).toEqual([traceId, traceId, traceId]);
+
+    const start = history[0]?.workflowExecutionStartedEventAttributes;
+    expect(Object.keys(start?.header?.fields ?? {})).toEqual(['trace_id']);
+    const scheduled = history.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+    expect(scheduled).toHaveLength(3);
+    for (const { header, input } of scheduled) {
+      const [field] = Object.values(header?.fields ?? {});
+      expect(Buffer.from(field?.data ?? []).toString()).toBe(JSON.stringify(traceId));
+      expect(textOf(input)).not.toContain(traceId);
+    }
+    expect(textOf(start?.input)).toContain(id);
+    expect(textOf(start?.input)).not.toContain(traceId);
+    expect(textOf(start?.memo)).not.toContain(traceId);
+
+    expect(webhooks).toHaveLength(2);
+    for (const { headers, body } of webhooks)
+      expect(JSON.stringify(headers) + body.toString()).not.toMatch(
+        new RegExp(`traceparent|${traceId}`),
+      );
+  });
+
+  /** Creates a payment while Temporal is away, until the API gives up the start. */
+  const createUnstarted = async () => {
+    const journey = createJourney(service, (await service.anApplication()).token);
+    const traceId = randomBytes(16).toString('hex');
+    const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+    await service.engine.stop();
+    const fields = { order_id: 'order-1', amount: 1250, currency: 'EUR' };
+    const { json } = await journey.request('POST', '/api/v1/payments', fields, { traceparent });
+    const id = String(json['payment_id']);
+    await until('the API gives up the start', () =>
+      findLines('api', (line) => line['payment_id'] === id).some(({ err }) => err !== undefined),
+    );
+    return { id, traceId, journey };
+  };
+
+  /** The header of the workflow's start. */
+  const headerOf = async (id: string) => {
+    const started = () =>
+      service.client.workflow
+        .getHandle(id)
+        .fetchHistory()
+        .catch(() => undefined);
+    const { events } = await until('the start', started);
+    return events?.[0]?.workflowExecutionStartedEventAttributes?.header;
+  };
+
+  it('is kept while Temporal is away, and the sweeper starts the workflow with it', async () => {
+    const { id, traceId } = await createUnstarted();
+    await service.engine.start();
+    const header = await headerOf(id);
+    expect(Object.keys(header?.fields ?? {})).toEqual(['trace_id']);
+    expect(textOf(header)).toContain(traceId);
+  });
+
+  it('is kept for a payer who comes before the sweeper', async () => {
+    const { id, traceId, journey } = await createUnstarted();
+    await service.worker.stop();
+    await service.engine.start();
+    const isSent = async () => (await journey.checkout(id)).status === 302;
+    const sent = until('the redirect to the gateway', isSent);
+    try {
+      const header = await headerOf(id);
+      expect(Object.keys(header?.fields ?? {})).toEqual(['trace_id']);
+      expect(textOf(header)).toContain(traceId);
+    } finally {
+      await service.worker.start();
+      await sent;
+    }
+  });
+
+  it('is in the late payment workflow after a late return', async () => {
+    const journey = createJourney(service, (await service.anApplication()).token);
+    const traceId = randomBytes(16).toString('hex');
+    const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+    const id = await journey.atGateway();
+    await skipAllTime(service.client, id);
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    const headers = { traceparent };
+    await journey.request('GET', `/api/v1/payments/${id}/return`, undefined, headers);
+    const header = await headerOf(`LATE_${id}`);
+    expect(textOf(header)).toContain(traceId);
+  });
+
+  it('is ignored when it is not valid', async () => {
+    const { lines, history } = await runPayment({ traceparent: `00-${'0'.repeat(32)}-1-01` });
+    for (const line of [...lines.api, ...lines.worker]) expect(line).not.toHaveProperty('trace_id');
+    for (const event of history) {
+      const { header } =
+        event.workflowExecutionStartedEventAttributes ??
+        event.activityTaskScheduledEventAttributes ??
+        {};
+      expect(Object.keys(header?.fields ?? {})).toEqual([]);
+    }
+  });
+});
+
+/** All texts in a value, with decoded payloads. */
+const textOf = (value: unknown): string => {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
+  if (typeof value === 'object' && value !== null) return Object.values(value).map(textOf).join();
+  return String(value);
+};

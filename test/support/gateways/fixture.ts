@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, expect } from 'vitest';
+import { newPaymentId } from '../../../contract/ids.ts';
+import type { Money } from '../../../gateways/amount.ts';
+import type {
+  Account,
+  GatewayStatus,
+  GatewayAdapter,
+  ReturnHint,
+} from '../../../gateways/gateway.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import type { HttpOptions } from '../../../gateways/http.ts';
+import { createGatewayDispatcher } from '../../../gateways/http.ts';
+import { createAdapters } from '../../../gateways/adapters.ts';
+import type { SandboxTools } from '../../../gateways/sandbox.ts';
+import type { SecretBox } from '../../../postgres/secret-box.ts';
+import { createSecretBox } from '../../../postgres/secret-box.ts';
+import type { Provider } from '../../fakes/server.ts';
+
+/** The expected status; `no_answer`: the call throws GatewayUnavailable. */
+export type Expected = Partial<GatewayStatus> | 'no_answer';
+
+/** A situation at the provider, and what the adapter returns in it. */
+export interface Case<P> {
+  name: string;
+  arrange(provider: P, reference: string): void | Promise<void>;
+  inquire: Expected;
+  verify: Expected;
+}
+
+export interface ProviderFixture<P extends Provider> {
+  driver: string;
+  credentials: { sandbox: object; live?: object };
+  /** An ordinary amount. */
+  money: Money;
+  /** A reference that the provider does not have. */
+  unknown: string;
+  /** Captured money that is not verified goes back after this time; null if it does not, or if unknown. */
+  verifyWindowSeconds: number | null;
+  start(mode?: 'sandbox' | 'live'): Promise<P>;
+  /** Every state, every failure code, and every way in which a verification ends. */
+  cases: Case<P>[];
+  /** Our amounts, and the same on the wire. */
+  wire: [Money, Money][];
+  /** Amounts that a create rejects, with the rule. */
+  rejected: [Money, string][];
+  /** The expected hint of a return with and without a payment, for a driver that parses it. */
+  hints?: Record<'paid' | 'unpaid', ReturnHint>;
+  /** Credentials that do not fit the account's kind. */
+  guards: [string, Account['kind'], object][];
+  /** The paths of the calls, for a provider with HTTP. */
+  paths?: { open: RegExp; inquire: RegExp; verify: RegExp };
+  /** The collaborators of the sandbox driver. */
+  tools?: (provider: P) => SandboxDeps;
+  /** Reads the payment at the provider. The default reads its `book`. */
+  entry?: (provider: P, reference: string) => Promise<Money & { verified: number }>;
+}
+
+export const returnUrl = 'https://pay.example/api/v1/payments/PAY_1/return';
+
+const secretBox = createSecretBox({ currentId: 'k', keys: new Map([['k', randomBytes(32)]]) });
+const dispatcher = createGatewayDispatcher();
+afterAll(() => dispatcher.destroy());
+
+type SandboxDeps = Pick<SandboxTools, 'sandboxPayments' | 'publicBaseUrl'>;
+const notCalled = async (): Promise<never> => {
+  throw new Error('This driver does not use the sandbox');
+};
+const noSandbox: SandboxDeps = {
+  sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
+  publicBaseUrl: 'https://pay.example',
+};
+
+/** Makes an adapter as the worker does: from a recorded account with sealed credentials. */
+export const adapterOf = (
+  driver: string,
+  { kind, credentials }: Pick<Account, 'kind'> & { credentials: object },
+  {
+    tools = noSandbox,
+    allowLoopback = true,
+    now = () => new Date(),
+    openWith = secretBox,
+    limits = {},
+    sendWith = dispatcher,
+  }: {
+    tools?: SandboxDeps;
+    allowLoopback?: boolean;
+    now?: () => Date;
+    openWith?: Pick<SecretBox, 'open'>;
+    limits?: Pick<HttpOptions, 'callMs' | 'tryMs'>;
+    sendWith?: HttpOptions['dispatcher'];
+  } = {},
+): GatewayAdapter => {
+  const gatewayOf = createAdapters({
+    ...tools,
+    ...limits,
+    secretBox: openWith,
+    dispatcher: sendWith,
+    allowLoopback,
+    now,
+  });
+  const sealed = secretBox.seal(JSON.stringify(credentials), 'gateway:account');
+  return gatewayOf({ gateway: 'account', driver, gatewayKind: kind, credentials: sealed });
+};
+
+export const aPayment = (money: Money) => ({
+  id: newPaymentId(),
+  ...money,
+  description: 'Two tickets',
+  expiresAt: new Date(Date.now() + 3_600_000),
+  returnUrl,
+});
+
+export const expectStatus = async (call: () => Promise<GatewayStatus>, expected: Expected) => {
+  if (expected === 'no_answer') await expect(call()).rejects.toThrow(GatewayUnavailable);
+  else expect(await call()).toMatchObject(expected);
+};

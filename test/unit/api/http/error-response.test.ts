@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { errorResponse } from '../../../../api/http/error-response.ts';
+import type { Routes } from '../../../../api/routes.ts';
+import { routes } from '../../../../api/routes.ts';
+import { PaymentError } from '../../../../contract/errors.ts';
+import { newRequestId } from '../../../../contract/ids.ts';
+import { errorResponses } from '../../../../contract/responses.ts';
+
+const responseTo = async (error: unknown, route?: keyof Routes) => {
+  const logged: unknown[] = [];
+  const logger = { error: (...line: unknown[]) => void logged.push(line) };
+  const { status, body } = await errorResponse(error, {
+    requestId: newRequestId(),
+    route: route && routes[route],
+    logger,
+  });
+  return { status, body: String(body), logged };
+};
+
+describe('a code that a route does not declare', () => {
+  const error = new PaymentError('IDEMPOTENCY_KEY_REUSED', 'The secret reason.');
+
+  it('becomes INTERNAL, and is logged', async () => {
+    const { status, body, logged } = await responseTo(error, 'getPayment');
+    expect(status).toBe(500);
+    expect(body).toContain('"INTERNAL"');
+    expect(body).not.toContain('secret');
+    expect(logged).toHaveLength(1);
+  });
+
+  it('is sent by a route that declares it', async () => {
+    const { status, logged } = await responseTo(error, 'createPayment');
+    expect(status).toBe(422);
+    expect(logged).toEqual([]);
+  });
+});
+
+describe('a validation error', () => {
+  const errorWith = async (count: number) => {
+    const fields = Array.from({ length: count }, (_, index) => ({
+      path: `n${index}`,
+      rule: 'unknown_field',
+      message: 'is not a known field',
+    }));
+    const failed = new PaymentError('VALIDATION_FAILED', 'The query is not valid.', {
+      details: { fields },
+    });
+    const { body } = await responseTo(failed, 'listPayments');
+    const { error } = errorResponses.VALIDATION_FAILED.parse(JSON.parse(body)) as {
+      error: { message: string; details: { fields: { path: string }[] } };
+    };
+    return { length: body.length, message: error.message, fields: error.details.fields };
+  };
+
+  it('lists up to 50 problems', async () => {
+    const { fields, message } = await errorWith(50);
+    expect(fields).toHaveLength(50);
+    expect(message).toBe('The query is not valid.');
+  });
+
+  it('lists the first 50 of more problems, and says how many there are', async () => {
+    const { fields, message, length } = await errorWith(4_000);
+    expect(fields.map(({ path }) => path)).toEqual(
+      Array.from({ length: 50 }, (_, index) => `n${index}`),
+    );
+    expect(message).toContain('the first 50 of 4000 problems.');
+    expect(length).toBeLessThan(5_000);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
+import { GatewayUnavailable } from '../../../gateways/errors.ts';
+import type { GatewayAdapter } from '../../../gateways/gateway.ts';
+import { observed } from '../../../gateways/observe.ts';
+import { aPayment } from '../../support/gateways/fixture.ts';
+
+const payment = { ...aPayment({ amount: 1_250, currency: 'EUR' }), reference: 'r1' };
+
+const observe = (adapter: Partial<GatewayAdapter>) => {
+  const exchanges: GatewayExchange[] = [];
+  const notCalled = () => Promise.reject(new Error('not called'));
+  const whole = { open: notCalled, verify: notCalled, inquire: notCalled, ...adapter };
+  return { exchanges, gateway: observed(whole, (exchange) => exchanges.push(exchange)) };
+};
+
+it('returns the result of a call after the listener got its exchange', async () => {
+  const failed = {
+    state: 'failed',
+    failureCode: 'card_declined',
+    code: '5',
+    message: 'card 4242424242424242',
+  } as const;
+  const { exchanges, gateway } = observe({ verify: async () => failed, expire: async () => false });
+  expect(await gateway.verify(payment)).toEqual(failed);
+  expect(await gateway.expire?.(payment)).toBe(false);
+  expect(exchanges).toMatchObject([
+    { operation: 'verify', result: 'failed', code: '5', message: 'card 424242******4242' },
+    { operation: 'expire', result: 'refused', code: null, message: null },
+  ]);
+  for (const { at, durationMs } of exchanges) {
+    expect(at).toBeInstanceOf(Date);
+    expect(durationMs).toBeGreaterThanOrEqual(0);
+  }
+});
+
+it.each([
+  [new GatewayUnavailable('HTTP 500'), { result: 'no_answer', message: 'HTTP 500' }],
+  [new TypeError('a fault of ours'), { result: 'error', message: null }],
+])('rethrows %s after the listener got its exchange', async (error, exchange) => {
+  const { exchanges, gateway } = observe({ inquire: () => Promise.reject(error) });
+  await expect(gateway.inquire(payment)).rejects.toBe(error);
+  expect(exchanges).toMatchObject([{ operation: 'inquire', code: null, ...exchange }]);
+});
+
+it('waits for the listener before it returns', async () => {
+  const written = Promise.withResolvers<void>();
+  const { open } = observed(
+    {
+      open: async () => ({ result: 'refused', code: null, message: null }),
+      verify: async () => ({ state: 'waiting' }),
+      inquire: async () => ({ state: 'waiting' }),
+    },
+    () => written.promise,
+  );
+  let returned = false;
+  const opening = open(payment).then(() => (returned = true));
+  await new Promise(setImmediate);
+  expect(returned).toBe(false);
+  written.resolve();
+  await opening;
+});

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../../../postgres/driver/connection.ts';
+import { isPostgresUnavailable } from '../../../../postgres/driver/error-codes.ts';
+
+/** A pool of one connection to a server that is not Postgres. */
+const connectTo = async (onConnection: (socket: Socket) => void, settings = '') => {
+  const server = createServer(onConnection);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // It listens on a TCP port.
+  const sql = connect(`postgres://anybody@127.0.0.1:${port}/any${settings}`, {
+    name: 'tests',
+    max: 1,
+  });
+  onTestFinished(async () => {
+    await sql.end({ timeout: 1 });
+    server.close();
+  });
+  return sql;
+};
+
+it.each(['', '?sslmode=verify-full'])(
+  'rejects each query after one connection when a proxy has no Postgres behind it (%j)',
+  { timeout: 10_000 },
+  async (settings) => {
+    let connections = 0;
+    const sql = await connectTo((socket) => {
+      connections += 1;
+      socket.once('data', () => socket.end()).on('error', () => {});
+    }, settings);
+
+    for (let nth = 1; nth <= 2; nth += 1) {
+      const error: unknown = await sql`select 1`.catch((reason: unknown) => reason);
+      expect([isPostgresUnavailable(error), connections]).toEqual([true, nth]);
+    }
+  },
+);
+
+it.each([
+  ['nothing', '', /before it answered/],
+  ['the answer of a web server', 'HTTP/1.1 400 Bad Request\r\n\r\n', /is not Postgres/],
+  ['the answer of a shell server', 'SSH-2.0-OpenSSH_9.2\r\n', /is not Postgres/],
+])(
+  'rejects the query when the server closes after %s',
+  { timeout: 20_000 },
+  async (_, answer, reason) => {
+    const sql = await connectTo((socket) => socket.once('data', () => socket.end(answer)));
+    const error: unknown = await sql`select 1`.catch((thrown: unknown) => thrown);
+    expect(String(error)).toMatch(reason);
+    expect(isPostgresUnavailable(error)).toBe(true);
+  },
+);

@@ -1,0 +1,32 @@
+import { createHmac } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { createHeaders } from '../../../webhooks/signature.ts';
+
+const body = Buffer.from('{"event":"payment.paid"}');
+const headersWith = (secrets: string[]) =>
+  createHeaders({
+    event: { id: 'EVT_1', kind: 'payment.paid', body },
+    attempt: 2,
+    secrets,
+    now: new Date(1_700_000_000_999),
+  });
+const digestWith = (secret: string) =>
+  createHmac('sha256', secret).update(`1700000000.${body.toString()}`).digest('hex');
+
+it('has the documented headers', () => {
+  expect(headersWith(['whsec_a'])).toEqual({
+    'content-type': 'application/json',
+    'user-agent': 'Service-Webhook/1.0',
+    'x-service-event': 'payment.paid',
+    'x-service-event-id': 'EVT_1',
+    'x-service-timestamp': '1700000000',
+    'x-service-delivery-attempt': '2',
+    'x-service-signature': `t=1700000000,v1=${digestWith('whsec_a')}`,
+  });
+});
+
+it('signs with every secret, in their order', () => {
+  expect(headersWith(['whsec_new', 'whsec_old'])['x-service-signature']).toBe(
+    `t=1700000000,v1=${digestWith('whsec_new')},v1=${digestWith('whsec_old')}`,
+  );
+});
