@@ -2,21 +2,25 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { z } from 'zod';
-import { startChild } from '../stack/child.ts';
 import { openLog } from '../stack/logs.ts';
 import { freePort } from '../stack/ports.ts';
-import type { Setup } from './bare/setup.ts';
-import type { Http } from './http.ts';
+import { startProgram } from '../stack/processes.ts';
 import type { Bounds, Finished } from './load.ts';
-import { orderBody } from './payments.ts';
+import { type Http, orderBody } from './payers.ts';
+
+/** The argument of the bare processes, as JSON. */
+export interface Setup {
+  databaseUrl: string;
+  temporal: { address: string; namespace: string };
+  bundlePath: string;
+  port: number;
+}
 
 export interface BareOptions {
   folder: string;
   databaseUrl: string;
   temporal: Setup['temporal'];
   http: Http;
-  signal: AbortSignal;
-  /** How many; one by default. */
   workers?: number;
 }
 
@@ -34,43 +38,42 @@ const bundle = async (path: string): Promise<void> => {
   writeFileSync(path, code);
 };
 
-/** The ceilings: an API and a worker that do the least there is, on the same servers as ours. */
+/** Starts the ceilings: an API and workers that do the least there is, on the same servers as ours. */
 export const startBare = async (options: BareOptions) => {
-  const { folder, databaseUrl, temporal, http, signal, workers: count = 1 } = options;
+  const { folder, databaseUrl, temporal, http, workers = 1 } = options;
   const bundlePath = join(folder, 'bare-workflow.js');
   await bundle(bundlePath);
   const port = await freePort();
   const setup: Setup = { databaseUrl, temporal, bundlePath, port };
   const start = (name: 'api' | 'worker') =>
-    startChild({
+    startProgram({
       name: `The bare ${name}`,
       args: [join(here, `bare/${name}.ts`), JSON.stringify(setup)],
       env: {},
       stopMs: 3000,
-      log: openLog(folder, `bare-${name}`, () => {}),
-      onSpawn: () => {},
-      signal,
+      log: openLog(folder, `bare-${name}`),
     });
   const [api, worker, ...others] = await Promise.all([
     start('api'),
-    start('worker'),
-    ...Array.from({ length: count - 1 }, () => start('worker')),
+    ...Array.from({ length: workers }, () => start('worker')),
   ]);
+  if (!worker) throw new Error('A bare API needs a worker');
   const url = `http://127.0.0.1:${port}`;
 
-  const loop = async (path: string, bounds: Bounds): Promise<Finished> => {
-    const body = JSON.stringify(bounds);
-    const { text } = await http.call({ method: 'POST', url: `${url}${path}`, body, expect: 200 });
-    return Finished.parse(JSON.parse(text));
-  };
   return {
     pids: { api: api.pid, worker: worker.pid },
 
-    /** Three activities that do nothing, from start to result. */
-    runWorkflows: (bounds: Bounds) => loop('/workflows', bounds),
-    /** As these, with all else that the engine does for a paid payment. */
-    runShapes: (bounds: Bounds) => loop('/shapes', bounds),
-    startWorkflows: (bounds: Bounds) => loop('/starts', bounds),
+    /** Runs workflows of three activities without work, from start to result. */
+    async runWorkflows(bounds: Bounds): Promise<Finished> {
+      const body = JSON.stringify(bounds);
+      const { text } = await http.call({
+        method: 'POST',
+        url: `${url}/workflows`,
+        body,
+        expect: 200,
+      });
+      return Finished.parse(JSON.parse(text));
+    },
 
     async insert(order: string): Promise<string> {
       const body = orderBody(order);
@@ -80,7 +83,7 @@ export const startBare = async (options: BareOptions) => {
     select: (id: string) => http.call({ method: 'GET', url: `${url}/rows/${id}`, expect: 200 }),
 
     stop: async () => {
-      await Promise.all([api, worker, ...others].map(({ stop }) => stop()));
+      await Promise.all([api, worker, ...others].map((process) => process.stop()));
     },
   };
 };

@@ -5,12 +5,12 @@ export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** What the machine gives at best, measured beside it; null where there is no such thing. */
+  /** The best that the machine gives, measured in the same run; null if there is no such thing. */
   ceiling: number | null;
-  /** Median over the rounds, each with its own ceiling: less noisy than the quotient of the two. */
+  /** The median over the rounds, each with its own ceiling: less noisy than the quotient of medians. */
   ratio: number | null;
-  /** In words; null for what is shown and not judged. */
-  must: string | null;
+  /** In words; null for a row that has no limit. */
+  limit: string | null;
   holds: boolean | null;
 }
 
@@ -19,10 +19,10 @@ export interface Limit {
   atLeast?: number;
 }
 
-const within = (value: number, { atMost = Infinity, atLeast = -Infinity }: Limit) =>
+const isWithin = (value: number, { atMost = Infinity, atLeast = -Infinity }: Limit) =>
   value >= atLeast && value <= atMost;
 
-const words = ({ atMost, atLeast }: Limit, unit: string): string =>
+const formatLimit = ({ atMost, atLeast }: Limit, unit: string): string =>
   atMost === undefined ? `≥ ${atLeast} ${unit}` : `≤ ${atMost} ${unit}`;
 
 export interface Round {
@@ -30,7 +30,7 @@ export interface Round {
   ours: number;
 }
 
-/** A figure that is judged by its ratio to a ceiling of the same round. */
+/** A figure whose limit is about its ratio to the ceiling of the same round. */
 export const compared = (
   { name, unit, ceilingName }: { name: string; unit: string; ceilingName: string },
   rounds: readonly Round[],
@@ -43,12 +43,12 @@ export const compared = (
     unit,
     ceiling: median(rounds.map(({ ceiling }) => ceiling)),
     ratio,
-    must: limit ? words(limit, `× ${ceilingName}`) : null,
-    holds: limit ? within(ratio, limit) : null,
+    limit: limit ? formatLimit(limit, `× ${ceilingName}`) : null,
+    holds: limit ? isWithin(ratio, limit) : null,
   };
 };
 
-/** A figure that is judged by itself. */
+/** A figure whose limit is about its own value. */
 export const absolute = (
   { name, unit }: { name: string; unit: string },
   value: number,
@@ -59,6 +59,32 @@ export const absolute = (
   unit,
   ceiling: null,
   ratio: null,
-  must: limit ? words(limit, unit) : null,
-  holds: limit ? within(value, limit) : null,
+  limit: limit ? formatLimit(limit, unit) : null,
+  holds: limit ? isWithin(value, limit) : null,
 });
+
+const titles = ['', 'value', '', 'ceiling', 'ratio', 'limit', ''];
+const numberColumns = [1, 3, 4];
+
+/** The figures as text in columns. */
+export const formatTable = (figures: readonly Figure[]): string => {
+  const rows = [titles, ...figures.map(formatRow)];
+  const widths = titles.map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const pad = (cell: string, column: number) =>
+    numberColumns.includes(column)
+      ? cell.padStart(widths[column] ?? 0)
+      : cell.padEnd(widths[column] ?? 0);
+  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+};
+
+const formatRow = ({ name, value, unit, ceiling, ratio, limit, holds }: Figure): string[] => {
+  const verdict = holds === null ? '' : holds ? 'holds' : 'DOES NOT HOLD';
+  return [name, format(value), unit, format(ceiling), format(ratio), limit ?? '', verdict];
+};
+
+const format = (value: number | null): string => {
+  if (value === null) return '';
+  return value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
+};

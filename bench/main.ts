@@ -2,46 +2,61 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
-import { runBench } from './bench.ts';
-import type { Figure } from './figure.ts';
-import { groupsNamed, usage } from './groups.ts';
-import { tableOf } from './table.ts';
+import { startEnvironment } from './environment.ts';
+import { measureFairness } from './fairness.ts';
+import { type Figure, formatTable } from './figure.ts';
+import { measureProduction } from './production.ts';
+import { measureService } from './service.ts';
+import { measureSlowGateway } from './slow-gateway.ts';
 
-const output = join(import.meta.dirname, 'latest.json');
+/** Rows of the table that are measured together, in this order. */
+const groups = {
+  service: measureService,
+  'slow-gateway': measureSlowGateway,
+  fairness: measureFairness,
+  production: measureProduction,
+};
+type GroupName = keyof typeof groups;
+const names = Object.keys(groups) as GroupName[];
+
+/** @throws SetupError for an unknown name */
+const chooseGroups = (args: readonly string[]): readonly GroupName[] => {
+  if (args.length === 0) return ['service'];
+  if (args.includes('full')) return names;
+  const chosen = names.filter((name) => args.includes(name));
+  if (chosen.length === args.length) return chosen;
+  throw new SetupError(`Usage: npm run bench [-- full | ${names.join(' ')}]`);
+};
 
 const cleanup = new AsyncDisposableStack();
-const interrupted = new AbortController();
+let isInterrupted = false;
 
 const leave = async (code: number) => {
   await cleanup.disposeAsync().catch((error: unknown) => console.error(error));
   process.exit(code);
 };
-
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
-    interrupted.abort();
+    isInterrupted = true;
     void leave(1);
   });
 
-const report = (figures: readonly Figure[], tookSeconds: number) => {
-  const text = JSON.stringify({ at: new Date().toISOString(), tookSeconds, figures }, undefined, 2);
-  writeFileSync(output, `${text}\n`);
-  console.log(`\n${tableOf(figures)}\n\nTook ${tookSeconds} s; the same is in bench/latest.json.`);
-};
-
 try {
-  const began = performance.now();
-  const config = readStackConfig();
-  const wanted = groupsNamed(process.argv.slice(2));
-  if (!wanted) throw new SetupError(`Usage: ${usage}`);
-  const { signal } = interrupted;
-  const figures = await runBench({ config, wanted, cleanup, signal, say: console.log });
-  await cleanup.disposeAsync();
-  report(figures, Math.round((performance.now() - began) / 1000));
-  process.exitCode = figures.some(({ holds }) => holds === false) ? 1 : 0;
+  const startedAt = performance.now();
+  const chosen = chooseGroups(process.argv.slice(2));
+  const bench = await startEnvironment({ config: readStackConfig(), cleanup, say: console.log });
+  const figures: Figure[] = [];
+  for (const name of chosen) figures.push(...(await groups[name](bench)));
+  const tookSeconds = Math.round((performance.now() - startedAt) / 1000);
+  const report = { at: new Date().toISOString(), tookSeconds, figures };
+  writeFileSync(
+    join(import.meta.dirname, 'latest.json'),
+    `${JSON.stringify(report, undefined, 2)}\n`,
+  );
+  console.log(`\n${formatTable(figures)}\n\nTook ${tookSeconds} s; also in bench/latest.json.`);
+  await leave(figures.some(({ holds }) => holds === false) ? 1 : 0);
 } catch (error) {
-  // What was interrupted fails for that reason alone, and is being cleaned up already.
-  if (!interrupted.signal.aborted) {
+  if (!isInterrupted) {
     console.error(error instanceof SetupError ? error.message : error);
     await leave(1);
   }

@@ -4,28 +4,26 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
-const patienceMs = 60_000;
+const timeoutMs = 120_000;
 
 const Event = z.object({ payment_id: z.string(), created_at: z.string(), status: z.string() });
 
 export interface Arrival {
-  /** From the event's created_at, set just before the outcome is committed, to the POST here. */
+  /** From the event's created_at, set just before the outcome is committed, to its POST. */
   latencyMs: number;
   status: string;
 }
 
-const accept = (res: ServerResponse): unknown => res.writeHead(204).end();
-
-/** Stands for the application that gets the webhooks. */
+/** An application's webhook URL. By default it accepts every event. */
 export const startReceiver = async (
-  answer: (res: ServerResponse, paymentId: string) => unknown = accept,
+  respond: (res: ServerResponse, paymentId: string) => unknown = (res) => res.writeHead(204).end(),
 ) => {
   const waiting = new Map<string, (arrival: Arrival) => void>();
   const server = createServer((req, res) => {
     const arrivedMs = performance.timeOrigin + performance.now();
     void text(req).then((body) => {
       const event = Event.parse(JSON.parse(body));
-      answer(res, event.payment_id);
+      respond(res, event.payment_id);
       const resolve = waiting.get(event.payment_id);
       waiting.delete(event.payment_id);
       resolve?.({ latencyMs: arrivedMs - Date.parse(event.created_at), status: event.status });
@@ -37,22 +35,18 @@ export const startReceiver = async (
   return {
     url: `http://127.0.0.1:${port}/webhook`,
 
-    /** To be asked before the payment can end. */
+    /** Waits for the first POST of a payment's event. Call it before the payment can end. */
     async arrival(paymentId: string): Promise<Arrival> {
       const { promise, resolve, reject } = Promise.withResolvers<Arrival>();
       waiting.set(paymentId, resolve);
       const timer = setTimeout(
-        () => reject(new Error(`No webhook came for ${paymentId} within ${patienceMs / 1000} s`)),
-        patienceMs,
+        () => reject(new Error(`No webhook came for ${paymentId} within ${timeoutMs / 1000} s`)),
+        timeoutMs,
       );
-      try {
-        return await promise;
-      } finally {
-        clearTimeout(timer);
-      }
+      return promise.finally(() => clearTimeout(timer));
     },
 
-    stop: () => {
+    [Symbol.dispose]() {
       server.close();
       server.closeAllConnections();
     },

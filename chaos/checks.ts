@@ -1,46 +1,47 @@
-import { bookProblems } from './books.ts';
-import { deliveryProblems } from './deliveries.ts';
+import { findDeliveryProblems } from './deliveries.ts';
+import type { Disruptions } from './disruptions.ts';
+import { findGatewayProblems } from './gateway-records.ts';
 import type { Journal } from './journal.ts';
-import { lateProblems } from './late.ts';
-import type { Created } from './wishes.ts';
-import { isTerminal } from './wishes.ts';
+import { findLateProblems } from './late-payments.ts';
 import type { Post } from './receiver.ts';
-import type { Records, Shown } from './records.ts';
-import type { Absences } from './recovery.ts';
+import { type CreatedPayment, isTerminal } from './scenarios.ts';
+import type { ServiceRecords, ShownPayment } from './service-records.ts';
 
 export interface Violation {
   order: string;
-  /** Undefined where it has none, or is about more than one. */
-  payment?: Created;
+  /** Undefined for an order without a payment, or with more than one. */
+  payment?: CreatedPayment;
   text: string;
 }
 
 export interface Evidence {
-  payments: readonly Created[];
-  records: Records;
+  payments: readonly CreatedPayment[];
+  records: ServiceRecords;
   posts: readonly Post[];
-  absences: Absences;
+  disruptions: Disruptions;
   journal: Journal;
 }
 
-/** Everything that must be true of every payment, from the outside. */
+/** Checks everything that must be true of every payment, from the outside. */
 export const checkAll = (evidence: Evidence): Violation[] => {
   const { payments, records, posts, journal } = evidence;
-  const byId = Map.groupBy(posts, ({ paymentId }) => paymentId);
+  const postsByPayment = Map.groupBy(posts, ({ paymentId }) => paymentId);
   const byOrder = new Map(payments.map((payment) => [payment.order, payment]));
   return [
     ...payments.flatMap((payment) =>
-      checkOne(payment, byId.get(payment.id) ?? [], evidence).map((text) => ({
-        ...{ order: payment.order, payment, text },
+      checkPayment(payment, postsByPayment.get(payment.id) ?? [], evidence).map((text) => ({
+        order: payment.order,
+        payment,
+        text,
       })),
     ),
     ...[...records.orders].flatMap(([order, count]) =>
       count > 1 ? [{ order, text: `${count} payments were made with one idempotency key` }] : [],
     ),
-    ...[...byId.keys()].flatMap((id) =>
+    ...[...postsByPayment.keys()].flatMap((id) =>
       records.events.has(id)
         ? []
-        : [{ order: id, text: 'a webhook arrived of a payment that nobody made' }],
+        : [{ order: id, text: 'a webhook arrived about a payment that does not exist' }],
     ),
     ...journal.problems().map(({ order, text }) => {
       const payment = byOrder.get(order);
@@ -49,61 +50,67 @@ export const checkAll = (evidence: Evidence): Violation[] => {
   ];
 };
 
-const checkOne = (
-  payment: Created,
+const checkPayment = (
+  payment: CreatedPayment,
   posts: readonly Post[],
-  { records, absences, journal }: Evidence,
+  { records, disruptions, journal }: Evidence,
 ): string[] => {
   const shown = records.shown.get(payment.id);
   if (!shown) return ['the API does not know it any more'];
   const { status } = shown;
-  if (!isTerminal(status)) return [`it still waits: ${status}`];
+  if (!isTerminal(status)) return [`it has not ended: ${status}`];
   const delivery = records.deliveries.get(payment.id);
+  const statuses = journal.statusesFor(payment.order);
   return [
-    ...wishProblems(payment, shown),
-    ...bookProblems(payment, shown),
-    ...lateProblems(payment, shown, {
-      absences,
-      shown: journal.shownOf(payment.order),
-      written: records.late.get(payment.id) ?? [],
+    ...findCreateProblems(payment, shown),
+    ...findGatewayProblems(payment, shown),
+    ...findLateProblems(payment, shown, {
+      disruptions,
+      statuses,
+      audited: records.latePayments.get(payment.id) ?? [],
     }),
-    ...eventProblems(payment, posts, { records, shown }),
+    ...findEventProblems(payment, posts, { records, shown }),
     ...(delivery === 'delivered' ? [] : [`its delivery is ${delivery ?? 'missing'}`]),
-    ...deliveryProblems({ posts, absences, ledger: records.ledger.get(payment.id) ?? [] }),
-    ...journal
-      .shownOf(payment.order)
-      .filter(({ status: told }) => isTerminal(told) && told !== status)
-      .map(({ status: told, where }) => `it ended ${status}, and ${where} said ${told}`),
+    ...findDeliveryProblems({
+      posts,
+      disruptions,
+      attempts: records.attempts.get(payment.id) ?? [],
+    }),
+    ...statuses
+      .filter((seen) => isTerminal(seen.status) && seen.status !== status)
+      .map((seen) => `it ended ${status}, and ${seen.where} reported ${seen.status}`),
   ];
 };
 
-const wishProblems = ({ order, amount, currency, story }: Created, shown: Shown): string[] => {
-  const isAsked = shown.amount === amount && shown.currency === currency;
-  const isTold = JSON.stringify(shown.metadata) === JSON.stringify({ order, story });
-  if (shown.order_id === order && isAsked && isTold) return [];
+const findCreateProblems = (
+  { order, amount, currency, behaviour }: CreatedPayment,
+  shown: ShownPayment,
+): string[] => {
+  const isSameMoney = shown.amount === amount && shown.currency === currency;
+  const isSameMetadata = JSON.stringify(shown.metadata) === JSON.stringify({ order, behaviour });
+  if (shown.order_id === order && isSameMoney && isSameMetadata) return [];
   const facts = `${shown.amount} ${shown.currency} for ${shown.order_id}`;
   return [`it is ${facts}, with ${JSON.stringify(shown.metadata)}`];
 };
 
-const eventProblems = (
-  { id }: Created,
+const findEventProblems = (
+  { id }: CreatedPayment,
   posts: readonly Post[],
-  { records, shown }: { records: Records; shown: Shown },
+  { records, shown }: { records: ServiceRecords; shown: ShownPayment },
 ): string[] => {
   const [event, ...others] = records.events.get(id) ?? [];
   if (!event) return ['it has no event'];
   const problems = others.length > 0 ? [`it has ${others.length + 1} events`] : [];
-  const told = JSON.parse(event.body.toString()) as Record<string, unknown>; // The service's own.
-  const right = { ...shown, event: `payment.${shown.status}`, event_id: event.id };
-  for (const [name, value] of Object.entries(right))
-    if (JSON.stringify(told[name]) !== JSON.stringify(value))
-      problems.push(
-        `its event says ${name} ${JSON.stringify(told[name])}, the API ${JSON.stringify(value)}`,
-      );
+  const content = JSON.parse(event.body.toString()) as Record<string, unknown>; // The service's own.
+  const expected = { ...shown, event: `payment.${shown.status}`, event_id: event.id };
+  for (const [name, value] of Object.entries(expected)) {
+    const [inEvent, inApi] = [JSON.stringify(content[name]), JSON.stringify(value)];
+    if (inEvent !== inApi) problems.push(`its event has ${name} ${inEvent}, the API ${inApi}`);
+  }
   if (posts.some(({ body }) => !body.equals(event.body)))
     problems.push('other bytes than those of its event arrived');
-  if (posts.some(({ eventId, kind }) => eventId !== event.id || kind !== right.event))
+  if (posts.some(({ eventId, kind }) => eventId !== event.id || kind !== expected.event))
     problems.push('a POST of another event arrived');
-  if (posts.some(({ isSigned }) => !isSigned)) problems.push('a POST was not signed rightly');
+  if (posts.some(({ isSigned }) => !isSigned)) problems.push('the signature of a POST is wrong');
   return problems;
 };

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal } from './journal.ts';
 
-export interface Answer {
+export interface Response {
   status: number;
-  /** Where a browser is sent. */
+  /** The target of a redirect. */
   location: string;
   text: string;
 }
@@ -15,54 +15,56 @@ export interface Request {
   body?: string | URLSearchParams;
 }
 
-export interface Patience {
-  /** For the notes, e.g. `create`. */
-  what: string;
+export interface RetryOptions {
+  /** For the journal, e.g. `create`. */
+  name: string;
   order: string;
-  /** Until when it is tried again. */
+  /** The request is repeated until then. */
   until: number;
-  /** The answers that end the waiting. */
-  takes: (status: number) => boolean;
-  /** Asks the gateway, which may be silent. */
-  asksGateway?: boolean;
+  /** The statuses that end the repeating. */
+  expects: readonly number[];
+  /** The request calls the gateway, which can be silent. */
+  callsGateway?: boolean;
 }
 
-const callMs = 25_000;
+const timeoutMs = 25_000;
 const pauseMs = 500;
-const away = 503;
-const gatewaySilent = 502;
+const unavailable = 503;
+const gatewayUnavailable = 502;
 
 /**
- * A caller who tries again until it works, as people and programs do. No answer and a 503 are what
- * a kill looks like. A 500 is a fault of ours, also while a part is away, and a 4xx is never right, as
- * nothing that is asked here is wrong.
+ * A caller who repeats requests until they succeed, as people and programs do. A kill looks like no
+ * response or a 503. A 500 is a fault of ours, also while a process is down, and so is a 4xx, because
+ * none of these requests is wrong.
  */
 export const createClient = (journal: Journal) => {
-  const once = async ({ method, url, headers, body }: Request): Promise<Answer> => {
+  const send = async ({ method, url, headers, body }: Request): Promise<Response> => {
     const response = await fetch(url, {
-      ...{ method, redirect: 'manual', signal: AbortSignal.timeout(callMs) },
+      method,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
       ...(headers && { headers }),
       ...(body !== undefined && { body }),
     });
     const location = response.headers.get('location') ?? '';
     return { status: response.status, location, text: await response.text() };
   };
-  /** Undefined when it did not work in time. */
-  return async (request: Request, patience: Patience): Promise<Answer | undefined> => {
-    const { what, order, until, takes, asksGateway = false } = patience;
+  /** Undefined when the request did not succeed in time. */
+  return async (request: Request, options: RetryOptions): Promise<Response | undefined> => {
+    const { name, order, until, expects, callsGateway = false } = options;
     do {
       try {
-        const answer = await once(request);
-        const { status, location, text } = answer;
-        journal.count(`${what} ${status}`);
-        journal.note(order, `${what}: ${status} ${location}`);
-        if (takes(status)) return answer;
-        const isPassing = status === away || (status === gatewaySilent && asksGateway);
-        if (!isPassing) journal.problem(order, `${what} was answered ${status}: ${text}`);
+        const response = await send(request);
+        const { status, location, text } = response;
+        journal.count(`${name} ${status}`);
+        journal.note(order, `${name}: ${status} ${location}`);
+        if (expects.includes(status)) return response;
+        const isPassing = status === unavailable || (status === gatewayUnavailable && callsGateway);
+        if (!isPassing) journal.addProblem(order, `${name} was answered ${status}: ${text}`);
       } catch (error) {
         const cause = error instanceof Error ? (error.cause ?? error) : error;
-        journal.count(`${what} without an answer`);
-        journal.note(order, `${what}: no answer (${String(cause)})`);
+        journal.count(`${name} without a response`);
+        journal.note(order, `${name}: no response (${String(cause)})`);
       }
       await sleep(pauseMs);
     } while (Date.now() < until);

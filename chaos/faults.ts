@@ -1,123 +1,117 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faults } from '../test/fakes/server.ts';
 import type { Member } from '../tools/production/member.ts';
+import type { Outage } from './disruptions.ts';
 import type { Gateway } from './gateways.ts';
 import type { Link } from './link.ts';
 import type { Random } from './random.ts';
-import type { Outage } from './recovery.ts';
 
 export interface Kill {
   at: number;
   member: Member;
 }
 
-/** From our processes to what they lean on. */
-export type Wires = Record<'postgres' | 'temporal', Link>;
+/** The links from our processes to their servers. */
+export type Links = Record<'postgres' | 'temporal', Link>;
 
 export interface FaultOptions {
   random: Random;
   signal: AbortSignal;
 }
 
-/** Who keeps them alive gives up after five deaths in a minute, which is not what is tested here. */
-const mostDeaths = 3;
+/** More deaths of one process within a minute would leave the others no time to work. */
+const maxDeaths = 3;
 const withinMs = 60_000;
 
-/** SIGKILL to a process at random, again and again, also while it starts or stops. */
+/** Sends SIGKILL to random processes, also while they start or stop. */
 export const killAtRandom = async (
   members: readonly Member[],
-  { everyMs, ...options }: FaultOptions & { everyMs: number },
+  { everyMs, random, signal }: FaultOptions & { everyMs: number },
 ): Promise<Kill[]> => {
   const kills: Kill[] = [];
-  const { random, signal } = options;
   while (await pause(everyMs * random.between(0.4, 1.6), signal)) {
     const since = Date.now() - withinMs;
-    const rested = members.filter(
-      ({ lives }) => lives.filter(({ endedAt = 0 }) => endedAt > since).length < mostDeaths,
+    const candidates = members.filter(
+      ({ lives }) => lives.filter(({ endedAt = 0 }) => endedAt > since).length < maxDeaths,
     );
-    if (rested.length === 0) continue;
-    const member = random.pick(rested);
+    if (candidates.length === 0) continue;
+    const member = random.pick(candidates);
     const at = Date.now();
     if (member.kill()) kills.push({ at, member });
   }
   return kills;
 };
 
-/** Between a gateway and the service: a little latency always, now and then much, or nothing at all. */
-export const troubleGateways = async (
+const usualDelayMs = { from: 20, to: 150 };
+
+/** Disturbs the gateways: a little latency always, and now and then much latency or no connection. */
+export const disturbGateways = async (
   gateways: readonly Gateway[],
   { random, signal, onlyLatency }: FaultOptions & { onlyLatency: boolean },
 ): Promise<void> => {
   await Promise.all(
     gateways.map(async ({ slug, link, provider }) => {
       const own = random.branch(slug);
-      link.slow(() => own.between(usualMs.from, usualMs.to));
+      link.slow(() => own.between(usualDelayMs.from, usualDelayMs.to));
       if (onlyLatency) return;
       await Promise.all([
-        troubleLink(link, { random: own, signal }),
-        spoilAnswers(provider, { random: own.branch('answers'), signal }),
+        disturbGatewayLink(link, { random: own, signal }),
+        spoilResponses(provider, { random: own.branch('responses'), signal }),
       ]);
     }),
   );
 };
 
-/** Between our processes and what they lean on. @returns when each was broken */
-export const troubleWires = async (
-  { postgres, temporal }: Wires,
+/** Resets or cuts the links to our servers now and then. Returns when each was broken. */
+export const disturbLinks = async (
+  { postgres, temporal }: Links,
   { random, signal }: FaultOptions,
-): Promise<Record<keyof Wires, Outage[]>> => {
-  const broken = await Promise.all([
-    breakNowAndThen(postgres, random.branch('postgres'), signal),
-    breakNowAndThen(temporal, random.branch('temporal'), signal),
+): Promise<Record<keyof Links, Outage[]>> => {
+  const [postgresOutages, temporalOutages] = await Promise.all([
+    breakNowAndThen(postgres, { random: random.branch('postgres'), signal }),
+    breakNowAndThen(temporal, { random: random.branch('temporal'), signal }),
   ]);
-  return { postgres: broken[0], temporal: broken[1] };
+  return { postgres: postgresOutages, temporal: temporalOutages };
 };
 
-const breakNowAndThen = async (
-  wire: Link,
-  random: Random,
-  signal: AbortSignal,
-): Promise<Outage[]> => {
-  const broken: Outage[] = [];
+const breakNowAndThen = async (link: Link, { random, signal }: FaultOptions): Promise<Outage[]> => {
+  const outages: Outage[] = [];
   while (await pause(random.between(5_000, 20_000), signal)) {
     const from = Date.now();
-    if (random.chance(0.7)) wire.reset();
+    if (random.chance(0.7)) link.reset();
     else {
-      wire.cut(true);
+      link.cut(true);
       await pause(random.between(200, 3_000), signal);
-      wire.cut(false);
+      link.cut(false);
     }
-    broken.push({ from, to: Date.now() });
+    outages.push({ from, to: Date.now() });
   }
-  return broken;
+  return outages;
 };
 
-const usualMs = { from: 20, to: 150 };
-
-const troubleLink = async (link: Gateway['link'], { random, signal }: FaultOptions) => {
-  const usual = () => random.between(usualMs.from, usualMs.to);
+const disturbGatewayLink = async (link: Link, { random, signal }: FaultOptions) => {
   while (await pause(random.between(10_000, 40_000), signal)) {
-    const lastsMs = random.between(2_000, 10_000);
+    const durationMs = random.between(2_000, 10_000);
     if (random.chance(0.5)) link.cut(true);
-    // Up to longer than a call may take.
+    // A call has less time than the longest of these delays.
     else link.slow(() => random.between(500, 12_000));
-    await pause(lastsMs, signal);
+    await pause(durationMs, signal);
     link.cut(false);
-    link.slow(usual);
+    link.slow(() => random.between(usualDelayMs.from, usualDelayMs.to));
   }
 };
 
-const spoilAnswers = async (provider: Gateway['provider'], { random, signal }: FaultOptions) => {
-  let callsThen = -1;
+const spoilResponses = async (provider: Gateway['provider'], { random, signal }: FaultOptions) => {
+  let callsBefore = -1;
   while (await pause(random.between(1_000, 8_000), signal)) {
-    // Never a second one before the first has met its call: they would outlive the run's faults.
-    if (provider.calls.length === callsThen) continue;
-    callsThen = provider.calls.length;
+    // One at a time: planned faults that no call has met would outlive the run's faults.
+    if (provider.calls.length === callsBefore) continue;
+    callsBefore = provider.calls.length;
     provider.fail(random.pick(faults));
   }
 };
 
-/** @returns whether it goes on */
+/** Returns false once the signal is aborted. */
 const pause = async (ms: number, signal: AbortSignal): Promise<boolean> => {
   await sleep(ms, undefined, { signal }).catch(() => {});
   return !signal.aborted;

@@ -1,85 +1,90 @@
 import type { FailureCode } from '../contract/failure-codes.ts';
+import { startPayping } from '../test/fakes/payping.ts';
 import type { Entry, Provider } from '../test/fakes/server.ts';
 import { entryIn } from '../test/fakes/server.ts';
-import { startPayping } from '../test/fakes/payping.ts';
 import { startStripe } from '../test/fakes/stripe.ts';
 import { startZarinpal } from '../test/fakes/zarinpal.ts';
 import { startZibal } from '../test/fakes/zibal.ts';
 import { webhookSecret } from '../test/support/stripe-account.ts';
-import type { Link } from './link.ts';
-import { startLink } from './link.ts';
+import { type Link, startLink } from './link.ts';
 import type { Random } from './random.ts';
 
-interface Account {
-  start: () => Promise<Provider>;
-  credentials: object;
-  currency: string;
-  /** The currency in the provider's own words. */
-  wireCurrency: string;
-  /** Least amount, and what every amount is a multiple of. In minor units. */
-  amounts: { min: number; step: number };
-  wireOf: (amount: number) => number;
-  /** Takes money by itself, without our verification. */
+/** The differences between gateways that decide how a payment must end. */
+interface Traits {
+  /** The currency in the provider's own notation. */
+  gatewayCurrency: string;
+  toGatewayAmount: (amount: number) => number;
+  /** The provider takes money without our verification. */
   oneStep: boolean;
-  /** In the provider's own words; a cancel that it does not hear of leaves the payment open. */
-  states: { open: string; refused: string; cancelled: string | undefined };
-  /** How the service must say that the payer cancelled. */
-  cancelIs: readonly string[];
-  /** The failure codes of what the service must call `failed`. */
-  failureOf: { refused: FailureCode; cancelled?: FailureCode };
+  /** The statuses that a cancelled payment may end in. */
+  cancelStatuses: readonly string[];
+  /** The failure codes of payments that must end as `failed`. */
+  failureCodes: { refused: FailureCode; cancelled?: FailureCode };
   /**
-   * Gives the first six and the last four digits of the card; `verifying`: in the answer to a
-   * verification alone, so that they may be unknown where one was lost.
+   * Whether the provider reports the card's first six and last four digits. `verifying`: only in the
+   * response to a verification, so that the card stays unknown if that response is lost.
    */
-  tellsCard: 'always' | 'verifying' | 'never';
-  /** Whoever comes back undecided has come by its cancel link. */
+  reportsCard: 'always' | 'verifying' | 'never';
+  /** A payer who comes back undecided has used the cancel link. */
   backIsCancel: boolean;
 }
 
-const rials = {
-  ...{ currency: 'IRR', amounts: { min: 20_000, step: 10 }, wireCurrency: 'IRR' },
-  tellsCard: 'always',
-  ...{ oneStep: false, backIsCancel: false },
+interface Account extends Traits {
+  start: () => Promise<Provider>;
+  credentials: object;
+  currency: string;
+  /** The least amount and the step between amounts, in minor units. */
+  amounts: { min: number; step: number };
+  /** In the provider's own notation. A provider that never learns of a cancel leaves the payment open. */
+  states: { open: string; refused: string; cancelled: string | undefined };
+}
+
+const rialAccount = {
+  currency: 'IRR',
+  amounts: { min: 20_000, step: 10 },
+  gatewayCurrency: 'IRR',
+  toGatewayAmount: (amount: number) => amount,
+  reportsCard: 'always',
+  oneStep: false,
+  backIsCancel: false,
 } as const;
 
 const accounts: Record<string, Account> = {
   zarinpal: {
-    ...rials,
+    ...rialAccount,
     start: startZarinpal,
     credentials: { merchantId: '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42' },
-    wireOf: (amount) => amount,
     states: { open: 'IN_BANK', refused: 'FAILED', cancelled: 'FAILED' },
-    cancelIs: ['failed'],
-    failureOf: { refused: 'payment_not_completed', cancelled: 'payment_not_completed' },
+    cancelStatuses: ['failed'],
+    failureCodes: { refused: 'payment_not_completed', cancelled: 'payment_not_completed' },
   },
   zibal: {
-    ...rials,
+    ...rialAccount,
     start: startZibal,
     credentials: { merchant: 'zibal' },
-    wireOf: (amount) => amount,
     states: { open: '-1', refused: '5', cancelled: '3' },
-    cancelIs: ['cancelled'],
-    failureOf: { refused: 'insufficient_funds' },
+    cancelStatuses: ['cancelled'],
+    failureCodes: { refused: 'insufficient_funds' },
   },
   payping: {
-    ...rials,
+    ...rialAccount,
     start: startPayping,
     credentials: { testToken: 'test-token-0123456789' },
-    wireOf: (amount) => amount / 10,
-    wireCurrency: 'IRT',
-    tellsCard: 'verifying',
+    toGatewayAmount: (amount) => amount / 10,
+    gatewayCurrency: 'IRT',
+    reportsCard: 'verifying',
     states: { open: '0', refused: '4', cancelled: '3' },
-    cancelIs: ['cancelled'],
-    failureOf: { refused: 'gateway_error' },
+    cancelStatuses: ['cancelled'],
+    failureCodes: { refused: 'gateway_error' },
   },
   stripe: {
     start: startStripe,
     credentials: { secretKey: 'sk_test_0123456789abcdef', webhookSecrets: [webhookSecret] },
     currency: 'EUR',
     amounts: { min: 50, step: 1 },
-    wireOf: (amount) => amount,
-    wireCurrency: 'eur',
-    tellsCard: 'never',
+    toGatewayAmount: (amount) => amount,
+    gatewayCurrency: 'eur',
+    reportsCard: 'never',
     oneStep: true,
     backIsCancel: true,
     states: {
@@ -87,33 +92,33 @@ const accounts: Record<string, Account> = {
       refused: 'complete unpaid requires_payment_method',
       cancelled: undefined,
     },
-    // By its cancel link, where the payer gets through to us with it.
-    cancelIs: ['cancelled', 'expired'],
-    failureOf: { refused: 'payment_not_completed' },
+    // Cancelled if the payer reaches us by the cancel link.
+    cancelStatuses: ['cancelled', 'expired'],
+    failureCodes: { refused: 'payment_not_completed' },
   },
 };
 
-/** What a payer decided at the gateway, and when the gateway knew. */
+/** The decision of a payer on the gateway's page, and the time when the gateway learned it. */
 export interface Decision {
   at: number;
-  what: 'paid' | 'refused' | 'cancelled';
+  decision: 'paid' | 'refused' | 'cancelled';
 }
 
-/** A stand-in provider at the end of a wire that can be cut, with the payer before its page. */
-export interface Gateway extends Omit<
-  Account,
-  'start' | 'credentials' | 'currency' | 'amounts' | 'states'
-> {
+/** A fake provider behind a link that can be disturbed, and the payer on its page. */
+export interface Gateway extends Traits {
   slug: string;
   link: Link;
   provider: Provider;
   /** For the account's record. */
   credentials: object;
-  anAmount(random: Random): { amount: number; currency: string };
-  /** Undefined where it is not open any more. `askFor`: another amount than it was told, on the wire. */
-  decide(reference: string, what: Decision['what'], askFor?: number): Decision | undefined;
-  decisionOn(reference: string): Decision | undefined;
-  entriesOf(paymentId: string): [reference: string, entry: Entry][];
+  drawAmount(random: Random): { amount: number; currency: string };
+  /**
+   * Undefined when the payment is no longer open.
+   * @param amount in the provider's notation, if another amount is paid than the requested one
+   */
+  decide(reference: string, decision: Decision['decision'], amount?: number): Decision | undefined;
+  findDecision(reference: string): Decision | undefined;
+  entriesFor(paymentId: string): [reference: string, entry: Entry][];
   stop(): Promise<void>;
 }
 
@@ -121,31 +126,34 @@ export const startGateways = (): Promise<Gateway[]> =>
   Promise.all(Object.entries(accounts).map(([slug, account]) => startGateway(slug, account)));
 
 const startGateway = async (slug: string, account: Account): Promise<Gateway> => {
-  const { start, credentials, currency, amounts, states, ...terms } = account;
+  const { start, credentials, currency, amounts, states, ...traits } = account;
   const provider = await start();
   const link = await startLink(provider.url);
   const decisions = new Map<string, Decision>();
   return {
-    ...{ ...terms, slug, provider, link },
+    ...traits,
+    slug,
+    provider,
+    link,
     credentials: { ...credentials, baseUrl: link.url },
-    anAmount: (random) => ({
+    drawAmount: (random) => ({
       amount: amounts.min + amounts.step * Math.floor(random.between(0, 10_000)),
       currency,
     }),
-    decide(reference, what, askFor) {
+    decide(reference, decision, amount) {
       const entry = entryIn(provider.book, reference);
       if (entry.state !== states.open) return undefined;
-      const state = states[what === 'paid' ? 'open' : what];
-      if (what === 'paid') {
-        entry.amount = askFor ?? entry.amount;
+      const state = states[decision === 'paid' ? 'open' : decision];
+      if (decision === 'paid') {
+        entry.amount = amount ?? entry.amount;
         void provider.pay(reference);
       } else if (state !== undefined) provider.move(reference, state);
-      const decision = { at: Date.now(), what };
-      decisions.set(reference, decision);
-      return decision;
+      const decided = { at: Date.now(), decision };
+      decisions.set(reference, decided);
+      return decided;
     },
-    decisionOn: (reference) => decisions.get(reference),
-    entriesOf: (paymentId) =>
+    findDecision: (reference) => decisions.get(reference),
+    entriesFor: (paymentId) =>
       [...provider.book].filter(([, entry]) => entry.paymentId === paymentId),
     async stop() {
       await Promise.all([link.stop(), provider.stop()]);

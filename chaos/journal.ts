@@ -4,19 +4,25 @@ export interface Note {
   text: string;
 }
 
-/** That somebody was told that a payment has a status. */
-export interface Showing {
+/** A status that the service reported to the application or to the payer. */
+export interface ReportedStatus {
   at: number;
   status: string;
+  /** E.g. `verify` or `return`. */
   where: string;
 }
 
-/** What the world around the service did and was told, by order. */
+export interface Problem {
+  order: string;
+  text: string;
+}
+
+/** Everything that the callers did and saw, by order. */
 export const createJournal = () => {
   const notes = new Map<string, Note[]>();
-  const shown = new Map<string, Showing[]>();
-  const answers = new Map<string, number>();
-  const problems: { order: string; text: string }[] = [];
+  const statuses = new Map<string, ReportedStatus[]>();
+  const responses = new Map<string, number>();
+  const problems: Problem[] = [];
   const addTo = <T>(map: Map<string, T[]>, order: string, item: T) => {
     const list = map.get(order);
     if (list) list.push(item);
@@ -24,16 +30,16 @@ export const createJournal = () => {
   };
   return {
     note: (order: string, text: string) => addTo(notes, order, { at: Date.now(), text }),
-    show: (order: string, status: string, where: string) =>
-      addTo(shown, order, { at: Date.now(), status, where }),
-    /** An answer of the service, or why there was none. */
-    count: (answer: string) => answers.set(answer, (answers.get(answer) ?? 0) + 1),
-    /** Wrong by itself, whatever else happens. */
-    problem: (order: string, text: string) => problems.push({ order, text }),
-    notesOf: (order: string): readonly Note[] => notes.get(order) ?? [],
-    shownOf: (order: string): readonly Showing[] => shown.get(order) ?? [],
-    answers: (): ReadonlyMap<string, number> => answers,
-    problems: (): readonly { order: string; text: string }[] => problems,
+    recordStatus: (order: string, status: string, where: string) =>
+      addTo(statuses, order, { at: Date.now(), status, where }),
+    /** Counts a response of the service, or the lack of one. */
+    count: (response: string) => responses.set(response, (responses.get(response) ?? 0) + 1),
+    /** Adds what is wrong by itself, whatever else happens. */
+    addProblem: (order: string, text: string) => problems.push({ order, text }),
+    notesFor: (order: string): readonly Note[] => notes.get(order) ?? [],
+    statusesFor: (order: string): readonly ReportedStatus[] => statuses.get(order) ?? [],
+    responses: (): ReadonlyMap<string, number> => responses,
+    problems: (): readonly Problem[] => problems,
   };
 };
 export type Journal = ReturnType<typeof createJournal>;

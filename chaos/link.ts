@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** The wire to one gateway, or to what our processes lean on. It knows nothing of what is said there. */
+/** A TCP link to a server, for instance a gateway or Postgres, that can be disturbed. */
 export interface Link {
   url: string;
-  /** Every connection breaks, and new ones are not accepted. */
+  /** Breaks every connection and accepts no new ones, until it is called with false. */
   cut(isCut: boolean): void;
-  /** Every connection breaks, as where a load balancer gives them up; new ones are as ever. */
+  /** Resets every connection, as a load balancer can. New ones work. */
   reset(): void;
-  /** What comes from the gateway is held back, each piece anew. */
+  /** Delays each piece of data from the server. */
   slow(delayMs: () => number): void;
   stop(): Promise<void>;
 }
 
-/** @param target its port is what counts */
+/** @param target a URL on this machine, of which the port counts */
 export const startLink = async (target: string): Promise<Link> => {
   const port = Number(new URL(target).port);
   const sockets = new Set<Socket>();
@@ -23,24 +23,23 @@ export const startLink = async (target: string): Promise<Link> => {
   let delayMs = () => 0;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
-    const gateway = connect(port, '127.0.0.1');
+    const upstream = connect(port, '127.0.0.1');
     clients.add(client);
     client.once('close', () => clients.delete(client));
-    for (const socket of [client, gateway]) {
+    for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => {});
-      socket.once('close', () => {
-        sockets.delete(socket);
-        client.destroy();
-        gateway.destroy();
-      });
+      socket.once('close', () => sockets.delete(socket));
     }
-    client.pipe(gateway);
+    client.pipe(upstream);
     let last = Promise.resolve();
-    gateway.on('data', (piece: Buffer) => {
-      const held = new Promise<void>((resolve) => setTimeout(resolve, delayMs()));
-      // In order, however long each is held.
-      last = last.then(() => held).then(() => void client.write(piece));
+    client.once('close', () => upstream.destroy());
+    // An idle server closes its connection while a response is still being delayed.
+    upstream.once('close', () => void last.then(() => client.destroy()));
+    upstream.on('data', (piece: Buffer) => {
+      const delayed = new Promise<void>((resolve) => setTimeout(resolve, delayMs()));
+      // In order, however long each piece is delayed.
+      last = last.then(() => delayed).then(() => void client.write(piece));
     });
     return undefined;
   });

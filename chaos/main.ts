@@ -1,26 +1,25 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 import { findTemporalServer } from '../stack/temporal/program.ts';
 import { createTerminal } from '../stack/terminal.ts';
-import { mutantNames, mutate } from './mutants.ts';
-import { closingLineOf, textOf } from './report.ts';
-import type { Plan } from './run.ts';
-import { runChaos } from './run.ts';
+import { plantedFaults } from './planted-faults.ts';
+import { formatClosingLine, formatReport } from './report.ts';
+import { type Plan, runChaos } from './run.ts';
 
-const usage = `npm run chaos -- [--payments N] [--minutes M] [--seed S] [--mutant NAME]
+const usage = `npm run chaos -- [--payments N] [--minutes M] [--seed S] [--fault NAME]
 
-  --payments  how many are created (1000)
-  --minutes   how long it may take, from 7 (10)
+  --payments  how many payments are created (1000)
+  --minutes   how long the run may take, at least 7 (10)
   --seed      repeats the payers, kills and faults of an earlier run
-  --mutant    proves that it can fail: ${mutantNames.join(', ')}`;
+  --fault     plants a fault, which the run must find: ${plantedFaults.join(', ')}`;
 
-/** What the slowest payment takes once it is created: its deadline, a silent gateway, a second attempt. */
+/** For the slowest payment, once it is created: its deadline, a silent gateway, a second attempt. */
 const drainMinutes = 5;
-/** How long the last payer stays, who comes after the deadline. */
+/** For the last payer, who comes after the deadline. */
 const lastPayerMinutes = 1.5;
 const minuteMs = 60_000;
 
@@ -33,16 +32,14 @@ const leave = async (code: number) => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void leave(1));
 
-/** @throws SetupError with the usage */
 const readOptions = () => {
-  const text = { type: 'string' } as const;
   try {
     const { values } = parseArgs({
       options: {
-        payments: { ...text, default: '1000' },
-        minutes: { ...text, default: '10' },
-        seed: { ...text, default: String(Math.floor(Math.random() * 1e9)) },
-        mutant: text,
+        payments: { type: 'string', default: '1000' },
+        minutes: { type: 'string', default: '10' },
+        seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+        fault: { type: 'string' },
       },
     });
     return values;
@@ -51,41 +48,40 @@ const readOptions = () => {
   }
 };
 
-const readPlan = () => {
-  const values = readOptions();
+/** @throws SetupError with the usage */
+const readPlan = (): Plan => {
+  const { seed, ...values } = readOptions();
   const payments = Number(values.payments);
   const minutes = Number(values.minutes);
-  if (!Number.isInteger(payments) || payments < 1 || !(minutes >= 7)) throw new SetupError(usage);
-  if (values.mutant !== undefined && !mutantNames.includes(values.mutant))
-    throw new SetupError(usage);
-  const plan: Plan = {
-    ...{ payments, seed: values.seed, quick: false, killEveryMs: 5_000 },
+  const fault = plantedFaults.find((name) => name === values.fault);
+  const isValid = Number.isInteger(payments) && payments >= 1 && minutes >= 7;
+  if (!isValid || (values.fault !== undefined && !fault)) throw new SetupError(usage);
+  return {
+    payments,
+    seed,
+    fault,
+    quick: false,
+    failing: 0.25,
+    killEveryMs: 5_000,
     loadMs: (minutes - drainMinutes - lastPayerMinutes) * minuteMs,
     drainMs: drainMinutes * minuteMs,
   };
-  return { plan, mutant: values.mutant };
-};
-
-const aFolder = () => {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-chaos-'));
-  chmodSync(folder, 0o711);
-  return folder;
 };
 
 try {
-  const { plan, mutant } = readPlan();
-  const { loadMs, payments, seed } = plan;
+  const plan = readPlan();
   const programs = await findTemporalServer({ ...readStackConfig(), terminal: createTerminal() });
-  const folder = aFolder();
-  const checkout = resolve(import.meta.dirname, '..');
-  const root = mutant === undefined ? checkout : mutate(mutant, { checkout, folder });
-  console.log(`Seed ${seed}: ${payments} payments within ${loadMs / minuteMs} min …`);
-  const report = await runChaos(plan, { folder, programs, root, cleanup, say: console.log });
+  const folder = mkdtempSync(join(tmpdir(), 'payments-chaos-'));
+  chmodSync(folder, 0o711);
+  console.log(
+    `Seed ${plan.seed}: ${plan.payments} payments within ${plan.loadMs / minuteMs} min …`,
+  );
+  const report = await runChaos(plan, { folder, programs, cleanup, say: console.log });
   await cleanup.disposeAsync();
-  // What explains a violation stays.
+  // After a violation the logs and the data stay.
   if (report.violations.length === 0) rmSync(folder, { recursive: true, force: true });
-  console.log(textOf(report, seed));
-  console.log(closingLineOf(report));
+  console.log(formatReport(report, plan.seed));
+  console.log(formatClosingLine(report));
   process.exit(report.violations.length > 0 ? 1 : 0);
 } catch (error) {
   console.error(error instanceof SetupError ? error.message : error);

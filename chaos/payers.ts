@@ -1,64 +1,63 @@
 import type { Client } from './client.ts';
 import type { Decision } from './gateways.ts';
 import type { Journal } from './journal.ts';
-import type { Notices } from './notices.ts';
-import type { Created } from './wishes.ts';
+import type { Notifications } from './notifications.ts';
+import type { CreatedPayment } from './scenarios.ts';
 
 export interface Deps {
   client: Client;
   journal: Journal;
   apiUrl: string;
-  notices: Pick<Notices, 'about'>;
+  notifications: Pick<Notifications, 'send'>;
 }
 
-/** How long a payer presses again at a page that does not work. */
+/** A payer reloads a page that does not work for this long. */
 const patienceMs = 45_000;
 
-/** The payers' browsers: at our pages, and at the gateways' own. */
-export const createPayers = ({ client, journal, apiUrl, notices }: Deps) => {
-  /** Tells what a browser is shown of the payment where it is sent. */
-  const shown = (order: string, where: string, location: string) => {
+/** The payers' browsers, on our pages and on the gateways' pages. */
+export const createPayers = ({ client, journal, apiUrl, notifications }: Deps) => {
+  /** Records the status in the address that a browser is sent to. */
+  const recordStatus = (order: string, where: string, location: string) => {
     const status = URL.parse(location)?.searchParams.get('status');
-    if (status) journal.show(order, status, where);
+    if (status) journal.recordStatus(order, status, where);
   };
   return {
-    /** @returns the gateway's name for the payment, in the address the payer is sent to */
-    async toGateway(payment: Created): Promise<string | undefined> {
+    /** Returns the gateway's name for the payment, from the address that the payer is sent to. */
+    async checkout(payment: CreatedPayment): Promise<string | undefined> {
       const { id, order, expiresAt } = payment;
-      const answer = await client(
+      const response = await client(
         { method: 'GET', url: `${apiUrl}/api/v1/payments/${id}/checkout` },
-        {
-          ...{ what: 'checkout', order, until: expiresAt + patienceMs },
-          takes: (status) => status === 302 || status === 303,
-        },
+        { name: 'checkout', order, until: expiresAt + patienceMs, expects: [302, 303] },
       );
-      if (answer?.status === 303) shown(order, 'checkout', answer.location);
-      const reference = answer?.status === 302 ? answer.location.split('/').at(-1) : undefined;
+      if (response?.status === 303) recordStatus(order, 'checkout', response.location);
+      const reference = response?.status === 302 ? response.location.split('/').at(-1) : undefined;
       if (reference !== undefined) payment.reference = reference;
       return reference;
     },
 
     decide(
-      payment: Created,
-      { reference, what, askFor }: { reference: string; what: Decision['what']; askFor?: number },
+      payment: CreatedPayment,
+      {
+        reference,
+        decision,
+        amount,
+      }: { reference: string; decision: Decision['decision']; amount?: number },
     ): void {
       const { order, gateway } = payment;
-      const decision = gateway.decide(reference, what, askFor);
-      journal.note(order, `payer at ${gateway.slug}: ${decision ? what : `too late, not ${what}`}`);
-      notices.about(payment, reference);
+      const isInTime = gateway.decide(reference, decision, amount) !== undefined;
+      const text = isInTime ? decision : `too late, not ${decision}`;
+      journal.note(order, `payer at ${gateway.slug}: ${text}`);
+      notifications.send(payment, reference);
     },
 
-    async comeBack({ gateway, order }: Created, reference: string): Promise<void> {
+    async comeBack({ gateway, order }: CreatedPayment, reference: string): Promise<void> {
       const { fields, ...back } = gateway.provider.back(reference);
       if (gateway.backIsCancel) gateway.decide(reference, 'cancelled');
-      const answer = await client(
+      const response = await client(
         { ...back, ...(fields && { body: new URLSearchParams(fields) }) },
-        {
-          ...{ what: 'return', order, until: Date.now() + patienceMs },
-          takes: (status) => status === 303,
-        },
+        { name: 'return', order, until: Date.now() + patienceMs, expects: [303] },
       );
-      if (answer) shown(order, 'return', answer.location);
+      if (response) recordStatus(order, 'return', response.location);
     },
   };
 };

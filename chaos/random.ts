@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** Numbers that a seed decides, so that a run can be repeated as far as its timing allows. */
+/** Random numbers from a seed, so that a run can be repeated as far as its timing allows. */
 export interface Random {
   /** From 0 to 1, never 1. */
   next(): number;
   between(min: number, max: number): number;
   chance(probability: number): boolean;
   pick<T extends {}>(from: readonly T[]): T;
-  /** A source of its own: what one part draws does not move the others. */
+  /** An independent source, so that the draws of one part do not change those of another. */
   branch(name: string): Random;
 }
 

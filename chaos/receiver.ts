@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { verifySignature } from '../demo/signature.ts';
-import { peerOf } from './peer.ts';
+import { verifySignature } from '../demo/client.ts';
 import type { Random } from './random.ts';
+import { findSocketOwner } from './socket-owner.ts';
 
-/** A POST as it arrived, and what became of it. */
+/** A POST as it arrived, with its response. */
 export interface Post {
   at: number;
-  /** Undefined where no answer was given. */
+  /** Undefined without a response. */
   status?: number;
-  /** When it was answered, or broken off. */
+  /** When it was answered or broken off. */
   endedAt?: number;
   number: number;
   eventId: string;
@@ -19,76 +19,77 @@ export interface Post {
   isSigned: boolean;
   body: Buffer;
   paymentId: string;
-  /** The process that sent it; undefined where that was not found out, as when it was gone by then. */
+  /** The process that sent it. Undefined if that is unknown, for instance because it had ended. */
   sender?: number;
 }
 
-type Behaviour = 'accept' | 'refuse' | 'break' | 'hang';
+type Reaction = 'accept' | 'refuse' | 'break' | 'hang';
 
 export interface ReceiverOptions {
   random: Random;
-  /** How many of the events are not accepted at their first attempt. */
+  /** The share of events whose first attempt is not accepted. */
   failing: number;
 }
 
-/** The applications' webhook URL: records every POST, and fails the first attempt of some events. */
+/** The application's webhook URL: records every POST, and fails the first attempt of some events. */
 export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
   const posts: Post[] = [];
   const secrets: string[] = [];
   const senders = new WeakMap<Socket, number>();
-  let candidates: () => readonly number[] = () => [];
-  /** Decided once for an event: its first attempt fails however often it is repeated. */
-  const behaviours = new Map<string, Behaviour>();
-  const behaviourOf = ({ eventId, number }: Post): Behaviour => {
+  let listSenders: () => readonly number[] = () => [];
+  /** Drawn once for an event: its first attempt fails however often it is repeated. */
+  const reactions = new Map<string, Reaction>();
+  const react = ({ eventId, number }: Post): Reaction => {
     if (number > 1) return 'accept';
-    const known = behaviours.get(eventId);
+    const known = reactions.get(eventId);
     if (known) return known;
     const drawn = random.chance(failing)
-      ? random.pick<Behaviour>(['refuse', 'break', 'hang'])
+      ? random.pick<Reaction>(['refuse', 'break', 'hang'])
       : 'accept';
-    behaviours.set(eventId, drawn);
+    reactions.set(eventId, drawn);
     return drawn;
   };
   const server = createServer((req, res) => {
     const at = Date.now();
     const header = (name: string) => String(req.headers[name] ?? '');
+    const isSignedBy = (secret: string, rawBody: Buffer) =>
+      verifySignature({ header: header('x-service-signature'), rawBody, secret }).valid;
     void buffer(req)
       .then((body) => {
         const post: Post = {
-          ...{ at, body, eventId: header('x-service-event-id'), kind: header('x-service-event') },
+          at,
+          body,
+          eventId: header('x-service-event-id'),
+          kind: header('x-service-event'),
           number: Number(header('x-service-delivery-attempt')),
-          paymentId: String(parsed(body)['payment_id']),
-          isSigned: secrets.some(
-            (secret) =>
-              verifySignature({ header: header('x-service-signature'), rawBody: body, secret })
-                .valid,
-          ),
+          paymentId: readPaymentId(body),
+          isSigned: secrets.some((secret) => isSignedBy(secret, body)),
         };
         const sender = senders.get(req.socket);
         if (sender !== undefined) post.sender = sender;
         posts.push(post);
         res.once('close', () => (post.endedAt ??= Date.now()));
-        const behaviour = behaviourOf(post);
-        if (behaviour === 'hang') return;
-        if (behaviour === 'break') return void req.socket.destroy();
-        post.status = behaviour === 'accept' ? 204 : 500;
+        const reaction = react(post);
+        if (reaction === 'hang') return;
+        if (reaction === 'break') return void req.socket.destroy();
+        post.status = reaction === 'accept' ? 204 : 500;
         post.endedAt = Date.now();
         res.writeHead(post.status).end();
       })
       .catch(() => {}); // The sender died in the middle of its request.
   });
   server.on('connection', (socket) => {
-    const sender = peerOf(socket, candidates());
+    const sender = findSocketOwner(socket, listSenders());
     if (sender !== undefined) senders.set(socket, sender);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`, // It listens on TCP.
-    /** Whose signatures are right. */
+    /** Adds a secret whose signatures are right. */
     trust: (secret: string) => void secrets.push(secret),
-    /** Who may send: processes that live now. */
-    expect: (pids: () => readonly number[]) => void (candidates = pids),
+    /** Sets what lists the processes that can be senders now. */
+    setSenders: (list: () => readonly number[]) => void (listSenders = list),
     posts: (): readonly Post[] => posts,
     async stop() {
       server.close();
@@ -99,10 +100,11 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
 };
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-const parsed = (body: Buffer): Record<string, unknown> => {
+/** Our own body, or anything else. */
+const readPaymentId = (body: Buffer): string => {
   try {
-    return JSON.parse(body.toString()) as Record<string, unknown>; // Ours, or it is none.
+    return String((JSON.parse(body.toString()) as Record<string, unknown>)['payment_id']);
   } catch {
-    return {};
+    return 'unknown';
   }
 };

@@ -1,43 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../postgres/driver/connection.ts';
 import type { ServerPrograms } from '../stack/temporal/program.ts';
-import type { Violation } from './checks.ts';
-import { checkAll } from './checks.ts';
-import { engineProblems } from './engine.ts';
-import type { Kill } from './faults.ts';
-import { killAtRandom, troubleGateways, troubleWires } from './faults.ts';
-import type { Random } from './random.ts';
-import { createRandom } from './random.ts';
-import { drain, readRecords } from './records.ts';
-import type { Recovery } from './recovery.ts';
-import { absencesOf, endedByThemselves, recoveries } from './recovery.ts';
-import type { People } from './stories.ts';
-import { live } from './stories.ts';
-import { timelineOf } from './timeline.ts';
-import type { Created, Wish } from './wishes.ts';
-import { drawWishes } from './wishes.ts';
-import { startWorld } from './world.ts';
+import { type Actors, runPayer } from './behaviours.ts';
+import { checkAll, type Violation } from './checks.ts';
+import {
+  findDisruptions,
+  findUnexplainedEnds,
+  measureRecoveries,
+  type Recovery,
+} from './disruptions.ts';
+import { startEnvironment } from './environment.ts';
+import { disturbGateways, disturbLinks, type Kill, killAtRandom } from './faults.ts';
+import { plantFault, type PlantedFault } from './planted-faults.ts';
+import { createRandom, type Random } from './random.ts';
+import { type CreatedPayment, drawScenarios, type Scenario } from './scenarios.ts';
+import { drain, readServiceRecords } from './service-records.ts';
+import { formatTimeline } from './timeline.ts';
+import { findWorkflowProblems } from './workflows.ts';
 
 export interface Plan {
   payments: number;
   seed: string;
-  /** In which the payments are created, spread evenly. */
+  /** The time over which the creation of the payments is spread evenly. */
   loadMs: number;
-  /** How long payments may take to end and be delivered once no payer and no fault is left. */
+  /** The time for payments to end and be delivered once there are no payers and no faults. */
   drainMs: number;
   killEveryMs: number;
-  /** Only what ends without waiting for a deadline or a second attempt. */
+  /** Leaves out what waits for a deadline, and gateways that fail. */
   quick: boolean;
+  /** The share of events whose first attempt is not accepted. */
+  failing: number;
+  /** A fault that the run must find. */
+  fault?: PlantedFault | undefined;
 }
 
-export interface CliContext {
-  /** Its own, where logs and data go; others must be able to pass through it. */
+export interface RunOptions {
+  /** An empty folder for logs and data. Other users must be able to pass through it. */
   folder: string;
   programs: ServerPrograms;
-  /** The checkout whose processes are started. */
-  root: string;
   say: (line: string) => void;
-  /** What takes everything down again, in reverse order, also in the middle. */
+  /** Stops everything in reverse order, at the end or after an interruption. */
   cleanup: AsyncDisposableStack;
 }
 
@@ -46,100 +48,104 @@ export interface Report {
   kills: readonly Kill[];
   violations: readonly (Violation & { timeline: readonly string[] })[];
   recoveries: readonly Recovery[];
-  /** How many payments ended in each status. */
+  /** The number of payments in each status. */
   statuses: ReadonlyMap<string, number>;
-  /** What callers were answered, and how often. */
-  answers: ReadonlyMap<string, number>;
+  /** The responses that callers got, and how often. */
+  responses: ReadonlyMap<string, number>;
   posts: number;
-  /** From the last fault until everything was over. */
+  /** From the last fault until everything was done. */
   drainedMs: number;
 }
 
-/** Payers, kills and troubled gateways on the production shape, then every check. @throws SetupError */
-export const runChaos = async (plan: Plan, surroundings: CliContext): Promise<Report> => {
-  const { say, cleanup } = surroundings;
+/** Runs payers, kills and disturbances on the production shape, and then every check. @throws SetupError */
+export const runChaos = async (plan: Plan, options: RunOptions): Promise<Report> => {
+  const { say, cleanup } = options;
   const random = createRandom(plan.seed);
-  const failing = plan.quick ? 0 : 0.25;
-  const world = await startWorld({ ...surroundings, failing, random });
-  const { production, wires, gateways, receiver, journal, people, notices, client, token, gaveUp } =
-    world;
+  const environment = await startEnvironment({ ...options, failing: plan.failing, random });
+  const { production, gateways, receiver, journal, actors, notifications, client, token } =
+    environment;
+  const sql = connect(production.databaseUrl, { name: 'payments-chaos', max: 4 });
+  cleanup.defer(() => sql.end({ timeout: 1 }));
+  if (plan.fault) await plantFault(sql, plan.fault);
   say(`Started; logs are in ${production.logs}`);
 
   const faults = new AbortController();
   cleanup.defer(() => faults.abort());
   const { signal } = faults;
   const killing = killAtRandom(production.members, {
-    ...{ signal, everyMs: plan.killEveryMs, random: random.branch('kills') },
+    signal,
+    everyMs: plan.killEveryMs,
+    random: random.branch('kills'),
   });
-  const breaking = troubleWires(wires, { signal, random: random.branch('wires') });
-  const troubling = troubleGateways(gateways, {
-    ...{ random: random.branch('gateways'), onlyLatency: plan.quick },
-    // Not longer: after a third silence a payment rests for four minutes.
+  const breaking = disturbLinks(environment.links, { signal, random: random.branch('links') });
+  const disturbing = disturbGateways(gateways, {
+    random: random.branch('gateways'),
+    onlyLatency: plan.quick,
+    // Not longer: after a third silence of the gateway a payment waits for four minutes.
     signal: AbortSignal.any([signal, AbortSignal.timeout(plan.loadMs)]),
   });
-  const wishes = drawWishes({ ...plan, gateways, random: random.branch('payers') });
-  const payments = await payAll(wishes, { ...plan, people, random });
-  await notices.all();
+  const scenarios = drawScenarios({ ...plan, gateways, random: random.branch('payers') });
+  const payments = await runScenarios(scenarios, { ...plan, actors, random });
+  await notifications.waitForAll();
   faults.abort();
-  const [kills, broken] = await Promise.all([killing, breaking, troubling]);
-  const breaks = broken.postgres.length + broken.temporal.length;
+  const [kills, outages] = await Promise.all([killing, breaking, disturbing]);
+  const breaks = outages.postgres.length + outages.temporal.length;
   say(
-    `${payments.length} payments created, ${kills.length} kills, ${breaks} broken wires; waiting for all to be over …`,
+    `${payments.length} payments created, ${kills.length} kills, ${breaks} broken links; waiting until everything is done …`,
   );
 
   const calmAt = Date.now();
-  const sql = connect(production.databaseUrl, { name: 'payments-chaos', max: 4 });
-  cleanup.defer(() => sql.end({ timeout: 1 }));
   await drain(sql, payments, plan.drainMs);
   const leftMs = calmAt + plan.drainMs - Date.now();
-  const unfinished = await engineProblems(payments, production.temporal, leftMs);
+  const workflowProblems = await findWorkflowProblems(payments, production.temporal, leftMs);
   const drainedMs = Date.now() - calmAt;
-  const records = await readRecords(payments, { sql, client, token, apiUrl: production.url });
+  const apiUrl = production.url;
+  const records = await readServiceRecords(payments, { sql, client, token, apiUrl });
   const posts = receiver.posts();
-  const absences = absencesOf(production.members, broken);
+  const disruptions = findDisruptions(production.members, outages);
   const created = new Set(payments.map(({ order }) => order));
   const violations: Violation[] = [
-    ...checkAll({ payments, records, posts, absences, journal }),
-    ...unfinished,
-    ...wishes.filter(({ order }) => !created.has(order)).map(({ order }) => notCreated(order)),
-    ...endedByThemselves(production.members, kills).map((name) => ({
+    ...checkAll({ payments, records, posts, disruptions, journal }),
+    ...workflowProblems,
+    ...scenarios
+      .filter(({ order }) => !created.has(order))
+      .map(({ order }) => ({ order, text: 'it was not created within two minutes' })),
+    ...findUnexplainedEnds(production.members, kills).map((name) => ({
       order: '',
-      text: `${name} ended although nobody killed it`,
+      text: `${name} ended without being killed`,
     })),
-    ...gaveUp.map((text) => ({ order: '', text })),
+    ...environment.failures.map((text) => ({ order: '', text })),
   ];
   return {
     created: payments.length,
     kills,
     violations: violations.map((one) => ({
       ...one,
-      timeline: one.payment ? timelineOf(one.payment, { journal, posts, kills }) : [],
+      timeline: one.payment ? formatTimeline(one.payment, { journal, posts, kills }) : [],
     })),
-    recoveries: recoveries(kills, posts),
+    recoveries: measureRecoveries(kills, posts),
     statuses: countBy([...records.shown.values()].map(({ status }) => status)),
-    answers: journal.answers(),
+    responses: journal.responses(),
     posts: posts.length,
     drainedMs,
   };
 };
 
-const notCreated = (order: string) => ({ order, text: 'it was not created within two minutes' });
-
-/** @returns what was created; every payer has gone then */
-const payAll = async (
-  wishes: readonly Wish[],
-  { people, random, loadMs, quick }: Plan & { people: People; random: Random },
-): Promise<Created[]> => {
-  const created: Created[] = [];
-  const one = async (wish: Wish, index: number) => {
-    await sleep((loadMs * index) / wishes.length);
-    const payment = await people.application.create(wish);
+/** Returns the created payments, once every payer has finished. */
+const runScenarios = async (
+  scenarios: readonly Scenario[],
+  { actors, random, loadMs, quick }: Plan & { actors: Actors; random: Random },
+): Promise<CreatedPayment[]> => {
+  const created: CreatedPayment[] = [];
+  const runOne = async (scenario: Scenario, index: number) => {
+    await sleep((loadMs * index) / scenarios.length);
+    const payment = await actors.application.create(scenario);
     if (!payment) return;
     created.push(payment);
-    await live(people, payment, random.branch(wish.order));
-    if (quick) await people.application.verifyUntilEnded(payment);
+    await runPayer(actors, payment, random.branch(scenario.order));
+    if (quick) await actors.application.verifyUntilEnded(payment);
   };
-  await Promise.all(wishes.map(one));
+  await Promise.all(scenarios.map(runOne));
   return created;
 };
 

@@ -5,11 +5,11 @@ import { createGateways } from '../postgres/gateways.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
-import type { Production } from '../tools/production/stack.ts';
+import type { Production } from '../tools/production/production.ts';
 import type { Gateway } from './gateways.ts';
 import type { Receiver } from './receiver.ts';
 
-/** What an admin sets up once: the gateways' accounts and one application. @returns its token */
+/** Makes the gateways' accounts and one application, as an admin does once. Returns its token. */
 export const setUp = async (
   { databaseUrl, keyRing }: Pick<Production, 'databaseUrl' | 'keyRing'>,
   { gateways, receiver }: { gateways: Gateway[]; receiver: Receiver },
@@ -19,7 +19,9 @@ export const setUp = async (
     const box = createSecretBox(keyRing);
     for (const { slug, credentials } of gateways)
       await createGateways(sql).insert({
-        ...{ slug, driver: slug, kind: 'sandbox' },
+        slug,
+        driver: slug,
+        kind: 'sandbox',
         credentials: box.seal(JSON.stringify(credentials), credentialsOwner(slug)),
       });
     const application = 'chaos';

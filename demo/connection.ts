@@ -12,20 +12,20 @@ const connectionSchema = z.object({
   temporal_namespace: z.string().nullish(),
 });
 
-/** What an application needs to know of the service. */
+/** The facts about the service that an application needs. */
 export interface Connection {
   apiBaseUrl: string;
   token: string;
   webhookSecret: string;
   shopUrl: string;
-  /** Of one payment's workflow, for the curious; null when there is no web UI. */
-  workflowUrlOf: (paymentId: string) => string | null;
+  /** The page of a payment's workflow; null without a web UI. */
+  workflowUrl: (paymentId: string) => string | null;
 }
 
-/** Something to tell in one sentence, without a stack. */
+/** A failure that one sentence explains. */
 export class DemoError extends Error {}
 
-/** @throws DemoError when the file is missing or does not say what is needed */
+/** @throws DemoError when the file is missing or incomplete */
 export const readConnection = (path: string): Connection => {
   let content: unknown;
   try {
@@ -33,19 +33,19 @@ export const readConnection = (path: string): Connection => {
   } catch {
     throw new DemoError(`${path} cannot be read: is the stack running (npm start)?`);
   }
-  const parsed = connectionSchema.safeParse(content);
+  const { data, error } = connectionSchema.safeParse(content);
   // Names only: the values are secrets.
-  if (!parsed.success) {
-    const names = parsed.error.issues.map((issue) => issue.path.join('.')).join(', ');
+  if (error) {
+    const names = error.issues.map(({ path: name }) => name.join('.')).join(', ');
     throw new DemoError(`${path} does not describe a running stack; wrong or missing: ${names}.`);
   }
-  const { temporal_ui_url: uiUrl, temporal_namespace: namespace } = parsed.data;
+  const { temporal_ui_url: uiUrl, temporal_namespace: namespace } = data;
   return {
-    apiBaseUrl: parsed.data.api_base_url,
-    token: parsed.data.token,
-    webhookSecret: parsed.data.webhook_secret,
-    shopUrl: parsed.data.shop_url,
-    workflowUrlOf: (paymentId) =>
+    apiBaseUrl: data.api_base_url,
+    token: data.token,
+    webhookSecret: data.webhook_secret,
+    shopUrl: data.shop_url,
+    workflowUrl: (paymentId) =>
       uiUrl
         ? `${uiUrl}/namespaces/${namespace ?? 'default'}/workflows/${encodeURIComponent(paymentId)}`
         : null,

@@ -1,88 +1,126 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { createClient, type Payment, parseJson, reasonFor, verifySignature } from './client.ts';
 import { type Connection, DemoError } from './connection.ts';
-import { parseJson, send } from './http.ts';
-import { comeBack, pay } from './payer.ts';
-import { createPaymentsClient, paymentOf } from './payments-client.ts';
-import { verifySignature } from './signature.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How long the demo waits for what comes about by itself. */
-const limits = { paidMs: 20_000, webhookMs: 30_000 };
-
-/**
- * One payment from its creation to its verified webhook, told step by step.
- * @throws DemoError with the one thing that did not happen
- */
-export const journey = async (
-  connection: Connection,
-  terminal: Terminal,
-  { paidMs, webhookMs } = limits,
-): Promise<void> => {
-  const payment = await create(connection, terminal);
-  const callback = await pay(payment.checkoutUrl, terminal);
-  await comeBack(callback, terminal);
-  await seePaid({ connection, payment, terminal, limitMs: paidMs });
-  await seeWebhook({ connection, payment, terminal, limitMs: webhookMs });
-};
-
-interface Created {
-  paymentId: string;
-  orderId: string;
-  checkoutUrl: string;
+interface Deps {
+  connection: Connection;
+  client: ReturnType<typeof createClient>;
+  terminal: Terminal;
+  limits: Limits;
 }
 
-const create = async ({ apiBaseUrl, token }: Connection, terminal: Terminal): Promise<Created> => {
+interface Limits {
+  paidMs: number;
+  webhookMs: number;
+}
+
+/**
+ * Shows one payment from its creation to its verified webhook.
+ * @throws DemoError or ClientError with the step that failed
+ */
+export const runJourney = async (
+  connection: Connection,
+  terminal: Terminal,
+  limits: Limits = { paidMs: 20_000, webhookMs: 30_000 },
+): Promise<void> => {
+  const deps: Deps = { connection, terminal, limits, client: createClient(connection) };
+  const payment = await create(deps);
+  await pay(deps, payment);
+  await seePaid(deps, payment);
+  await seeWebhook(deps, payment);
+};
+
+const create = async ({ connection, client, terminal }: Deps): Promise<Payment> => {
   terminal.step('The application creates a payment');
-  const orderId = `D-${randomUUID().slice(0, 8).toUpperCase()}`;
-  const body = {
-    order_id: orderId,
+  const newPayment = {
+    order_id: `D-${randomUUID().slice(0, 8).toUpperCase()}`,
     amount: 1290,
     currency: 'EUR',
     description: 'Morning beans',
     metadata: { item: 'Morning beans' },
   };
   const idempotencyKey = randomUUID();
-  const url = `${apiBaseUrl}/api/v1/payments`;
-  terminal.sent(`POST ${url}`);
+  terminal.sent(`POST ${connection.apiBaseUrl}/api/v1/payments`);
   terminal.block(
-    `Authorization: Bearer ${token.slice(0, 13)}…\nIdempotency-Key: ${idempotencyKey}\n\n${pretty(body)}`,
+    `Authorization: Bearer ${connection.token.slice(0, 13)}…\nIdempotency-Key: ${idempotencyKey}\n\n${pretty(newPayment)}`,
   );
-  const answer = await send(url, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'idempotency-key': idempotencyKey,
-    },
-    body: JSON.stringify(body),
-  });
-  terminal.received(String(answer.status));
-  terminal.block(pretty(parseJson(answer.text) ?? answer.text));
-  const payment = paymentOf(answer, 201);
-  if (payment.checkout_url === null) throw new DemoError('The new payment has no checkout_url.');
-  return { paymentId: payment.payment_id, orderId, checkoutUrl: payment.checkout_url };
+  const payment = await client.create(newPayment, idempotencyKey);
+  terminal.received('201');
+  terminal.block(pretty(payment));
+  return payment;
 };
 
-interface Seeing {
-  connection: Connection;
-  payment: Created;
-  terminal: Terminal;
-  limitMs: number;
+/** Goes where the payer's browser goes, one redirect at a time. */
+const pay = async ({ terminal }: Deps, { checkout_url: checkoutUrl }: Payment) => {
+  const browse = (url: string, form?: string) => visit(terminal, url, form);
+  if (checkoutUrl === null) throw new DemoError('The new payment has no checkout_url.');
+
+  terminal.step('The payer opens the checkout and pays on the gateway’s page');
+  // The checkout answers 503 while the payment is still being opened at the gateway.
+  const checkout = await eventually(30_000, async () => {
+    const response = await browse(checkoutUrl);
+    return response.status === 503 ? undefined : response;
+  });
+  if (!checkout) throw new DemoError('The payment was not opened at the gateway.');
+  const gatewayPage = targetOf(checkout);
+  const page = await browse(gatewayPage);
+  if (page.status !== 200 || !page.text.includes('<form'))
+    throw new DemoError(`The gateway’s page has no form to pay with (status ${page.status}).`);
+  const returnUrl = targetOf(await browse(gatewayPage, 'action=pay'));
+  const callbackUrl = targetOf(await browse(returnUrl));
+
+  terminal.step('The payer is back in the shop (a hint, not yet a proof)');
+  const shop = await browse(callbackUrl);
+  if (shop.status !== 200)
+    throw new DemoError(`The shop answered the payer’s return with status ${shop.status}.`);
+};
+
+interface Visit {
+  url: string;
+  status: number;
+  text: string;
+  location: string | null;
 }
 
-const seePaid = async ({ connection, payment: { paymentId }, terminal, limitMs }: Seeing) => {
-  terminal.step('The application asks for the payment');
-  terminal.sent(`GET ${connection.apiBaseUrl}/api/v1/payments/${paymentId}`);
-  const payments = createPaymentsClient(connection);
+const visit = async (terminal: Terminal, url: string, form?: string): Promise<Visit> => {
+  const method = form === undefined ? 'GET' : 'POST';
+  terminal.sent([method, url, form].filter(Boolean).join(' '));
+  try {
+    const response = await fetch(url, {
+      method,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(20_000),
+      ...(form !== undefined && { body: new URLSearchParams(form) }),
+    });
+    const { status } = response;
+    const location = response.headers.get('location');
+    terminal.received(location === null ? String(status) : `${status} → ${location}`);
+    return { url, status, location, text: await response.text() };
+  } catch (error) {
+    throw new DemoError(`${method} ${url} failed (${reasonFor(error)}).`, { cause: error });
+  }
+};
+
+const targetOf = ({ url, status, location }: Visit): string => {
+  if (location === null || ![302, 303].includes(status))
+    throw new DemoError(`${url} answered ${status} instead of a redirect.`);
+  return new URL(location, url).href;
+};
+
+const seePaid = async ({ connection, client, terminal, limits }: Deps, created: Payment) => {
+  const id = created.payment_id;
+  terminal.step('The application reads the payment');
+  terminal.sent(`GET ${connection.apiBaseUrl}/api/v1/payments/${id}`);
   let status = 'unknown';
-  const paid = await eventually(limitMs, async () => {
-    status = (await payments.get(paymentId))?.status ?? 'unknown';
+  const isPaid = await eventually(limits.paidMs, async () => {
+    status = (await client.get(id))?.status ?? 'unknown';
     return status === 'paid' || undefined;
   });
   terminal.received(status);
-  if (!paid) throw new DemoError(`The payment did not become paid: it is ${status}.`);
+  if (!isPaid) throw new DemoError(`The payment did not become paid: it is ${status}.`);
   terminal.good('The payment is paid.');
 };
 
@@ -94,23 +132,19 @@ const orderSchema = z.object({
     body: z.string(),
   }),
 });
+const eventSchema = z.object({ event: z.literal('payment.paid'), payment_id: z.string() });
 
-const seeWebhook = async ({ connection, payment, terminal, limitMs }: Seeing) => {
+const seeWebhook = async ({ connection, terminal, limits }: Deps, payment: Payment) => {
   terminal.step('The shop received the webhook');
-  const url = `${connection.shopUrl}/orders/${payment.orderId}.json`;
-  const webhook = await eventually(limitMs, async () => {
-    const { status, text } = await send(url);
-    const order = orderSchema.safeParse(parseJson(text));
-    return status === 200 && order.success ? order.data.webhook : undefined;
+  const url = `${connection.shopUrl}/orders/${payment.order_id}.json`;
+  const webhook = await eventually(limits.webhookMs, async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+    return orderSchema.safeParse(parseJson(await response.text())).data?.webhook;
   });
-  if (!webhook)
-    throw new DemoError(
-      `No webhook with a valid signature reached the shop within ${limitMs / 1000} s.`,
-    );
+  if (!webhook) throw new DemoError('No webhook with a valid signature reached the shop.');
   const headers = Object.entries(webhook.headers).map(([name, value]) => `${name}: ${value}`);
   terminal.block(`POST /webhook\n${headers.join('\n')}\n\n${webhook.body}`);
 
-  // Looked at once more here, by the same check that an application would copy.
   const verification = verifySignature({
     header: webhook.headers['x-service-signature'],
     rawBody: Buffer.from(webhook.body),
@@ -120,23 +154,19 @@ const seeWebhook = async ({ connection, payment, terminal, limitMs }: Seeing) =>
   if (!verification.valid)
     throw new DemoError(`The webhook’s signature is wrong: ${verification.reason}`);
   const event = eventSchema.safeParse(parseJson(webhook.body));
-  if (!event.success || event.data.payment_id !== payment.paymentId)
-    throw new DemoError('The webhook that arrived does not say that this payment is paid.');
+  if (event.data?.payment_id !== payment.payment_id)
+    throw new DemoError('The webhook does not say that this payment is paid.');
   terminal.good('The signature is valid: HMAC-SHA256 of the timestamp and the raw body.');
 };
 
-const eventSchema = z.object({ event: z.literal('payment.paid'), payment_id: z.string() });
-
-/** Looks until there is something or the time is over. */
+/** Polls until there is a value. Undefined when the time is over. */
 const eventually = async <T>(
   limitMs: number,
   look: () => Promise<T | undefined>,
 ): Promise<T | undefined> => {
-  const until = Date.now() + limitMs;
-  for (;;) {
+  for (const end = Date.now() + limitMs; ; await sleep(250)) {
     const found = await look();
-    if (found !== undefined || Date.now() > until) return found;
-    await sleep(250);
+    if (found !== undefined || Date.now() > end) return found;
   }
 };
 

@@ -4,28 +4,28 @@ import { liveScript } from './live.ts';
 import { currency } from './products.ts';
 import { style } from './style.ts';
 
-/** Escaped HTML: what stands in a template is escaped unless it came out of a template itself. */
+/** Escaped HTML: a template escapes every value that is not itself a template. */
 export type Html = ReturnType<typeof html>;
 
 export interface Page {
   title: string;
   path: string;
   content: Html;
-  /** The page has a part that follows the orders; without scripts it reloads itself. */
+  /** One part of the page follows the orders. Without scripts it can reload itself instead. */
   live?: { reloads: boolean };
 }
 
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-// Whole elements: the hash is of every character between the tags, line breaks too.
+// Whole elements, because the hash covers every character between the tags.
 const styleElement = raw(`<style>${style}</style>`);
 const scriptElement = raw(`<script type="module">${liveScript}</script>`);
 
-/** A page may load nothing, and run and look like nothing but what is written here. */
+/** A page may load nothing, and use only this script and this stylesheet. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
-  `style-src ${hashOf(style)}`,
-  `script-src ${hashOf(liveScript)}`,
+  `style-src ${hash(style)}`,
+  `script-src ${hash(liveScript)}`,
   "connect-src 'self'",
   'img-src data:',
   "base-uri 'none'",
@@ -56,10 +56,10 @@ export const layout = ({ title, path, content, live }: Page): Html =>
         </header>
         <main>${content}</main>
         <footer>
-          A demo shop: an application that uses the payment service from outside, over its public
-          API and webhooks. Nothing is sold, no money moves.
+          A demo shop: an application that uses the payment service over its public API and webhooks.
+          Nothing is sold, and no money moves.
         </footer>
-        <div id="said" class="unseen" role="status"></div>
+        <div id="news" class="unseen" role="status"></div>
         ${live ? scriptElement : ''}
       </body>
     </html>`;
@@ -71,8 +71,8 @@ const link = (href: string, name: string, path: string): Html =>
 
 const format = new Intl.NumberFormat('en', { style: 'currency', currency });
 
-/** 1290 EUR → "€12.90"; the amount is in minor units, of which this shop knows its own alone. */
-export const money = (total: { amount: number; currency: string }): string =>
+/** 1290 EUR → "€12.90". The shop knows the decimals of its own currency only. */
+export const formatMoney = (total: { amount: number; currency: string }): string =>
   total.currency === currency
     ? format.format(total.amount / 100)
     : `${total.amount} ${total.currency} minor units`;

@@ -4,17 +4,17 @@ import type { Orders } from './orders.ts';
 const maxStreams = 100;
 const heartbeatMs = 15_000;
 
-/** Server-Sent Events that name the orders' present version, at once and at every change. */
+/** Server-Sent Events with the current version of the orders, at once and at every change. */
 export const createLiveStreams = (orders: Pick<Orders, 'version' | 'onChange'>) => {
   const streams = new Set<PassThrough>();
   return {
-    /** Undefined when too many pages listen already; they still have their reload button. */
+    /** Undefined when too many pages listen already. */
     open: (): PassThrough | undefined => {
       if (streams.size >= maxStreams) return undefined;
       const stream = new PassThrough();
-      const tell = (version: string) => void stream.write(`data: ${version}\n\n`);
-      const stopListening = orders.onChange(tell);
-      // Finds browsers that went away without a word.
+      const send = (version: string) => void stream.write(`data: ${version}\n\n`);
+      const stopListening = orders.onChange(send);
+      // Detects browsers whose connection broke silently.
       const heartbeat = setInterval(() => void stream.write(':\n\n'), heartbeatMs);
       streams.add(stream);
       stream.once('close', () => {
@@ -22,7 +22,7 @@ export const createLiveStreams = (orders: Pick<Orders, 'version' | 'onChange'>) 
         clearInterval(heartbeat);
         streams.delete(stream);
       });
-      tell(orders.version());
+      send(orders.version());
       return stream;
     },
 
@@ -33,26 +33,26 @@ export const createLiveStreams = (orders: Pick<Orders, 'version' | 'onChange'>) 
 };
 
 /**
- * Runs in the browser. When the orders change, takes the marked parts of the page anew from the
- * server, which alone knows how an order looks. Says aloud what changed, and rests while hidden.
+ * Runs in the browser. When the orders change, it replaces the marked part of the page by the server's
+ * new one and announces the change to screen readers. A hidden page does not listen.
  */
 export const liveScript = `
 const part = () => document.querySelector('[data-live]');
 let source;
 const refresh = async (version) => {
   if (version === part().dataset.live) return;
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-  if (!answer.ok) return;
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } });
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const fresh = page.querySelector('[data-live]');
   if (!fresh) return;
-  // Another order's change must not take a focus or a selection away.
+  // A change of another order must not move the focus or clear a selection.
   if (fresh.innerHTML === part().innerHTML) {
     part().dataset.live = fresh.dataset.live;
     return;
   }
-  const said = fresh.dataset.say;
-  if (said !== part().dataset.say) document.querySelector('#said').textContent = said;
+  const news = fresh.dataset.news;
+  if (news !== part().dataset.news) document.querySelector('#news').textContent = news;
   const focused = document.activeElement?.getAttribute('href');
   part().replaceWith(document.adoptNode(fresh));
   if (focused) part().querySelector('[href="' + CSS.escape(focused) + '"]')?.focus();

@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
-import { type Html, money } from './layout.ts';
+import { formatMoney, type Html } from './layout.ts';
 import { isOpen, type Order, type ReceivedWebhook } from './orders.ts';
 
 interface Appearance {
   name: string;
   mark: string;
   tone: 'good' | 'bad' | 'wait' | 'off';
-  /** What the payer reads on coming back. */
+  /** For a payer who comes back. */
   heading: string;
 }
 
@@ -21,11 +21,11 @@ const appearances: Record<string, Appearance> = {
     name: 'Amount differs',
     mark: '!',
     tone: 'bad',
-    heading: 'This payment needs a look',
+    heading: 'This payment needs a review',
   },
 };
 
-/** The service may announce statuses that this shop has not heard of. */
+/** The service can introduce statuses that this shop does not know. */
 export const appearanceOf = ({ status }: Order): Appearance =>
   appearances[status] ?? { name: status, mark: '?', tone: 'off', heading: 'Your order' };
 
@@ -37,7 +37,7 @@ export const badge = (order: Order): Html => {
 export const orderPath = ({ orderId }: Pick<Order, 'orderId'>): string =>
   `/orders/${encodeURIComponent(orderId)}`;
 
-export const timeOf = (time: Date): Html =>
+export const formatTime = (time: Date): Html =>
   html`<time datetime="${time.toISOString()}"
     >${time.toISOString().slice(0, 19).replace('T', ' ')} UTC</time
   >`;
@@ -46,14 +46,14 @@ export interface OrderView {
   order: Order;
   version: string;
   workflowUrl: string | null;
-  /** The status that the browser brought back; on the return page only. */
+  /** The status in the address, on the return page only. */
   hint?: string | undefined;
 }
 
-/** One order with its last webhook; with a `hint`, the page a payer comes back to. */
+/** One order with its last webhook. With a `hint` it is the page that a payer comes back to. */
 export const orderPage = ({ order, version, workflowUrl, hint }: OrderView): Html => {
   const { name, heading } = appearanceOf(order);
-  return html`<div data-live="${version}" data-say="${order.item}: ${name}">
+  return html`<div data-live="${version}" data-news="${order.item}: ${name}">
     <h1>${hint === undefined ? order.item : heading}</h1>
     ${hint === undefined ? '' : hintText(hint, order)}
     <section class="card" aria-label="The order">
@@ -63,7 +63,7 @@ export const orderPage = ({ order, version, workflowUrl, hint }: OrderView): Htm
         <dt>Item</dt>
         <dd>${order.item}</dd>
         <dt>Total</dt>
-        <dd>${money(order)}</dd>
+        <dd>${formatMoney(order)}</dd>
         <dt>Order</dt>
         <dd><code>${order.orderId}</code></dd>
         <dt>Payment</dt>
@@ -88,11 +88,11 @@ const hintText = (hint: string, order: Order): Html =>
     ${
       isOpen(order)
         ? 'the order changes here by itself when the signed webhook arrives.'
-        : 'what counts is what the service told the shop, below.'
+        : 'the signed webhook below decides.'
     }
   </p>`;
 
-/** Who came back with anything else may have paid by now, and is not sent to pay again. */
+/** A payer who comes back with another status may have paid, and must not pay again. */
 const canBePaid = ({ order, hint = 'pending' }: Pick<OrderView, 'order' | 'hint'>) =>
   order.status === 'pending' && hint === 'pending';
 
@@ -112,15 +112,15 @@ const verified = html`<span class="badge good"
 >`;
 
 const noWebhook = html`<p class="soft last">
-  None has arrived since the shop was started. It comes once, when the payment has ended.
+  None has arrived since the shop started. It comes when the payment has ended.
 </p>`;
 
 const webhookPart = ({ receivedAt, headers, rawBody, times }: ReceivedWebhook): Html =>
   html`<p class="soft">
       Received at
-      ${timeOf(receivedAt)}${
+      ${formatTime(receivedAt)}${
         times > 1
-          ? `, ${times} times in all: repeats are known by their event_id and change nothing`
+          ? `, ${times} times in all: the shop knows repeats by their event_id and ignores them`
           : ''
       }.
     </p>
@@ -132,5 +132,5 @@ const webhookPart = ({ receivedAt, headers, rawBody, times }: ReceivedWebhook): 
             <dd><code>${value}</code></dd>`,
       )}
     </dl>
-    <h3>Body, as it came</h3>
+    <h3>Body, byte for byte</h3>
     <pre>${rawBody}</pre>`;

@@ -1,11 +1,11 @@
-import type { Payment } from './payments-client.ts';
+import type { Payment } from './client.ts';
 
-/** One delivery of the payment's event, as it came; only verified ones are kept. */
+/** The last delivery of a payment's event. The shop keeps verified ones only. */
 export interface ReceivedWebhook {
   receivedAt: Date;
   headers: Record<string, string>;
   rawBody: string;
-  /** How often the same event came; repeats change nothing but what is shown here. */
+  /** The number of times that the same event arrived. */
   times: number;
 }
 
@@ -23,88 +23,90 @@ export interface Order {
 }
 
 /** The fields of an event that concern an order. */
-export interface OrderEvent extends Omit<Payment, 'checkout_url' | 'created_at'> {
-  event_id: string;
-}
+export type OrderEvent = Pick<
+  Payment,
+  'payment_id' | 'order_id' | 'status' | 'amount' | 'currency' | 'failure_reason' | 'metadata'
+> & { event_id: string };
 
 const maxOrders = 200;
 const maxEventIds = 1000;
 
 /**
- * The shop's memory. It holds the last 200 orders; what it does not know (after a restart, or
- * because another program created the payment) it learns from the webhook or the API.
+ * The shop's memory of its last 200 orders. Orders that it does not know, after a restart or because
+ * another program created the payment, come from the webhook or from the API.
  */
 export const createOrders = () => {
-  const byPaymentId = new Map<string, Order>();
+  const byPayment = new Map<string, Order>();
   const eventIds = new Set<string>();
   const listeners = new Set<(version: string) => void>();
-  // Begins anew with each process, so that an open page notices a restart too.
+  // Differs in each process, so that an open page notices a restart.
   const run = Date.now().toString(36);
   let changes = 0;
 
   const version = () => `${run}.${changes}`;
-  const changed = () => {
-    dropOldest(byPaymentId, maxOrders);
+  const announce = () => {
+    dropOldest(byPayment, maxOrders);
     changes += 1;
     for (const listener of listeners) listener(version());
   };
-  const keep = (order: Order): Order => {
-    byPaymentId.set(order.paymentId, order);
-    changed();
+  const save = (order: Order): Order => {
+    byPayment.set(order.paymentId, order);
+    announce();
     return order;
   };
 
   return {
-    /** Names the present state of all orders. */
+    /** Identifies the current state of all orders. */
     version,
 
     /** Newest first. */
-    list: (): Order[] => [...byPaymentId.values()].toReversed(),
+    list: (): Order[] => [...byPayment.values()].toReversed(),
 
-    /** The newest with this number, which may have been tried more than once; what is paid stays so. */
+    /** The order's paid payment, or else its newest: an order can be tried more than once. */
     find(orderId: string): Order | undefined {
-      const all = [...byPaymentId.values()].filter((order) => order.orderId === orderId);
+      const all = [...byPayment.values()].filter((order) => order.orderId === orderId);
       return all.find(({ status }) => status === 'paid') ?? all.at(-1);
     },
 
-    ofPayment: (paymentId: string): Order | undefined => byPaymentId.get(paymentId),
+    findByPayment: (paymentId: string): Order | undefined => byPayment.get(paymentId),
 
-    /** What is known stays: its webhook may have come before this answer, and knows more. */
+    /** Keeps an order that is known: its webhook can come before this response, and is newer. */
     add: (payment: Payment): Order =>
-      byPaymentId.get(payment.payment_id) ?? keep(orderOf(payment, new Date(payment.created_at))),
+      byPayment.get(payment.payment_id) ?? save(toOrder(payment, new Date(payment.created_at))),
 
-    /** What was there before this process, newest first: below what it has seen since. */
-    recall(payments: readonly Payment[]): void {
-      const since = [...byPaymentId];
-      byPaymentId.clear();
+    /** Adds the payments of before this process, newest first, below the orders it has seen since. */
+    load(payments: readonly Payment[]): void {
+      const since = [...byPayment];
+      byPayment.clear();
       for (const payment of payments.toReversed())
-        byPaymentId.set(payment.payment_id, orderOf(payment, new Date(payment.created_at)));
+        byPayment.set(payment.payment_id, toOrder(payment, new Date(payment.created_at)));
       for (const [id, order] of since) {
-        byPaymentId.delete(id);
-        byPaymentId.set(id, order);
+        byPayment.delete(id);
+        byPayment.set(id, order);
       }
-      changed();
+      announce();
     },
 
     /** Acts once per event, however often it is delivered. */
     receive(event: OrderEvent, webhook: Omit<ReceivedWebhook, 'times'>): Order {
-      const known = byPaymentId.get(event.payment_id);
-      const isRepeat = eventIds.has(event.event_id);
-      if (known && isRepeat)
-        return keep({ ...known, webhook: { ...webhook, times: 1 + (known.webhook?.times ?? 0) } });
+      const known = byPayment.get(event.payment_id);
+      if (known && eventIds.has(event.event_id))
+        return save({ ...known, webhook: { ...webhook, times: 1 + (known.webhook?.times ?? 0) } });
       eventIds.add(event.event_id);
       dropOldest(eventIds, maxEventIds);
-      return keep({
-        ...(known ?? orderOf({ ...event, checkout_url: null }, webhook.receivedAt)),
-        // What was paid for must be what was ordered; our own record says what that is.
-        status: !known || isSameMoney(known, event) ? event.status : 'disputed',
+      // The amount that was paid must be the amount that was ordered.
+      const isDisputed =
+        known && (known.amount !== event.amount || known.currency !== event.currency);
+      return save({
+        ...(known ?? toOrder(event, webhook.receivedAt)),
+        status: isDisputed ? 'disputed' : event.status,
         failureReason: event.failure_reason,
         checkoutUrl: null,
         webhook: { ...webhook, times: 1 },
       });
     },
 
-    /** Returns what ends the listening. */
+    /** Returns what removes the listener. */
     onChange(listener: (version: string) => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -116,10 +118,10 @@ export type Orders = ReturnType<typeof createOrders>;
 export const isOpen = ({ status }: Pick<Order, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
 
-const isSameMoney = (order: Order, event: OrderEvent) =>
-  order.amount === event.amount && order.currency === event.currency;
-
-const orderOf = (payment: Omit<Payment, 'created_at'>, createdAt: Date): Order => ({
+const toOrder = (
+  payment: Omit<OrderEvent, 'event_id'> & Partial<Pick<Payment, 'checkout_url'>>,
+  createdAt: Date,
+): Order => ({
   orderId: payment.order_id,
   paymentId: payment.payment_id,
   status: payment.status,
@@ -127,14 +129,14 @@ const orderOf = (payment: Omit<Payment, 'created_at'>, createdAt: Date): Order =
   currency: payment.currency,
   item: typeof payment.metadata['item'] === 'string' ? payment.metadata['item'] : 'An order',
   failureReason: payment.failure_reason,
-  checkoutUrl: payment.checkout_url,
+  checkoutUrl: payment.checkout_url ?? null,
   createdAt,
   webhook: undefined,
 });
 
-const dropOldest = (kept: Map<string, unknown> | Set<string>, max: number) => {
-  for (const key of kept.keys()) {
-    if (kept.size <= max) return;
-    kept.delete(key);
+const dropOldest = (entries: Map<string, unknown> | Set<string>, max: number) => {
+  for (const key of entries.keys()) {
+    if (entries.size <= max) return;
+    entries.delete(key);
   }
 };

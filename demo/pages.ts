@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
-import { type Html, money } from './layout.ts';
-import { appearanceOf, badge, orderPath, timeOf } from './order-page.ts';
+import { formatMoney, type Html } from './layout.ts';
+import { appearanceOf, badge, formatTime, orderPath } from './order-page.ts';
 import type { Order } from './orders.ts';
 import { currency, type Product, products } from './products.ts';
 
 export const shopPage = (): Html =>
   html`<h1>Good coffee, paid for properly</h1>
     <p class="lead">
-      Choose something. You are sent to the payment page, where you decide how it ends.
+      Choose something. On the payment page you decide how the payment ends.
     </p>
     <ul class="products">
       ${products.map(productCard)}
@@ -22,15 +22,15 @@ const productCard = ({ id, name, note, amount, drawing }: Product): Html =>
     <p class="soft">${note}</p>
     <form method="post" action="/buy">
       <input type="hidden" name="product" value="${id}" />
-      <span class="price">${money({ amount, currency })}</span>
+      <span class="price">${formatMoney({ amount, currency })}</span>
       <button aria-label="Buy ${name}">Buy</button>
     </form>
   </li>`;
 
 export const ordersPage = ({ orders, version }: { orders: Order[]; version: string }): Html =>
   html`<h1>Orders</h1>
-    <p class="lead">Each order changes here by itself when its webhook arrives.</p>
-    <div data-live="${version}" data-say="${sayOf(orders)}">
+    <p class="lead">An order changes here by itself when its webhook arrives.</p>
+    <div data-live="${version}" data-news="${describe(orders)}">
       ${
         orders.length === 0
           ? html`<p class="card">No orders yet. <a href="/">Buy something</a> first.</p>`
@@ -40,8 +40,8 @@ export const ordersPage = ({ orders, version }: { orders: Order[]; version: stri
       }
     </div>`;
 
-/** The newest few: a screen reader should not read two hundred orders at each change. */
-const sayOf = (orders: Order[]): string =>
+/** The newest three, as a screen reader reads all of it at each change. */
+const describe = (orders: Order[]): string =>
   orders
     .slice(0, 3)
     .map((order) => `${order.item}: ${appearanceOf(order).name}`)
@@ -51,9 +51,9 @@ const orderRow = (order: Order): Html =>
   html`<li>
     <span class="what">
       <a href="${orderPath(order)}">${order.item}</a>
-      <small>${order.orderId} · ${timeOf(order.createdAt)}</small>
+      <small>${order.orderId} · ${formatTime(order.createdAt)}</small>
     </span>
-    <span class="price">${money(order)}</span>
+    <span class="price">${formatMoney(order)}</span>
     ${badge(order)}
   </li>`;
 

@@ -2,9 +2,9 @@ export interface Product {
   id: string;
   name: string;
   note: string;
-  /** Minor units of the shop's currency. */
+  /** In minor units of the shop's currency. */
   amount: number;
-  /** Paths of a 24 × 24 line drawing. */
+  /** The path of a 24 × 24 line drawing. */
   drawing: string;
 }
 
@@ -34,5 +34,5 @@ export const products: readonly Product[] = [
   },
 ];
 
-export const productOf = (id: string | null): Product | undefined =>
+export const findProduct = (id: string | null): Product | undefined =>
   products.find((product) => product.id === id);

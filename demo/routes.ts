@@ -1,71 +1,104 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { Router } from '@koa/router';
-import Koa, { type Context } from 'koa';
-import { getRawBody } from 'raw-body';
+import Koa, { type Context, type Middleware } from 'koa';
+import { z } from 'zod';
+import { type Client, ClientError, parseJson, verifySignature } from './client.ts';
 import type { Connection } from './connection.ts';
+import { contentSecurityPolicy, layout, type Page } from './layout.ts';
 import { createLiveStreams } from './live.ts';
 import { orderPage } from './order-page.ts';
 import { isOpen, type Order, type Orders } from './orders.ts';
-import { ordersPage, shopPage } from './pages.ts';
-import type { PaymentsClient } from './payments-client.ts';
-import { currency, type Product, productOf } from './products.ts';
-import { guard, show, showMessage } from './show.ts';
-import { createWebhookReceiver } from './webhook.ts';
+import { messagePage, ordersPage, shopPage } from './pages.ts';
+import { currency, findProduct, type Product } from './products.ts';
 
 export interface Deps {
-  payments: PaymentsClient;
+  client: Client;
   orders: Orders;
-  connection: Pick<Connection, 'webhookSecret' | 'workflowUrlOf'>;
+  connection: Pick<Connection, 'webhookSecret' | 'workflowUrl'>;
   log: (line: string) => void;
 }
 
-/** The shop as a Koa application; `close` ends the pages' live streams. */
+/** The shop as a Koa application. `close` ends the live streams of open pages. */
 export const createShop = (deps: Deps) => {
   const streams = createLiveStreams(deps.orders);
-  const buying = buyingRoutes(deps);
-  const orders = orderRoutes(deps);
-  const service = serviceRoutes(deps, streams.open);
   const app = new Koa().use(guard);
-  for (const router of [buying, orders, service])
+  for (const router of [payerRoutes(deps), orderRoutes(deps), serviceRoutes(deps, streams.open)])
     app.use(router.routes()).use(router.allowedMethods());
   app.on('error', (error: NodeJS.ErrnoException) => {
-    // A browser that leaves a page breaks its live stream off, which is no news.
+    // A browser breaks off the live stream of a page that it leaves.
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') deps.log(error.stack ?? error.message);
   });
   return { app, close: streams.close };
 };
 
-/** What the payer does: looks, buys, and comes back. */
-const buyingRoutes = ({ payments, orders, connection }: Deps) => {
-  /** What this process has not seen the service knows. */
-  const learn = async (paymentId: string): Promise<Order | undefined> => {
-    const payment = await payments.get(paymentId);
+/** Shows failures of the service as a page, and lets pages load nothing from elsewhere. */
+const guard: Middleware = async (ctx, next) => {
+  ctx.set({
+    'Content-Security-Policy': contentSecurityPolicy,
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  try {
+    await next();
+    // A 405 is, for instance, the address of a failed purchase, opened again.
+    if ((ctx.status === 404 || ctx.status === 405) && !ctx.body)
+      await showMessage(ctx, ctx.status, 'There is no such page.');
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    await showMessage(ctx, 502, error.message);
+  }
+};
+
+const show = async (ctx: Context, page: Omit<Page, 'path'>): Promise<void> => {
+  ctx.type = 'html';
+  ctx.set('Cache-Control', 'no-store');
+  ctx.body = String(await layout({ ...page, path: ctx.path }));
+};
+
+const showMessage = (ctx: Context, status: 404 | 405 | 502, message: string): Promise<void> => {
+  ctx.status = status;
+  const title = status === 502 ? 'The payment service reported a problem' : 'Not here';
+  return show(ctx, { title, content: messagePage({ title, message }) });
+};
+
+const maxBodyBytes = 64 * 1024;
+
+/** The bytes of a body whose length is announced, as browsers and the service do. */
+const readBody = async (ctx: Context): Promise<Buffer> => {
+  if (!(Number(ctx.get('content-length')) <= maxBodyBytes)) ctx.throw(413);
+  return buffer(ctx.req);
+};
+
+/** The payer looks, buys, and comes back. */
+const payerRoutes = (deps: Deps) => {
+  const { client, orders } = deps;
+  const find = async (paymentId: string): Promise<Order | undefined> => {
+    const known = orders.findByPayment(paymentId);
+    if (known) return known;
+    const payment = await client.get(paymentId);
     return payment && orders.add(payment);
   };
 
   return new Router()
     .get('/', (ctx) => show(ctx, { title: 'Shop', content: shopPage() }))
     .post('/buy', async (ctx) => {
-      const form = new URLSearchParams(await getRawBody(ctx.req, { limit: '4kb', encoding: true }));
-      const product = productOf(form.get('product'));
+      const form = new URLSearchParams((await readBody(ctx)).toString());
+      const product = findProduct(form.get('product'));
       if (!product) return showMessage(ctx, 404, 'The shop does not have that.');
       const order = newOrder(product);
-      // One key per order: however often the call is repeated, it makes one payment.
-      const payment = await payments.create(order, randomUUID());
+      const payment = await client.create(order, randomUUID());
       orders.add(payment);
       ctx.redirect(payment.checkout_url ?? `/orders/${order.order_id}`);
       ctx.status = 303;
     })
     .get('/return', async (ctx) => {
       const { payment_id: paymentId, order_id: orderId, status } = ctx.query;
-      const order =
-        typeof paymentId === 'string'
-          ? (orders.ofPayment(paymentId) ?? (await learn(paymentId)))
-          : undefined;
+      const order = typeof paymentId === 'string' ? await find(paymentId) : undefined;
       if (!order || order.orderId !== orderId)
         return showMessage(ctx, 404, 'The shop knows no such order.');
-      const hint = typeof status === 'string' ? status.slice(0, 40) : '';
-      await showOrder(ctx, { order, hint, orders, connection });
+      await showOrder(ctx, deps, order, typeof status === 'string' ? status.slice(0, 40) : '');
     });
 };
 
@@ -77,8 +110,9 @@ const newOrder = ({ id, name, amount }: Product) => ({
   metadata: { item: name, product: id },
 });
 
-const orderRoutes = ({ orders, connection }: Deps) =>
-  new Router()
+const orderRoutes = (deps: Deps) => {
+  const { orders } = deps;
+  return new Router()
     .get('/orders', (ctx) => {
       const list = orders.list();
       const content = ordersPage({ orders: list, version: orders.version() });
@@ -92,22 +126,18 @@ const orderRoutes = ({ orders, connection }: Deps) =>
     .get('/orders/:orderId', async (ctx) => {
       const order = orders.find(ctx.params['orderId'] ?? '');
       if (!order) return showMessage(ctx, 404, 'The shop knows no such order.');
-      await showOrder(ctx, { order, orders, connection });
+      await showOrder(ctx, deps, order);
     });
+};
 
-interface OrderToShow extends Pick<Deps, 'orders' | 'connection'> {
-  order: Order;
-  hint?: string;
-}
-
-const showOrder = (ctx: Context, { order, hint, orders, connection }: OrderToShow) =>
+const showOrder = (ctx: Context, { orders, connection }: Deps, order: Order, hint?: string) =>
   show(ctx, {
     title: order.item,
     content: orderPage({
       order,
-      version: orders.version(),
-      workflowUrl: connection.workflowUrlOf(order.paymentId),
       hint,
+      version: orders.version(),
+      workflowUrl: connection.workflowUrl(order.paymentId),
     }),
     live: { reloads: isOpen(order) || order.webhook === undefined },
   });
@@ -127,19 +157,44 @@ const presentOrder = ({ orderId, paymentId, status, webhook }: Order) => ({
     : null,
 });
 
-/** What machines call: the payment service its webhook, open pages their stream of changes. */
+const eventSchema = z.object({
+  event_id: z.string(),
+  payment_id: z.string(),
+  order_id: z.string(),
+  status: z.string(),
+  amount: z.number(),
+  currency: z.string(),
+  failure_reason: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+});
+
+/** The service sends its webhooks, and open pages read their stream of changes. */
 const serviceRoutes = (
   { orders, connection, log }: Deps,
   openStream: ReturnType<typeof createLiveStreams>['open'],
 ) => {
-  const receive = createWebhookReceiver({ orders, secret: connection.webhookSecret });
+  const reject = (ctx: Context, reason: string) => {
+    log(`The shop rejected a webhook: ${reason}`);
+    ctx.status = 400;
+    ctx.body = { error: reason };
+  };
   return new Router()
     .post('/webhook', async (ctx) => {
-      const reply = await receive(ctx.req);
-      ctx.status = reply.status;
-      if (reply.status === 204) return;
-      log(`The shop refused a webhook: ${reply.message}`);
-      ctx.body = { error: reply.message };
+      const rawBody = await readBody(ctx);
+      const receivedAt = new Date();
+      const verification = verifySignature({
+        header: ctx.get('x-service-signature'),
+        rawBody,
+        secret: connection.webhookSecret,
+        receivedAt,
+      });
+      // Verify first, parse then.
+      if (!verification.valid) return reject(ctx, verification.reason);
+      const text = rawBody.toString('utf8');
+      const { data } = eventSchema.safeParse(parseJson(text));
+      if (!data) return reject(ctx, 'The body is not a payment event.');
+      orders.receive(data, { receivedAt, headers: plainHeaders(ctx.req), rawBody: text });
+      ctx.status = 204;
     })
     .get('/events', (ctx) => {
       const stream = openStream();
@@ -149,3 +204,8 @@ const serviceRoutes = (
       ctx.body = stream ?? '';
     });
 };
+
+const plainHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+  );

@@ -1,4 +1,4 @@
-/** The whole stylesheet. Every text colour has a contrast of 4.5:1 or more on its ground. */
+/** The stylesheet. Every text colour has a contrast of at least 4.5:1 with its background. */
 export const style = `
 :root { color-scheme: light dark;
   --ground: #f5f2ec; --card: #fffdf9; --ink: #1f2421; --soft: #5c635e; --line: #ddd7cb;
@@ -44,7 +44,7 @@ p.last { margin-bottom: 0; }
   stroke-width: 1.1; stroke-linecap: round; stroke-linejoin: round; }
 .price { font-size: 1.2rem; font-weight: 650; font-variant-numeric: tabular-nums; }
 button, .button { display: inline-block; border-radius: .7rem; padding: .65rem 1.35rem;
-  border: 1px solid transparent; /* All that forced colours leave of it. */
+  border: 1px solid transparent; /* Forced colours show nothing but the border. */
   background: var(--accent); color: var(--accent-ink); font: inherit; font-weight: 600;
   text-decoration: none; cursor: pointer; }
 button:hover, .button:hover { filter: brightness(1.1); }

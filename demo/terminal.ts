@@ -7,7 +7,7 @@ const paint = (style: Style, text: string): string =>
 
 let step = 0;
 
-/** What `npm run demo` says: numbered steps, what went out and what came back below each. */
+/** The output of `npm run demo`: numbered steps, with requests and responses below each. */
 export const terminal = {
   step: (title: string): void => {
     step += 1;
@@ -15,7 +15,7 @@ export const terminal = {
   },
   sent: (text: string): void => console.log(`   ${paint('cyan', '→')} ${text}`),
   received: (text: string): void => console.log(`   ${paint('cyan', '←')} ${text}`),
-  /** Several lines as they are, set apart. */
+  /** Several lines, indented. */
   block: (text: string): void => console.log(paint('dim', text.replaceAll(/^(?=.)/gm, '     '))),
   good: (text: string): void => console.log(`   ${paint('green', `✓ ${text}`)}`),
   end: (text: string): void => console.log(`\n${paint(['bold', 'green'], text)}`),

@@ -1,40 +1,24 @@
-import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { identify, isAlive, readIdentities } from './identity.ts';
+import { DatabaseSync } from 'node:sqlite';
 
-/** Given back by whoever took it; what a killed process left is taken over by the next. */
 export interface Lock {
   release(): void;
 }
 
-/** @returns the lock, or the pid of the process that has it. */
-export const takeLock = (path: string): Lock | number => {
-  const mine = `${path}.${process.pid}`;
-  const aside = `${mine}.stale`;
-  writeFileSync(mine, JSON.stringify([identify(process.pid)]), { mode: 0o600 });
-  try {
-    for (;;) {
-      if (made(() => linkSync(mine, path))) return { release: () => rmSync(path, { force: true }) };
-      const holder = livingHolder(path);
-      if (holder) return holder;
-      // Of two who find a dead holder's lock one moves it away. It may be the other's new one by now.
-      if (!made(() => renameSync(path, aside))) continue;
-      if (livingHolder(aside)) made(() => linkSync(aside, path));
-    }
-  } finally {
-    rmSync(mine, { force: true });
-    rmSync(aside, { force: true });
-  }
-};
+const busy = 5; // https://www.sqlite.org/rescode.html#busy
 
-const livingHolder = (path: string): number | undefined => readIdentities(path)?.find(isAlive)?.pid;
-
-const made = (change: () => void): boolean => {
+/**
+ * SQLite's lock on a file: the kernel releases it when the process ends, by kill -9 too. Lock files with
+ * a time or a process id would have to be judged stale.
+ * @returns undefined when another process has it
+ */
+export const takeLock = (path: string): Lock | undefined => {
+  const database = new DatabaseSync(path);
   try {
-    change();
-    return true;
+    database.exec('begin immediate');
+    return { release: () => database.close() };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    database.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return undefined;
     throw error;
   }
 };

@@ -1,3 +1,8 @@
 import { runStack } from './run.ts';
 
-await runStack();
+await runStack({
+  api: 'api/main.ts',
+  worker: 'worker/main.ts',
+  shop: 'demo/shop.ts',
+  bundle: 'worker/bundle.ts',
+});

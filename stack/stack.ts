@@ -1,187 +1,248 @@
-import { resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { StackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
-import { type ConnectionFacts, writeConnection } from './connection-file.ts';
-import { openDataFolder } from './files.ts';
-import { withinMs } from './launch.ts';
+import { type ConnectionFile, readCredentials, writeConnection } from './connection-file.ts';
+import { type DataFolder, openDataFolder, readKeyRing } from './data-folder.ts';
+import { application, prepareDatabase, reachDatabase } from './demo-application.ts';
 import { type Lock, takeLock } from './lock.ts';
+import { openLog } from './logs.ts';
 import { choosePorts } from './ports.ts';
-import { createProcesses } from './processes.ts';
-import { application } from './seed.ts';
-import {
-  bringUpBundle,
-  bringUpChild,
-  bringUpDatabase,
-  bringUpTemporal,
-  type Deps,
-  type Entries,
-} from './services.ts';
-import { createSupervisor } from './supervisor.ts';
+import { startPostgres } from './postgres.ts';
+import { createProcessTable, type ProcessTable } from './process-table.ts';
+import { type RunningProcess, startProgram } from './processes.ts';
+import { findTemporal } from './temporal/program.ts';
+import { reachTemporal, startTemporal } from './temporal/server.ts';
 import type { Terminal } from './terminal.ts';
+import { bundleWorkflows } from './workflow-bundle.ts';
+
+/** The programs of ours that the stack starts, relative to the checkout. */
+export interface Programs {
+  api: string;
+  worker: string;
+  shop: string;
+  bundle: string;
+}
 
 export interface StackOptions {
   config: StackConfig;
+  programs: Programs;
   terminal: Terminal;
-  entries: Entries;
-  /** Called when something dies again and again. */
-  giveUp: (reason: string) => void;
+  /** Called when one of the processes ends without being stopped. */
+  onDeath: (reason: string) => void;
 }
 
 export interface Stack {
-  /** @throws SetupError; `stop` is due then as well */
-  start(): Promise<ConnectionFacts>;
-  /** In order, within 10 s, at any stage. */
+  /** @throws SetupError; `stop` is needed then too */
+  start(): Promise<ConnectionFile>;
+  /** Stops everything in order, at any stage of the start. */
   stop(): Promise<void>;
-  /** At once; the databases recover. */
+  /** Kills everything at once. The databases recover at the next start. */
   kill(): void;
 }
 
-export const createStack = ({ config, terminal, entries, giveUp }: StackOptions): Stack => {
-  const folder = openDataFolder(resolve(config.DATA_DIR));
-  const processes = createProcesses(folder.processes);
-  const starting = new AbortController();
-  const { signal } = starting;
-  // What falls over because its neighbours were stopped is no news.
-  const say = (line: string) => signal.aborted || terminal.say(line);
-  const supervisor = createSupervisor({ say, giveUp, signal });
-  const deps: Deps = {
-    config,
-    entries,
-    folder,
-    supervisor,
-    signal,
-    terminal: { ...terminal, say },
-    onSpawn: processes.add,
-  };
+const root = resolve(import.meta.dirname, '..');
+
+export const createStack = (options: StackOptions): Stack => {
+  const folder = openDataFolder(resolve(options.config.DATA_DIR));
+  const processes = createProcessTable(folder.processes);
   let lock: Lock | undefined;
-  let bringingUp: Promise<unknown> = Promise.resolve();
   return {
     async start() {
-      lock = lockOrThrow(folder);
-      say('Starting Postgres, Temporal, the API, the worker and the demo shop …');
+      lock = takeLock(folder.lock);
+      if (!lock)
+        throw new SetupError(
+          `A stack is already running on ${folder.path}: use it, its addresses are in ${folder.connection}; or stop it with Ctrl-C in its terminal; or set DATA_DIR and the ports for a second one.`,
+        );
       const orphans = await processes.stopOrphans();
-      if (orphans > 0) say(`An earlier start had left ${orphans} processes; they are stopped.`);
-      const facts = bringUp(deps, () => starting.abort());
-      bringingUp = facts;
-      return facts;
+      if (orphans > 0) options.terminal.say(`Stopped ${orphans} processes of an earlier start.`);
+      return startAll({ ...options, folder, processes });
     },
     async stop() {
-      starting.abort();
-      await Promise.all(['api', 'shop'].map(supervisor.stop));
-      await supervisor.stop('worker');
-      // These two do not know each other.
-      await Promise.all(['temporal', 'postgres'].map(supervisor.stop));
-      await withinMs(
-        bringingUp.catch(() => {}),
-        1000,
-      );
+      processes.close();
+      const last = ['worker', 'postgres', 'temporal'];
+      await processes.stop((name) => !last.includes(name));
+      await processes.stop((name) => name === 'worker');
+      await processes.stop(() => true);
       lock?.release();
     },
     kill() {
-      starting.abort();
+      processes.close();
       processes.kill();
       lock?.release();
     },
   };
 };
 
-const lockOrThrow = ({ path, lock, connection }: Deps['folder']): Lock => {
-  const taken = takeLock(lock);
-  if (typeof taken !== 'number') return taken;
-  throw new SetupError(
-    `A stack is already running on ${path} (process ${taken}): use it, its addresses are in ${connection}; or stop it with "kill ${taken}"; or set DATA_DIR and the ports for a second one.`,
-  );
-};
+interface Context extends StackOptions {
+  folder: DataFolder;
+  processes: ProcessTable;
+}
 
-// How long each may take to stop before it is forced: in all less than 10 s.
-const stopMs = { api: 2000, worker: 5500, shop: 2000 };
-const needs = ['postgres', 'temporal'];
-const grace = { api: '1', worker: '5' };
-
-const bringUp = async (deps: Deps, callOff: () => void): Promise<ConnectionFacts> => {
-  const { folder } = deps;
-  const ports = await portsFor(deps.config);
-  const apiUrl = `http://127.0.0.1:${ports.API_PORT}`;
-  const shopUrl = `http://127.0.0.1:${ports.SHOP_PORT}`;
-  const [database, temporal, bundle] = await together(callOff, [
-    bringUpDatabase(deps, { port: ports.POSTGRES_PORT, shopUrl }),
-    bringUpTemporal(deps, { port: ports.TEMPORAL_PORT, uiPort: ports.TEMPORAL_UI_PORT }),
-    bringUpBundle(deps),
+const startAll = async (context: Context): Promise<ConnectionFile> => {
+  const { config, folder } = context;
+  const ports = await choosePorts({
+    API_PORT: config.API_PORT,
+    SHOP_PORT: config.SHOP_PORT,
+    // Any port will do for a server that is not started.
+    POSTGRES_PORT: config.DATABASE_URL ? 0 : config.POSTGRES_PORT,
+    TEMPORAL_PORT: config.externalTemporal ? 0 : config.TEMPORAL_PORT,
+    TEMPORAL_UI_PORT: config.externalTemporal ? 0 : config.TEMPORAL_UI_PORT,
+    API_METRICS_PORT: config.API_METRICS_PORT,
+    WORKER_METRICS_PORT: config.WORKER_METRICS_PORT,
+  });
+  const urlOf = (name: keyof typeof ports) => `http://127.0.0.1:${ports[name]}`;
+  const [database, temporal, bundle] = await Promise.all([
+    bringUpDatabase(context, { port: ports.POSTGRES_PORT, shopUrl: urlOf('SHOP_PORT') }),
+    bringUpTemporal(context, { port: ports.TEMPORAL_PORT, uiPort: ports.TEMPORAL_UI_PORT }),
+    bringUpBundle(context),
   ]);
-  const facts: ConnectionFacts = {
-    api_base_url: apiUrl,
+  const connection: ConnectionFile = {
+    api_base_url: urlOf('API_PORT'),
     application,
     ...database.credentials,
-    shop_url: shopUrl,
+    shop_url: urlOf('SHOP_PORT'),
     temporal_address: temporal.address,
     temporal_namespace: temporal.namespace,
     temporal_ui_url: temporal.uiUrl ?? null,
     database_url: database.url,
-    api_metrics_url: `http://127.0.0.1:${ports.API_METRICS_PORT}`,
-    worker_metrics_url: `http://127.0.0.1:${ports.WORKER_METRICS_PORT}`,
+    api_metrics_url: urlOf('API_METRICS_PORT'),
+    worker_metrics_url: urlOf('WORKER_METRICS_PORT'),
     pid: process.pid,
   };
-  writeConnection(folder.connection, facts);
+  writeConnection(folder.connection, connection);
+
   const env = {
     ...temporal.variables,
     DATABASE_URL: database.url,
-    PUBLIC_BASE_URL: apiUrl,
+    PUBLIC_BASE_URL: connection.api_base_url,
     SECRETS_KEY_FILE: folder.secretsKey,
   };
-  const worker = { ALLOW_LOOPBACK_TARGETS: 'true', WORKFLOW_BUNDLE: bundle };
-  await together(callOff, [
-    bringUpChild(deps, {
+  const payerPages = config.PAYER_PAGES_PER_MINUTE;
+  // In all, stopping takes less than 10 s, which is what Docker gives a container.
+  await Promise.all([
+    bringUpProgram(context, {
       name: 'api',
       env: {
         ...env,
         API_PORT: String(ports.API_PORT),
         METRICS_PORT: String(ports.API_METRICS_PORT),
-        SHUTDOWN_GRACE_SECONDS: grace.api,
-        ...(deps.config.PAYER_PAGES_PER_MINUTE && {
-          PAYER_PAGES_PER_MINUTE: String(deps.config.PAYER_PAGES_PER_MINUTE),
-        }),
+        SHUTDOWN_GRACE_SECONDS: '1',
+        ...(payerPages && { PAYER_PAGES_PER_MINUTE: String(payerPages) }),
       },
-      needs,
-      stopMs: stopMs.api,
+      stopMs: 2000,
     }),
-    bringUpChild(deps, {
+    bringUpProgram(context, {
       name: 'worker',
       env: {
         ...env,
-        ...worker,
+        ALLOW_LOOPBACK_TARGETS: 'true',
+        WORKFLOW_BUNDLE: bundle,
         METRICS_PORT: String(ports.WORKER_METRICS_PORT),
-        SHUTDOWN_GRACE_SECONDS: grace.worker,
+        SHUTDOWN_GRACE_SECONDS: '5',
       },
-      needs,
-      stopMs: stopMs.worker,
+      stopMs: 5500,
     }),
-    bringUpChild(deps, { name: 'shop', args: [folder.connection], stopMs: stopMs.shop }),
+    bringUpProgram(context, { name: 'shop', args: [folder.connection], stopMs: 2000 }),
   ]);
-  return facts;
+  return connection;
 };
 
-/** Fails with the first that fails, once the others have ended too: nothing goes on behind it. */
-const together = async <T extends Promise<unknown>[]>(
-  callOff: () => void,
-  work: [...T],
-): Promise<{ [K in keyof T]: Awaited<T[K]> }> => {
-  try {
-    return await Promise.all(work);
-  } catch (error) {
-    callOff();
-    await Promise.allSettled(work);
-    throw error;
-  }
+/** Ends the stack when the process ends. */
+const watch = ({ folder, onDeath }: Context, { name, exited }: RunningProcess) => {
+  const log = relative(process.cwd(), join(folder.logs, `${name}.log`));
+  void exited.then((how) => onDeath(`${name} ${how}; see ${log}; run npm start again`));
 };
 
-const portsFor = ({ DATABASE_URL, externalTemporal, ...config }: StackConfig) =>
-  choosePorts({
-    API_PORT: config.API_PORT,
-    SHOP_PORT: config.SHOP_PORT,
-    // For what is not started any port will do.
-    POSTGRES_PORT: DATABASE_URL ? 0 : config.POSTGRES_PORT,
-    TEMPORAL_PORT: externalTemporal ? 0 : config.TEMPORAL_PORT,
-    TEMPORAL_UI_PORT: externalTemporal ? 0 : config.TEMPORAL_UI_PORT,
-    API_METRICS_PORT: config.API_METRICS_PORT,
-    WORKER_METRICS_PORT: config.WORKER_METRICS_PORT,
+/** Embedded or not: its schema is up to date, and the demo application exists. */
+const bringUpDatabase = async (
+  context: Context,
+  { port, shopUrl }: { port: number; shopUrl: string },
+) => {
+  const { config, folder } = context;
+  const url = config.DATABASE_URL ?? (await bringUpPostgres(context, port));
+  if (config.DATABASE_URL) await reachDatabase(url);
+  const keyRing = readKeyRing(folder);
+  const known = readCredentials(folder.connection);
+  return { url, credentials: await prepareDatabase(url, { shopUrl, keyRing, known }) };
+};
+
+const bringUpPostgres = async (context: Context, port: number): Promise<string> => {
+  const { folder, processes } = context;
+  const postgres = await startPostgres({
+    dataDir: join(folder.path, 'postgres'),
+    port,
+    onLine: openLog(folder.logs, 'postgres').write,
+    start: processes.start,
   });
+  watch(context, postgres);
+  return postgres.url;
+};
+
+/** Embedded or not: it answers. The worker makes what the service needs in it. */
+const bringUpTemporal = async (context: Context, ports: { port: number; uiPort: number }) => {
+  const { config, folder, processes, terminal } = context;
+  if (config.externalTemporal) {
+    const { connectionOptions, namespace, variables } = config.externalTemporal;
+    const address = config.TEMPORAL_ADDRESS ?? '';
+    await reachTemporal(address, connectionOptions);
+    return { address, namespace, uiUrl: undefined, variables };
+  }
+  const program = await findTemporal({ ...config, terminal, start: processes.start });
+  const temporal = await startTemporal({
+    ...ports,
+    program: program.path,
+    dbFile: join(folder.path, `temporal-${program.cli}.db`),
+    onLine: openLog(folder.logs, 'temporal').write,
+    start: processes.start,
+  });
+  watch(context, temporal);
+  const { address, namespace, uiUrl } = temporal;
+  const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  return { address, namespace, uiUrl, variables };
+};
+
+/** The variables of the user's environment that our own programs need. */
+const inheritedEnv = ({ config }: Context): Record<string, string> =>
+  Object.fromEntries(Object.entries(config.inherited).filter(([name]) => !name.startsWith('GO')));
+
+const bringUpBundle = (context: Context): Promise<string> =>
+  bundleWorkflows({
+    root,
+    folder: join(context.folder.path, 'bundles'),
+    entry: context.programs.bundle,
+    env: inheritedEnv(context),
+    log: openLog(context.folder.logs, 'bundle'),
+    terminal: context.terminal,
+    start: context.processes.start,
+  });
+
+interface OwnProgram {
+  name: 'api' | 'worker' | 'shop';
+  args?: string[];
+  env?: Record<string, string>;
+  stopMs: number;
+}
+
+const bringUpProgram = async (
+  context: Context,
+  { name, args = [], env, stopMs }: OwnProgram,
+): Promise<void> => {
+  const { config, folder, programs, processes, terminal } = context;
+  const program = await startProgram({
+    name,
+    args: [resolve(root, programs[name]), ...args],
+    env: {
+      ...inheritedEnv(context),
+      // Without it each process keeps the compiler that strips the types: 20 MB.
+      NODE_COMPILE_CACHE: join(folder.path, 'compile-cache'),
+      // Threads share the memory that one of them has freed: 10 MB.
+      MALLOC_ARENA_MAX: '2',
+      LOG_LEVEL: config.LOG_LEVEL,
+      ...env,
+    },
+    stopMs,
+    log: openLog(folder.logs, name, terminal.say),
+    start: processes.start,
+  });
+  watch(context, program);
+};

@@ -1,44 +1,24 @@
-/** What the person at the terminal sees: few lines, and a sign of life while something is slow. */
+/** The output for the person at the terminal: few lines, and a sign of life during slow steps. */
 export interface Terminal {
   say: (line: string) => void;
-  /** Shows the line with the time that has gone by until the returned function is called. */
+  /** Prints the line, then from time to time how long it has taken, until the returned function is called. */
   progress: (line: string) => () => void;
 }
 
-const everyMs = { screen: 1000, file: 15_000 };
-const clearLine = '\r\u001b[K';
+const everyMs = 15_000;
 
-export const createTerminal = (output: NodeJS.WriteStream = process.stdout): Terminal => {
-  const steps = new Set<{ name: string; startedAt: number }>();
-  const describe = () =>
-    [...steps].map(({ name, startedAt }) => `${name} … ${elapsedSince(startedAt)}`).join(', ');
-  // On a screen the last line is rewritten, and what is said goes above it; a file only grows.
-  const draw = () => {
-    if (output.isTTY) output.write(`${clearLine}${describe().slice(0, output.columns - 1)}`);
-    else output.write(`${describe()}\n`);
-  };
-  const say = (line: string) => {
-    output.write(`${output.isTTY && steps.size > 0 ? clearLine : ''}${line}\n`);
-    if (output.isTTY && steps.size > 0) draw();
-  };
-  return {
-    say,
-    progress(line) {
-      const [name = line] = line.split(':', 1);
-      say(line);
-      const step = { name, startedAt: Date.now() };
-      steps.add(step);
-      const timer = setInterval(draw, output.isTTY ? everyMs.screen : everyMs.file);
-      return () => {
-        clearInterval(timer);
-        steps.delete(step);
-        if (output.isTTY) draw();
-      };
-    },
-  };
-};
+export const createTerminal = (say = (line: string) => console.log(line)): Terminal => ({
+  say,
+  progress(line) {
+    const startedAt = Date.now();
+    const [step] = line.split(':', 1);
+    say(line);
+    const timer = setInterval(() => say(`${step} … ${formatElapsed(startedAt)}`), everyMs);
+    return () => clearInterval(timer);
+  },
+});
 
-const elapsedSince = (startedAt: number): string => {
+const formatElapsed = (startedAt: number): string => {
   const seconds = Math.round((Date.now() - startedAt) / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 };

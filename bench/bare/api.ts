@@ -1,83 +1,51 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
+import { Router } from '@koa/router';
 import Koa from 'koa';
-import rawBody from 'raw-body';
-import { z } from 'zod';
-import { connectClient } from '../../temporal/client.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 import { runProcess } from '../../process.ts';
-import { verifyUpdate } from '../../temporal/messages.ts';
-import { paymentStartOptions } from '../../temporal/start-options.ts';
-import { closedLoop } from '../load.ts';
-import { bareQueue, bareWorkflow, idleQueue, shapedWorkflow } from './queues.ts';
-import { readSetup } from './setup.ts';
-import type { shaped } from './workflow.ts';
-
-/** A payer is away until the opening is over, or engine and workflow would do two things at once. */
-const payerMs = 500;
-
-const Bounds = z.object({ atOnce: z.int(), count: z.int(), limitMs: z.number() });
+import { connectClient } from '../../temporal/client.ts';
+import type { Setup } from '../bare.ts';
+import { type Bounds, closedLoop } from '../load.ts';
+import { bareQueue } from './activities.ts';
 
 /**
- * What an API costs at the least: one insert, one select, one workflow. The workflows are begun here,
- * by a loop of this process, since a client that is told of each would cost more.
+ * The least that an API can do: one insert, one select, one workflow. A loop in this process starts the
+ * workflows, because a client that gets a response for each of them would cost more.
  */
 await runProcess(async () => {
-  const { databaseUrl, temporal, port } = readSetup();
+  const { databaseUrl, temporal, port } = JSON.parse(process.argv[2] ?? '') as Setup;
   const sql = connect(databaseUrl, { name: 'bench-bare', max: 20 });
   await sql`create table if not exists bare_rows (id text primary key, body text not null)`;
-  const { address, namespace } = temporal;
-  const client = connectClient({ connectionOptions: { address }, namespace });
-
-  const insert = async (ctx: Koa.Context) => {
-    const body = await rawBody(ctx.req, { limit: '64kb', encoding: 'utf8' });
-    const id = randomUUID();
-    await sql`insert into bare_rows (id, body) values (${id}, ${body})`;
-    ctx.status = 201;
-    ctx.body = JSON.stringify({ id });
-  };
-  const select = async (ctx: Koa.Context) => {
-    const id = ctx.path.slice('/rows/'.length);
-    const [row] = await sql<{ body: string }[]>`select body from bare_rows where id = ${id}`;
-    ctx.body = row?.body;
-  };
-  const loop = async (ctx: Koa.Context, work: (workflowId: string) => Promise<unknown>) => {
-    const body = await rawBody(ctx.req, { encoding: 'utf8' });
-    const finished = await closedLoop(Bounds.parse(JSON.parse(body)), () => work(randomUUID()));
-    ctx.body = JSON.stringify(finished);
-  };
-  const shape = async (workflowId: string) => {
-    const facts = { id: workflowId, application: 'bench', orderId: workflowId, gateway: 'none' };
-    const terms = { amount: 1000, currency: 'IRR', expiresAt: new Date(Date.now() + 1_800_000) };
-    const handle = await client.workflow.start<typeof shaped>(shapedWorkflow, {
-      ...paymentStartOptions({ ...facts, ...terms }),
-      taskQueue: bareQueue,
-      args: [],
-    });
-    await sleep(payerMs);
-    await handle.executeUpdate(verifyUpdate);
-    await handle.result();
-  };
-
-  const app = new Koa();
-  app.use(async (ctx) => {
-    const { method, path } = ctx;
-    if (method === 'GET' && path.startsWith('/rows/')) return select(ctx);
-    if (method === 'POST' && path === '/rows') return insert(ctx);
-    if (method === 'POST' && path === '/workflows')
-      return loop(ctx, (workflowId) =>
-        client.workflow.execute(bareWorkflow, { workflowId, taskQueue: bareQueue }),
-      );
-    if (method === 'POST' && path === '/shapes') return loop(ctx, shape);
-    if (method === 'POST' && path === '/starts')
-      return loop(ctx, (workflowId) =>
-        client.workflow.start(bareWorkflow, { workflowId, taskQueue: idleQueue }),
-      );
+  const client = connectClient({
+    connectionOptions: { address: temporal.address },
+    namespace: temporal.namespace,
   });
 
-  const handler = app.callback();
+  const router = new Router()
+    .post('/rows', async (ctx) => {
+      const body = await text(ctx.req);
+      const id = randomUUID();
+      await sql`insert into bare_rows (id, body) values (${id}, ${body})`;
+      ctx.status = 201;
+      ctx.body = JSON.stringify({ id });
+    })
+    .get('/rows/:id', async (ctx) => {
+      const [row] = await sql<{ body: string }[]>`
+        select body from bare_rows where id = ${ctx.params['id'] ?? ''}`;
+      ctx.body = row?.body;
+    })
+    .post('/workflows', async (ctx) => {
+      const bounds = JSON.parse(await text(ctx.req)) as Bounds;
+      const finished = await closedLoop(bounds, () =>
+        client.workflow.execute('bare', { workflowId: randomUUID(), taskQueue: bareQueue }),
+      );
+      ctx.body = JSON.stringify(finished);
+    });
+
+  const handler = new Koa().use(router.routes()).callback();
   const server = createServer((req, res) => void handler(req, res));
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

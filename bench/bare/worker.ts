@@ -3,17 +3,16 @@ import { Runtime, Worker } from '@temporalio/worker';
 import { runProcess } from '../../process.ts';
 import { connectNative } from '../../temporal/native-connection.ts';
 import { deliveryWorkerOptions, paymentWorkerOptions } from '../../worker/workers.ts';
-import { activities } from './activities.ts';
-import { bareDeliveryQueue, bareQueue } from './queues.ts';
-import { readSetup } from './setup.ts';
+import type { Setup } from '../bare.ts';
+import { activities, bareDeliveryQueue, bareQueue } from './activities.ts';
 
-/** The bare workflow's workers: two queues and the options of the service's own, and nothing to do. */
+/** The workers of the bare workflow, with the queues and options of the service's own. */
 await runProcess(async () => {
-  const { temporal, bundlePath } = readSetup();
+  const { temporal, bundlePath } = JSON.parse(process.argv[2] ?? '') as Setup;
   Runtime.install({ shutdownSignals: [] });
   const connection = await connectNative({ address: temporal.address });
   const shared = { connection, namespace: temporal.namespace };
-  const { deliver, post, ...others } = activities;
+  const { deliver, ...others } = activities;
   const workers = await Promise.all([
     Worker.create({
       ...shared,
@@ -26,7 +25,7 @@ await runProcess(async () => {
       ...shared,
       ...deliveryWorkerOptions,
       taskQueue: bareDeliveryQueue,
-      activities: { deliver, post },
+      activities: { deliver },
     }),
   ]);
   const runs = workers.map((worker) => worker.run());

@@ -1,55 +1,49 @@
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { killGroup, launch, onAbort, withinMs } from '../launch.ts';
-import type { GetOptions } from './build.ts';
-import { versionOf } from './version.ts';
+import { promisify } from 'node:util';
+import { EnvHttpProxyAgent, fetch } from 'undici';
+import type { Terminal } from '../terminal.ts';
+import { cliVersion } from './build.ts';
 
-/** A ready-made program is about 50 MB; who has a slow connection sets TEMPORAL_CLI_PATH. */
+/** The archive has about 50 MB. With a slower connection, TEMPORAL_CLI_PATH helps. */
 const timeoutMs = 120_000;
 
-/**
- * Lets the SDK download the Temporal CLI, in a process of its own that can be cut off.
- * @returns undefined when the program is there, otherwise what went wrong
- */
+export interface DownloadOptions {
+  /** The file to make. */
+  target: string;
+  terminal: Terminal;
+  /** Temporal's own download site by default. */
+  site?: string | undefined;
+}
+
+/** Downloads the Temporal CLI in the version that go.mod names. @throws Error with the reason */
 export const download = async ({
   target,
-  env,
   terminal,
-  onSpawn,
-  signal,
-}: GetOptions): Promise<string | undefined> => {
-  const folder = `${target}.download.${process.pid}`;
-  mkdirSync(folder, { recursive: true });
+  site = 'https://temporal.download',
+}: DownloadOptions): Promise<void> => {
+  const folder = `${target}.download`;
+  const archive = join(folder, 'archive.tar.gz');
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch;
   const done = terminal.progress(
-    'Downloading Temporal: there is no ready-made program here. This happens once; the result is kept.',
+    'Downloading Temporal: there is no ready-made program here. This happens once.',
   );
-  const lines: string[] = [];
-  const downloader = await launch({
-    command: process.execPath,
-    args: [fileURLToPath(new URL('./downloader.ts', import.meta.url)), folder],
-    env,
-    ipc: true,
-    onSpawn,
-    onLine: (line) => lines.push(line),
-  });
-  // With the server that it starts.
-  const stop = () => killGroup(downloader.pid);
-  const forget = onAbort(signal, stop);
+  mkdirSync(folder, { recursive: true });
   try {
-    const inTime = await withinMs(downloader.exited, timeoutMs);
-    if (!inTime) stop();
-    await downloader.exited;
-    for (const name of readdirSync(folder)) {
-      const path = join(folder, name);
-      if (!(await versionOf(path))) continue;
-      renameSync(path, target);
-      return undefined;
-    }
-    return inTime ? (lines.at(-1) ?? 'no reason given') : 'it took longer than 2 minutes';
+    const url = `${site}/cli/archive/v${cliVersion}?platform=${process.platform}&arch=${arch}`;
+    const response = await fetch(url, {
+      dispatcher: new EnvHttpProxyAgent(),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (!response.ok) throw new Error(`${site} answered ${response.status}`);
+    writeFileSync(archive, Buffer.from(await response.arrayBuffer()));
+    await promisify(execFile)('tar', ['-xzf', archive, '-C', folder, 'temporal']);
+    renameSync(join(folder, 'temporal'), target);
+  } catch (error) {
+    const { cause = error } = error as Error; // fetch hides the reason in its cause.
+    throw new Error(`the download failed (${String(cause)})`, { cause: error });
   } finally {
-    forget();
-    stop();
     done();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -6,23 +6,23 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { SetupError } from '../../process.ts';
 import { historyRetention } from '../../temporal/namespace.ts';
 import { searchAttributes } from '../../temporal/start-options.ts';
-import { type Launched, launch, type Running } from '../launch.ts';
+import { type Launch, launch, type RunningProcess } from '../processes.ts';
 
 export interface TemporalOptions {
   /** Path of the Temporal CLI, see program.ts. */
   program: string;
-  /** Undefined: in memory. The schema is never migrated, so its name holds the CLI's version. */
+  /** Undefined: in memory. The CLI never migrates it, so its name should hold the CLI's version. */
   dbFile?: string | undefined;
   port: number;
   /** Undefined: without the Web UI. */
   uiPort?: number | undefined;
   extraArgs?: string[];
   onLine?: (line: string) => void;
-  onSpawn?: (pid: number) => void;
-  signal?: AbortSignal;
+  /** Replaces `launch`, to keep track of what was started. */
+  start?: Launch;
 }
 
-export interface RunningTemporal extends Running {
+export interface RunningTemporal extends RunningProcess {
   address: string;
   namespace: string;
   uiUrl: string | undefined;
@@ -32,12 +32,7 @@ const host = '127.0.0.1';
 const namespace = 'default';
 const startTimeoutMs = 60_000;
 
-const stopSignals: [NodeJS.Signals, number][] = [
-  ['SIGTERM', 2000],
-  ['SIGKILL', 1000],
-];
-
-// The limits protect a shared cluster; here one service has it for itself.
+// The defaults protect a shared cluster; here one service has the server for itself.
 const dynamicConfig = {
   'frontend.namespaceRPS': 50_000,
   'frontend.rps': 50_000,
@@ -47,15 +42,15 @@ const dynamicConfig = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
-  // The dev server has one shard, whose tasks are read 20 times a second at most by default: under load
+  // The dev server has one shard and by default reads its tasks at most 20 times a second. Under load
   // each workflow task and each activity waits 25 ms for that, and a payment has many.
   'history.transferProcessorMaxPollRPS': 200,
-  // Else a task that is handed to a worker just as it stops is missed until its timeout.
+  // Otherwise a task that is sent to a worker just as it stops is lost until its timeout.
   'frontend.enableCancelWorkerPollsOnShutdown': true,
-  // Applications take turns where tasks wait, see paymentStartOptions.
+  // Applications take turns when tasks wait, see paymentStartOptions.
   'matching.enableFairness': true,
-  // The dev server reads them from its database for every task, lest somebody who adds one has to wait
-  // two seconds for it. Ours stand from its first moment.
+  // By default the dev server reads the search attributes from its database for every task, so that a
+  // new one works at once. Ours exist from the start.
   'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
 
@@ -69,57 +64,57 @@ const pairs = (flag: string, values: Record<string, string | number | boolean>) 
   Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${value}`]);
 
 /**
- * Brings up the Temporal dev server on loopback with our search attributes and retention.
+ * Starts the Temporal dev server on loopback, with our search attributes and retention.
  * @throws SetupError
  */
 export const startTemporal = async (options: TemporalOptions): Promise<RunningTemporal> => {
-  const address = `${host}:${options.port}`;
-  const { dbFile } = options;
+  const { program, dbFile, port, uiPort, onLine, start = launch } = options;
+  const address = `${host}:${port}`;
   const isNew = dbFile !== undefined && !existsSync(dbFile);
   const lines: string[] = [];
-  const server = await launch({
-    command: options.program,
-    args: argumentsOf(options),
+  const server = await start({
+    name: 'temporal',
+    command: program,
+    args: argumentsFor(options),
     env: environment,
-    onSpawn: options.onSpawn,
+    stopSignals: [
+      ['SIGTERM', 2000],
+      ['SIGKILL', 1000],
+    ],
     onLine: (line) => {
-      options.onLine?.(line);
+      onLine?.(line);
       if (lines.length < 100) lines.push(line);
     },
   });
-  const stop = () => server.end(stopSignals);
   try {
-    const connection = await connectTo(address, server, lines, options.signal);
+    const connection = await connectTo(address, server, lines);
     try {
       await setRetention(connection);
     } finally {
       await connection.close();
     }
   } catch (error) {
-    await stop();
-    if (!isNew) throw error instanceof SetupError ? withWayOut(error, options) : error;
-    // Half a schema, as a full disk leaves one, would keep every later start from succeeding.
-    for (const end of ['', '-wal', '-shm']) rmSync(dbFile + end, { force: true });
-    throw error;
+    await server.stop();
+    // A full disk leaves half a schema, which would keep every later start from succeeding.
+    if (isNew) for (const end of ['', '-wal', '-shm']) rmSync(dbFile + end, { force: true });
+    if (isNew || !(error instanceof SetupError) || !/sqlite|database/i.test(error.message))
+      throw error;
+    throw new SetupError(
+      `${error.message}; its database is ${dbFile}: without that file it begins anew, and open payments go on.`,
+      { cause: error },
+    );
   }
-  const uiUrl = options.uiPort === undefined ? undefined : `http://${host}:${options.uiPort}`;
-  return { pid: server.pid, exited: server.exited, stop, address, namespace, uiUrl };
+  const uiUrl = uiPort === undefined ? undefined : `http://${host}:${uiPort}`;
+  return { ...server, address, namespace, uiUrl };
 };
 
-const withWayOut = (error: SetupError, { dbFile }: TemporalOptions): SetupError =>
-  dbFile !== undefined && /sqlite|database/i.test(error.message)
-    ? new SetupError(
-        `${error.message}; its database is ${dbFile}: without that file it begins anew, and open payments go on.`,
-      )
-    : error;
-
-const argumentsOf = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions): string[] => [
+const argumentsFor = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions): string[] => [
   ...['server', 'start-dev', '--ip', host, '--port', String(port)],
   ...['--disable-config-file', '--log-level', 'warn', '--log-format', 'json'],
   ...(uiPort === undefined
     ? ['--headless']
     : ['--ui-port', String(uiPort), '--ui-disable-news-fetch']),
-  // WAL survives a crash of the process; a power cut may take the last transactions, which heal.
+  // WAL survives a crash of the process. A power cut can take the last transactions, which heal.
   ...(dbFile === undefined
     ? []
     : [
@@ -128,11 +123,11 @@ const argumentsOf = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions):
         ...pairs('--sqlite-pragma', {
           journal_mode: 'WAL',
           synchronous: 'NORMAL',
-          // Pages: 32 MB instead of 4, after which it copies what has changed, each page once.
+          // In pages: a checkpoint, which copies each changed page once, after 32 MB instead of 4.
           wal_autocheckpoint: 8000,
         }),
       ]),
-  // For a new database; in one that exists the worker adds what is missing.
+  // For a new database. In an existing one the worker adds what is missing.
   ...Object.values(searchAttributes).flatMap(({ name }) => [
     '--search-attribute',
     `${name}=Keyword`,
@@ -141,22 +136,20 @@ const argumentsOf = ({ dbFile, port, uiPort, extraArgs = [] }: TemporalOptions):
   ...extraArgs,
 ];
 
-/** Once it serves. @throws SetupError when it ends before that */
+/** Connects as soon as the server answers. @throws SetupError when it ends before that */
 export const connectTo = async (
   address: string,
-  { exited }: Launched,
+  { exited }: Pick<RunningProcess, 'exited'>,
   lines: string[],
-  signal?: AbortSignal,
 ): Promise<Connection> => {
-  let ended: string | undefined;
-  void exited.then((how) => (ended = how));
+  let end: string | undefined;
+  void exited.then((how) => (end = how));
   for (const until = Date.now() + startTimeoutMs; ; await sleep(25)) {
-    signal?.throwIfAborted();
-    if (ended !== undefined)
+    if (end !== undefined)
       throw new SetupError(
-        `The Temporal server did not start, it ${ended}: ${lines.at(-1) ?? 'no reason given'}`,
+        `The Temporal server did not start, it ${end}: ${lines.at(-1) ?? 'no reason given'}`,
       );
-    // gRPC waits a second after a connection that was refused, so it begins when somebody listens.
+    // gRPC waits a second after a refused connection, so it connects only once the port listens.
     if (await isListening(address))
       try {
         return await Connection.connect({ address, connectTimeout: 5000 });
@@ -176,14 +169,14 @@ const isListening = (address: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-/** Unlike the flag of start-dev this also reaches a database file that exists. */
+/** Unlike the flag of start-dev this also reaches an existing database file. */
 const setRetention = (connection: Connection) =>
   connection.workflowService.updateNamespace({
     namespace,
     config: { workflowExecutionRetentionTtl: msToTs(historyRetention) },
   });
 
-/** @throws SetupError when nobody answers there */
+/** @throws SetupError when no server answers */
 export const reachTemporal = async (address: string, options: ConnectionOptions): Promise<void> => {
   try {
     const connection = await Connection.connect({ ...options, connectTimeout: 5000 });

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { readStackConfig } from '../../config.ts';
-import { launch } from '../../stack/launch.ts';
 import { choosePorts } from '../../stack/ports.ts';
+import { launch } from '../../stack/processes.ts';
 import { findTemporalServer } from '../../stack/temporal/program.ts';
 import { connectTo } from '../../stack/temporal/server.ts';
 import { createTerminal } from '../../stack/terminal.ts';
@@ -20,11 +20,11 @@ import { anyServerPorts } from '../../tools/production/temporal.ts';
 const root = resolve(import.meta.dirname, '../..');
 const { services, configs } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const host = '127.0.0.1';
-/** Where no program of the server is kept yet it is built. */
+/** With an empty cache the server's programs are built first. */
 const buildLimitMs = 20 * 60_000;
 
 it(
-  'brings up Temporal by the scripts and settings of docker-compose.yml, and once more',
+  'starts Temporal by the scripts and settings of docker-compose.yml, which can run twice',
   { timeout: buildLimitMs + 120_000 },
   async () => {
     const stack = readStackConfig();
@@ -36,45 +36,50 @@ it(
     symlinkSync(programs.sqlTool, join(bin, 'temporal-sql-tool'));
     const PATH = `${bin}:${stack.inherited['PATH']}`;
     writeFileSync(join(folder, 'temporal-password'), 'a-password\n');
-    const here = (script = '') => script.replaceAll('/run/secrets', folder);
+    const localize = (script = '') => script.replaceAll('/run/secrets', folder);
 
     const postgres = await startOwnPostgres({ max_connections: '300' });
     onTestFinished(() => postgres.drop());
     const { port: DB_PORT } = new URL(postgres.url);
-    const [, given = ''] =
+    const [, script = ''] =
       /<<'SQL'\n([\s\S]*)\nSQL\n/.exec(configs['create-users']?.content ?? '') ?? [];
-    // The lines that only psql knows are looked at in test/docs/deploying.test.ts.
-    const statements = given.replaceAll(/^\\.*\n/gm, '').replaceAll(/:'\w+'/g, "'a-password'");
+    // test/integration/docs/deploying.test.ts covers the lines that only psql understands.
+    const statements = script.replaceAll(/^\\.*\n/gm, '').replaceAll(/:'\w+'/g, "'a-password'");
     await postgres.sql.unsafe(statements).simple();
 
     const schema = services['temporal-schema'];
     const env = { ...schema?.environment, SQL_HOST: host, SQL_PORT: DB_PORT, PATH };
     const createSchema = () =>
-      promisify(execFile)('sh', ['-euc', here(schema?.command?.[0])], { env });
+      promisify(execFile)('sh', ['-euc', localize(schema?.command?.[0])], { env });
     await createSchema();
     await createSchema();
 
     const { frontendHttp, metrics, ...ports } = await choosePorts({
       ...anyServerPorts,
-      ...{ frontendHttp: 0, metrics: 0 },
+      frontendHttp: 0,
+      metrics: 0,
     });
     const temporal = services['temporal'];
     const dynamicConfig = join(folder, 'dynamic-config.yaml');
     writeFileSync(dynamicConfig, configs['temporal-dynamic-config']?.content ?? '');
     const lines: string[] = [];
     const server = await launch({
+      name: 'temporal',
       command: 'sh',
-      // The image's entry point only finds out the address of its container.
+      // The image's entry point only determines the address of its container.
       args: [
         '-euc',
-        here(temporal?.command?.at(-1)).replace(
+        localize(temporal?.command?.at(-1)).replace(
           '/etc/temporal/entrypoint.sh',
           'temporal-server start',
         ),
       ],
       env: {
         ...temporal?.environment,
-        ...{ BIND_ON_IP: host, POSTGRES_SEEDS: host, DB_PORT, PATH },
+        BIND_ON_IP: host,
+        POSTGRES_SEEDS: host,
+        DB_PORT,
+        PATH,
         DYNAMIC_CONFIG_FILE_PATH: dynamicConfig,
         PROMETHEUS_ENDPOINT: `${host}:${metrics}`,
         FRONTEND_HTTP_PORT: String(frontendHttp),
@@ -85,34 +90,36 @@ it(
           ]),
         ),
       },
-      onLine: (line) => lines.push(line),
-    });
-    onTestFinished(() =>
-      server.end([
+      stopSignals: [
         ['SIGTERM', 5000],
         ['SIGKILL', 1000],
-      ]),
-    );
+      ],
+      onLine: (line) => lines.push(line),
+    });
+    onTestFinished(server.stop);
     const address = `${host}:${ports.frontend}`;
     await (await connectTo(address, server, lines)).close();
 
-    const engine = { ...services['namespace']?.environment, TEMPORAL_ADDRESS: address };
-    await runProgram('namespace', { root, env: engine });
-    await runProgram('namespace', { root, env: engine });
+    const setup = {
+      root,
+      env: { ...services['namespace']?.environment, TEMPORAL_ADDRESS: address },
+    };
+    await runProgram('namespace', setup);
+    await runProgram('namespace', setup);
     const connection = await Connection.connect({ address });
     onTestFinished(() => connection.close());
     const namespace = services['api']?.environment?.['TEMPORAL_NAMESPACE'] ?? '';
     const { config } = await connection.workflowService.describeNamespace({ namespace });
     expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(30 * 24 * 3600);
-    // The frontend hears of new search attributes within a minute.
+    // The frontend learns of new search attributes within a minute.
     const { workflow } = new Client({ connection, namespace });
     const query = "Application = 'shop' AND OrderId = '1'";
-    const known = () =>
+    const isKnown = () =>
       workflow.count(query).then(
         () => true,
         () => false,
       );
-    await until('the search attributes are known', known, 90_000);
+    await until('the search attributes are known', isKnown, 90_000);
     const scraped = await fetch(`http://${host}:${metrics}/metrics`);
     expect(await scraped.text()).toContain('service_requests');
 

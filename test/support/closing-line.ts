@@ -1,9 +1,8 @@
 import type { Reporter } from 'vitest/node';
 
 /**
- * Ends the output with `N passed, N failed`, whatever else the run still prints. A file that does
- * not load, an error outside of every test and a run that breaks as a whole count as failures; a
- * run in which no test was executed fails.
+ * Prints `N passed, N failed` as the last line of the output. A file that does not load, an error
+ * outside of the tests and a run that breaks count as failures. A run without any test fails.
  */
 export const closingLine = (): Reporter => {
   const count = { passed: 0, failed: 0, skipped: 0 };

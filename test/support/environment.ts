@@ -1,41 +1,43 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readStackConfig } from '../../config.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 import { migrate } from '../../postgres/migrate.ts';
-import { launch } from '../../stack/launch.ts';
+import { openLog } from '../../stack/logs.ts';
 import { freePort } from '../../stack/ports.ts';
 import { startPostgres } from '../../stack/postgres.ts';
 import { findTemporal } from '../../stack/temporal/program.ts';
 import { createTerminal } from '../../stack/terminal.ts';
+import { bundleWorkflows } from '../../stack/workflow-bundle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of a server whose database `payments` is migrated and empty: a template for each file's own. */
+    /** The database `payments` is migrated and empty: the template for the database of each file. */
     postgresUrl: string;
     temporalProgram: string;
     workflowBundle: string;
-    /** A line for each declared answer that a test has seen; see every-declared-response.ts. */
+    /** Has a line for each declared answer that a test has seen; see every-declared-response.ts. */
     answersFile: string;
-    /** By `vitest -u`: what tests hold against the checkout is to be made anew. */
+    /** Whether `vitest -u` runs: files that tests compare with are written again. */
     updates: boolean;
   }
 }
 
-/** Built rather than downloaded where that can be: tests talk to this machine alone. */
+/** Prefers a build to a download, so that the tests use no network. */
 const findProgram = async () => {
   const options = { ...readStackConfig(), terminal: createTerminal() };
   return findTemporal({ ...options, TEMPORAL_DOWNLOAD: false }).catch(() => findTemporal(options));
 };
 
-/** Made once for the whole run: one Postgres, the Temporal program and the workflow bundle. */
-export default async ({ config, provide }: TestProject) => {
-  // What has begun ends again where the rest does not begin.
-  await using begun = new AsyncDisposableStack();
+/** Starts what the tests of a run share: one Postgres, the Temporal program and the workflow bundle. */
+export default async ({ config, provide, vitest }: TestProject) => {
+  if (vitest.projects.every(({ name }) => name === 'unit')) return undefined;
+  // Stops what has started when the rest fails.
+  await using started = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'payments-tests-'));
-  begun.defer(() => rmSync(folder, { recursive: true, force: true }));
+  started.defer(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o711);
   const program = await findProgram();
   const postgres = await startPostgres({
@@ -43,7 +45,7 @@ export default async ({ config, provide }: TestProject) => {
     port: await freePort(),
     settings: { fsync: 'off', max_connections: '300' },
   });
-  begun.defer(() => postgres.stop());
+  started.defer(() => postgres.stop());
   const sql = connect(postgres.url, { name: 'tests', max: 1 });
   try {
     await migrate(sql);
@@ -51,20 +53,18 @@ export default async ({ config, provide }: TestProject) => {
     await sql.end();
   }
 
-  const bundle = join(folder, 'workflows.js');
-  const bundling = await launch({
-    command: process.execPath,
-    args: [join(import.meta.dirname, '../../worker/bundle.ts'), bundle],
+  const bundle = await bundleWorkflows({
+    root: resolve(import.meta.dirname, '../..'),
+    folder: join(folder, 'bundles'),
+    entry: 'worker/bundle.ts',
     env: {},
+    log: openLog(folder, 'bundle'),
   });
-  if ((await bundling.exited) !== 'ended with code 0')
-    throw new Error('The workflow bundle could not be built');
-
   provide('postgresUrl', postgres.url);
   provide('temporalProgram', program.path);
   provide('workflowBundle', bundle);
   provide('answersFile', join(folder, 'answers'));
   provide('updates', config.snapshotOptions.updateSnapshot === 'all');
-  const running = begun.move();
+  const running = started.move();
   return () => running.disposeAsync();
 };

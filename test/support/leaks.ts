@@ -3,7 +3,7 @@ import type { Service } from './service.ts';
 
 const { History } = proto.temporal.api.history.v1;
 
-/** A text in which something was found that must not be there; `what` is a name, not the secret. */
+/** A secret in a place that must not hold it. `what` is its name, not its text. */
 export interface Leak {
   what: string;
   where: string;
@@ -23,30 +23,30 @@ const isCardNumber = (digits: string): boolean => {
   return sum % 10 === 0;
 };
 
-/** As people and machines write them; other long numbers are no card numbers in one of ten cases. */
+/** Card numbers in the usual notations. The check digit excludes nine of ten other long numbers. */
 const cardNumbersIn = (text: string): string[] =>
   [...text.matchAll(/(?<![\w.*-])\d{4}([ -]?)\d{4}\1\d{4}\1\d{4}(?![\w*-]|\.\d)/g)]
     .map(([found]) => found)
     .filter((found) => isCardNumber(found.replaceAll(/\D/g, '')));
 
-/** How a secret may be written. */
-const formsOf = (secret: string): string[] => [
+/** The notations of a secret: plain, URL-encoded, base64 and hex. */
+const encode = (secret: string): string[] => [
   secret,
   encodeURIComponent(secret),
   Buffer.from(secret).toString('base64').replace(/=+$/, ''),
   Buffer.from(secret).toString('hex'),
 ];
 
-/** Secrets by their names, and full card numbers, in any of the places. */
+/** Finds these secrets, and full card numbers, in the places. */
 export const leaksIn = (
   places: readonly Place[],
   secrets: Readonly<Record<string, string>>,
 ): Leak[] => {
-  const wanted = Object.entries(secrets).map(
-    ([what, secret]) => [what, [...new Set(formsOf(secret))]] as const,
+  const forbidden = Object.entries(secrets).map(
+    ([what, secret]) => [what, [...new Set(encode(secret))]] as const,
   );
   return places.flatMap(({ where, text }) => {
-    const found = wanted.flatMap(([what, forms]) =>
+    const found = forbidden.flatMap(([what, forms]) =>
       forms.filter((form) => text.includes(form)).map((form) => ({ what, form })),
     );
     const cards = cardNumbersIn(text).map((form) => ({ what: 'card number', form }));
@@ -57,14 +57,14 @@ export const leaksIn = (
   });
 };
 
-/** Every log line, history and column of a service as it stands. */
+/** Every log line, history and column of a service. */
 export const placesOf = async (service: Service): Promise<Place[]> => {
   const places: Place[] = [];
   for (const name of ['api', 'worker'] as const)
     for (const text of service[name].lines) places.push({ where: `log of ${name}`, text });
   for await (const { workflowId, runId } of service.client.workflow.list()) {
     const history = await service.client.workflow.getHandle(workflowId, runId).fetchHistory();
-    // As bytes: payloads would be hidden in the base64 of JSON.
+    // As bytes, because JSON has payloads in base64.
     const text = Buffer.from(History.encode(history).finish()).toString('latin1');
     places.push({ where: `history of ${workflowId}`, text });
   }

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { Running } from '../../stack/launch.ts';
-import { startChild } from '../../stack/child.ts';
+import { type RunningProcess, startProgram } from '../../stack/processes.ts';
 
 /** A process of the service that a test can kill and restart. */
 export interface TestProcess {
@@ -19,7 +18,7 @@ export const createProcess = (
   entry: string,
   env: Record<string, string>,
 ): TestProcess => {
-  let running: Running | undefined;
+  let running: RunningProcess | undefined;
   const lines: string[] = [];
   const alive = () => {
     if (!running) throw new Error(`${name} is not running`);
@@ -29,14 +28,12 @@ export const createProcess = (
     lines,
     pid: () => alive().pid,
     async start() {
-      running = await startChild({
+      running = await startProgram({
         name,
         args: [join(import.meta.dirname, '../..', entry)],
         env,
         stopMs: 15_000,
         log: { path: '(in the test)', write: (line) => lines.push(line) },
-        onSpawn: () => {},
-        signal: new AbortController().signal,
       });
     },
     async stop() {

@@ -16,10 +16,3 @@ export const selfSigned = {
   key: readFileSync(join(folder, 'key.pem'), 'utf8'),
   cert: readFileSync(join(folder, 'cert.pem'), 'utf8'),
 };
-
-/** The same for `temporal.download`, without `--ca`: Rust rejects a CA certificate as a server's own. */
-export const downloadHost = {
-  certFile: join(folder, 'download-cert.pem'),
-  key: readFileSync(join(folder, 'download-key.pem'), 'utf8'),
-  cert: readFileSync(join(folder, 'download-cert.pem'), 'utf8'),
-};

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for a fact that comes about by itself. @returns the first value that is not undefined or false */
+/** Polls until `look` returns a value that is neither undefined nor false, and returns that. */
 export const until = async <T>(
   what: string,
   look: () => T | Promise<T>,
   limitMs = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> => {
   for (const end = Date.now() + limitMs; ; await sleep(25)) {
-    const seen = await look();
+    const value = await look();
     // Neither of the two values that say "not yet".
-    if (seen) return seen as NonNullable<Exclude<T, false>>;
-    if (Date.now() > end) throw new Error(`Waited ${limitMs} ms in vain: ${what}`);
+    if (value) return value as NonNullable<Exclude<T, false>>;
+    if (Date.now() > end) throw new Error(`Not within ${limitMs} ms: ${what}`);
   }
 };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What the production shape starts of ours, relative to the checkout; docker-compose.yml does the same. */
+/** Our programs in the production shape, relative to the checkout. docker-compose.yml starts the same. */
 export const programs = {
   migrations: 'postgres/main.ts',
   namespace: 'worker/setup-namespace.ts',
@@ -13,7 +13,7 @@ export const programs = {
 
 const timeoutMs = 90_000;
 
-/** Of those that do one thing and end. @throws Error with what it said */
+/** Runs a program that does one thing and ends. @throws Error with its output */
 export const runProgram = async (
   name: 'migrations' | 'namespace',
   { root, env }: { root: string; env: Record<string, string> },
@@ -24,7 +24,7 @@ export const runProgram = async (
   });
 };
 
-/** Of `temporal-sql-tool`, in this order: both databases with the schema of its version. */
+/** The commands for `temporal-sql-tool`, in order: they make both databases with the current schema. */
 export const schemaCommands: readonly string[] = Object.entries({
   temporal: 'temporal',
   temporal_visibility: 'visibility',

@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Running } from '../../stack/launch.ts';
-import { launch } from '../../stack/launch.ts';
+import { launch, type Launch, type RunningProcess } from '../../stack/processes.ts';
 import type { ServerPrograms } from '../../stack/temporal/program.ts';
 import { connectTo } from '../../stack/temporal/server.ts';
 import { readCompose } from '../../test/support/compose.ts';
@@ -11,31 +10,37 @@ import { schemaCommands } from './programs.ts';
 
 export interface ServerOptions {
   programs: ServerPrograms;
-  /** A server that trusts its user `postgres`. */
+  /** The port of a Postgres that trusts its user `postgres`. */
   postgresPort: number;
   ports: ServerPorts;
-  /** Where its settings are written. */
+  /** For its settings. */
   folder: string;
   onLine: (line: string) => void;
-  onSpawn: (pid: number) => void;
-  signal: AbortSignal;
+  /** Replaces `launch`, to keep track of what was started. */
+  start?: Launch;
 }
 
 const services = ['frontend', 'history', 'matching', 'worker'] as const;
 type Service = (typeof services)[number];
-/** Of each service the one for calls and the one for finding the others. */
+/** For each service a port for calls, and one by which the services find each other. */
 export type ServerPorts = Record<Service | `${Service}Membership`, number>;
 
 export const anyServerPorts: ServerPorts = {
-  ...{ frontend: 0, history: 0, matching: 0, worker: 0 },
-  ...{ frontendMembership: 0, historyMembership: 0, matchingMembership: 0, workerMembership: 0 },
+  frontend: 0,
+  history: 0,
+  matching: 0,
+  worker: 0,
+  frontendMembership: 0,
+  historyMembership: 0,
+  matchingMembership: 0,
+  workerMembership: 0,
 };
 
 const { configs } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const host = '127.0.0.1';
 const toolTimeoutMs = 60_000;
 
-/** The two databases with the schema of this version, as Temporal's own tool makes them. */
+/** Makes Temporal's two databases with the schema of this version, by Temporal's own tool. */
 export const createSchema = async ({
   programs,
   postgresPort,
@@ -43,59 +48,69 @@ export const createSchema = async ({
   const tool = (...args: string[]) =>
     promisify(execFile)(programs.sqlTool, args, {
       env: {
-        ...{ SQL_PLUGIN: 'postgres12', SQL_HOST: host, SQL_PORT: String(postgresPort) },
-        ...{ SQL_USER: 'postgres', SQL_PASSWORD: 'trusted' },
+        SQL_PLUGIN: 'postgres12',
+        SQL_HOST: host,
+        SQL_PORT: String(postgresPort),
+        SQL_USER: 'postgres',
+        SQL_PASSWORD: 'trusted',
       },
       timeout: toolTimeoutMs,
     });
   for (const command of schemaCommands) await tool(...command.split(' '));
 };
 
-/** Brings up temporal-server with all its services in one process. @throws SetupError */
-export const startTemporalServer = async (options: ServerOptions): Promise<Running> => {
-  const { programs, folder, ports, signal } = options;
+/** Starts temporal-server with all its services in one process. @throws SetupError */
+export const startTemporalServer = async (options: ServerOptions): Promise<RunningProcess> => {
+  const { programs, folder, ports, start = launch } = options;
   const lines: string[] = [];
-  const file = join(folder, 'temporal-server.yaml');
-  // JSON is YAML.
+  const settings = join(folder, 'temporal-server.yaml');
   const dynamicConfig = join(folder, 'dynamic-config.yaml');
   writeFileSync(dynamicConfig, configs['temporal-dynamic-config']?.content ?? '');
-  writeFileSync(file, JSON.stringify(settingsOf(options, dynamicConfig), undefined, 2));
-  const server = await launch({
+  // JSON is YAML.
+  writeFileSync(settings, JSON.stringify(createSettings(options, dynamicConfig), undefined, 2));
+  const server = await start({
+    name: 'temporal',
     command: programs.server,
-    args: ['--config-file', file, '--allow-no-auth', 'start'],
+    args: ['--config-file', settings, '--allow-no-auth', 'start'],
     env: {},
-    onSpawn: options.onSpawn,
+    stopSignals: [
+      ['SIGTERM', 5000],
+      ['SIGKILL', 1000],
+    ],
     onLine: (line) => {
       options.onLine(line);
       if (lines.length < 100) lines.push(line);
     },
   });
-  const stop = () =>
-    server.end([
-      ['SIGTERM', 5000],
-      ['SIGKILL', 1000],
-    ]);
   try {
-    await (await connectTo(`${host}:${ports.frontend}`, server, lines, signal)).close();
+    await (await connectTo(`${host}:${ports.frontend}`, server, lines)).close();
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
-  return { pid: server.pid, exited: server.exited, stop };
+  return server;
 };
 
-const settingsOf = ({ postgresPort, ports }: ServerOptions, dynamicConfig: string) => {
+const createSettings = ({ postgresPort, ports }: ServerOptions, dynamicConfig: string) => {
   const store = (databaseName: string, maxConns: number) => ({
     sql: {
-      ...{ pluginName: 'postgres12', databaseName, connectProtocol: 'tcp' },
-      ...{ connectAddr: `${host}:${postgresPort}`, user: 'postgres', password: 'trusted' },
-      ...{ maxConns, maxIdleConns: maxConns, maxConnLifetime: '1h' },
+      pluginName: 'postgres12',
+      databaseName,
+      connectProtocol: 'tcp',
+      connectAddr: `${host}:${postgresPort}`,
+      user: 'postgres',
+      password: 'trusted',
+      maxConns,
+      maxIdleConns: maxConns,
+      maxConnLifetime: '1h',
     },
   });
   return {
     log: { stdout: true, level: 'warn' },
     persistence: {
-      ...{ defaultStore: 'default', visibilityStore: 'visibility', numHistoryShards: 16 },
+      defaultStore: 'default',
+      visibilityStore: 'visibility',
+      numHistoryShards: 16,
       datastores: { default: store('temporal', 20), visibility: store('temporal_visibility', 5) },
     },
     global: { membership: { maxJoinDuration: '30s', broadcastAddress: host } },
@@ -112,11 +127,15 @@ const settingsOf = ({ postgresPort, ports }: ServerOptions, dynamicConfig: strin
       ]),
     ),
     clusterMetadata: {
-      ...{ enableGlobalNamespace: false, failoverVersionIncrement: 10 },
-      ...{ masterClusterName: 'active', currentClusterName: 'active' },
+      enableGlobalNamespace: false,
+      failoverVersionIncrement: 10,
+      masterClusterName: 'active',
+      currentClusterName: 'active',
       clusterInformation: {
         active: {
-          ...{ enabled: true, initialFailoverVersion: 1, rpcName: 'frontend' },
+          enabled: true,
+          initialFailoverVersion: 1,
+          rpcName: 'frontend',
           rpcAddress: `${host}:${ports.frontend}`,
         },
       },

@@ -1,3 +1,10 @@
-import { runAllAs } from './run-all.ts';
+import { runStack } from '../../../stack/run.ts';
 
-await runAllAs('test/fakes/stack/server.ts');
+/** A stack whose own programs are all the fake server. */
+const server = 'test/fakes/stack/server.ts';
+await runStack({
+  api: server,
+  worker: server,
+  shop: server,
+  bundle: 'test/fakes/stack/bundle.ts',
+});

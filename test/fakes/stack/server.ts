@@ -5,19 +5,16 @@ import { runProcess } from '../../../process.ts';
 
 const [, , connectionFile] = process.argv;
 
-const portOf = (path: string): number =>
+const readShopPort = (path: string): number =>
   Number(new URL((JSON.parse(readFileSync(path, 'utf8')) as { shop_url: string }).shop_url).port);
 
-const portOfEnvironment = ({ API_PORT, METRICS_PORT }: NodeJS.ProcessEnv): number =>
-  Number(API_PORT ?? METRICS_PORT ?? 0);
-
-/** Stands in for the API, the worker and the shop: answers with its own environment. */
+/** Replaces the API, the worker and the shop: answers every request with its own environment. */
 await runProcess(async () => {
   const { env } = process;
-  const server = createServer((_request, response) =>
-    response.end(JSON.stringify({ ...env, PID: process.pid })),
-  );
-  const port = connectionFile ? portOf(connectionFile) : portOfEnvironment(env);
+  const server = createServer((_request, response) => response.end(JSON.stringify(env)));
+  const port = connectionFile
+    ? readShopPort(connectionFile)
+    : Number(env['API_PORT'] ?? env['METRICS_PORT']);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return async () => {

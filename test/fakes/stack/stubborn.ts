@@ -1,3 +1,10 @@
-import { runAllAs } from './run-all.ts';
+import { runStack } from '../../../stack/run.ts';
 
-await runAllAs('test/fakes/stack/deaf.ts');
+/** A stack whose own programs never finish stopping. */
+const endless = 'test/fakes/stack/endless.ts';
+await runStack({
+  api: endless,
+  worker: endless,
+  shop: endless,
+  bundle: 'test/fakes/stack/bundle.ts',
+});

@@ -12,7 +12,7 @@ import {
   readTemporalConfig,
   readWorkerConfig,
 } from '../../../config.ts';
-import { heapFlags } from '../../../stack/child.ts';
+import { heapFlags } from '../../../stack/processes.ts';
 import { programs, schemaCommands } from '../../../tools/production/programs.ts';
 import { aFolder } from '../../support/stack/support.ts';
 import { type ComposeService, readCompose } from '../../support/compose.ts';

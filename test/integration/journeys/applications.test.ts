@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Operations } from '../../../admin/operations.ts';
-import { verifySignature } from '../../../demo/signature.ts';
+import { verifySignature } from '../../../demo/client.ts';
 import { createJourney } from '../../support/journey.ts';
 import { operationsOn } from '../../support/operations.ts';
 import type { Service } from '../../support/service.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifySignature } from '../../../demo/signature.ts';
+import { verifySignature } from '../../../demo/client.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';

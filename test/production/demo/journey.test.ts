@@ -1,102 +1,53 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import Stripe from 'stripe';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { journey } from '../../../demo/journey.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runCommand, type StartedStack, startStack } from '../../support/demo/stack.ts';
+import { aFolder } from '../../support/stack/support.ts';
 
-const secret = `whsec_${'s'.repeat(43)}`;
-const paymentId = 'PAY_1';
-const goodEvent = { event: 'payment.paid', payment_id: paymentId };
+let stack: StartedStack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack?.stop());
 
-/** What it says of the payment in the end, and what the shop shows of its webhook. */
-interface Behaviour {
-  status?: string;
-  arrives?: boolean;
-  event?: object;
-  /** What the webhook was signed with. */
-  signedWith?: string;
-  verified?: boolean;
-}
-
-const aWebhook = ({ event = goodEvent, signedWith = secret, verified = true }: Behaviour) => {
-  const payload = JSON.stringify(event);
-  const { webhooks } = new Stripe('sk_test_none');
-  const header = webhooks.generateTestHeaderString({ payload, secret: signedWith });
-  const receivedAt = new Date().toISOString();
-  const headers = { 'x-service-signature': header };
-  return { verified, received_at: receivedAt, headers, body: payload };
+const runDemo = async (connectionFile: string) => {
+  const command = runCommand(['run', 'demo', '--', connectionFile], stack.env);
+  return { code: await command.exited, output: command.output() };
 };
 
-/** Plays the service, its gateway and the shop. */
-const aWorld = async (behaviour: Behaviour) => {
-  const order = { id: '' };
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const sent = await text(request);
-    if (sent.startsWith('{')) order.id = (JSON.parse(sent) as { order_id: string }).order_id;
-    const route = `${request.method} ${request.url}`;
-    const payment = {
-      ...{ payment_id: paymentId, order_id: order.id, amount: 1290, currency: 'EUR' },
-      ...{ checkout_url: `${url()}/checkout`, failure_reason: null, metadata: {} },
-      created_at: '2026-11-20T10:41:37.123+00:00',
-    };
-    const webhook = (behaviour.arrives ?? true) ? aWebhook(behaviour) : null;
-    const answers: Record<string, [status: number, said: string]> = {
-      'POST /api/v1/payments': [201, JSON.stringify({ ...payment, status: 'pending' })],
-      'GET /checkout': [302, '/gateway'],
-      'GET /gateway': [200, '<form>'],
-      'POST /gateway': [303, '/return'],
-      'GET /return': [303, '/shop/return'],
-      'GET /shop/return': [200, ''],
-      [`GET /api/v1/payments/${paymentId}`]: [
-        200,
-        JSON.stringify({ ...payment, status: behaviour.status ?? 'paid' }),
-      ],
-      [`GET /shop/orders/${order.id}.json`]: [200, JSON.stringify({ webhook })],
-    };
-    const [status, said] = answers[route] ?? [404, ''];
-    if (status >= 300 && status < 400) response.setHeader('location', said);
-    response.writeHead(status).end(said);
-  };
-  const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on TCP.
-  return {
-    apiBaseUrl: url(),
-    shopUrl: `${url()}/shop`,
-    token: 'svc_test_none',
-    webhookSecret: secret,
-    workflowUrlOf: () => null,
-  };
-};
+it('shows a payment from its creation to its verified webhook', async () => {
+  const { code, output } = await runDemo(stack.connectionFile);
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/POST http\S+\/api\/v1\/payments\n/);
+  expect(output).toMatch(/302 → http\S+\/api\/v1\/sandbox\/PAY_/);
+  expect(output).toContain('✓ The payment is paid.');
+  expect(output).toMatch(/x-service-signature: t=\d+,v1=[0-9a-f]{64}/);
+  expect(output).toContain('{"event":"payment.paid"');
+  expect(output).toContain('✓ The signature is valid');
+  expect(output).not.toContain(stack.facts.token);
+  // No colours in a pipe.
+  expect(output).not.toContain('\u001B[');
+});
 
-const silent = () => {};
-const terminal = {
-  ...{ step: silent, sent: silent, received: silent, block: silent },
-  ...{ good: silent, end: silent, bad: silent },
-};
+it.each([
+  ['no file', undefined, /connection\.json cannot be read: is the stack running \(npm start\)\?/],
+  ['an incomplete file', {}, /does not describe a running stack; wrong or missing: api_base_url/],
+  [
+    'the file of a stack that has ended',
+    {
+      api_base_url: 'http://127.0.0.1:9',
+      shop_url: 'http://127.0.0.1:9',
+      token: 'svc_test_none',
+      webhook_secret: 'whsec_none',
+    },
+    /POST http:\/\/127\.0\.0\.1:9\/api\/v1\/payments failed \(.+\)/,
+  ],
+])('fails with one sentence when there is %s', async (_, content, message) => {
+  const connectionFile = join(aFolder(), 'connection.json');
+  if (content) writeFileSync(connectionFile, JSON.stringify(content));
 
-const told = async (behaviour: Behaviour) =>
-  journey(await aWorld(behaviour), terminal, { paidMs: 300, webhookMs: 300 });
+  const { code, output } = await runDemo(connectionFile);
 
-describe('the journey of npm run demo', () => {
-  it('ends well where the payment is paid and its webhook is genuine', async () => {
-    await expect(told({})).resolves.toBeUndefined();
-  });
-
-  it.each<[Behaviour, string]>([
-    [{ status: 'pending' }, 'did not become paid: it is pending'],
-    [{ status: 'failed' }, 'did not become paid: it is failed'],
-    [{ arrives: false }, 'No webhook with a valid signature'],
-    [{ verified: false }, 'No webhook with a valid signature'],
-    [{ signedWith: `whsec_${'o'.repeat(43)}` }, 'signature is wrong'],
-    [{ event: { ...goodEvent, payment_id: 'PAY_2' } }, 'does not say that this payment is paid'],
-    [{ event: { ...goodEvent, event: 'payment.failed' } }, 'does not say that this payment'],
-  ])('fails on %j', async (behaviour, reason) => {
-    await expect(told(behaviour)).rejects.toThrow(reason);
-  });
+  expect(code).toBe(1);
+  expect(output.trim().split('\n').at(-1)).toMatch(message);
 });

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -39,7 +38,7 @@ const kept = (url: string) => query<{ answer: number }>(url, 'select answer from
 const isRoot = process.getuid?.() === 0;
 
 describe('startPostgres', () => {
-  it('makes a database with UTF-8 text, on loopback alone', async () => {
+  it('makes a database with UTF-8 text, on loopback only', async () => {
     const { url } = await start(join(aFolder(), 'postgres'));
 
     const [row] = await query(
@@ -63,7 +62,7 @@ describe('startPostgres', () => {
     expect(await kept(second.url)).toEqual([{ answer: 42 }]);
   });
 
-  it('replaces a Postgres that still runs on the folder', async () => {
+  it('stops a Postgres that still runs on the folder', async () => {
     const dataDir = join(aFolder(), 'postgres');
     const orphan = await start(dataDir);
     await keep(orphan.url);
@@ -74,64 +73,32 @@ describe('startPostgres', () => {
     expect(await kept(second.url)).toEqual([{ answer: 42 }]);
   });
 
-  it('recovers what was committed before a kill -9', async () => {
-    const dataDir = join(aFolder(), 'postgres');
-    const killed = await start(dataDir);
-    await keep(killed.url);
-    process.kill(killed.pid, 'SIGKILL');
-    await killed.exited;
-
-    const second = await start(dataDir);
-
-    expect(await kept(second.url)).toEqual([{ answer: 42 }]);
-  });
-
-  it('starts although the number in postmaster.pid belongs to another process by now', async () => {
+  it.each<[string, (text: string, pid: number) => string]>([
+    ['names the killed process', (text) => text],
+    [
+      'names another process, which has the same pid now',
+      (text, pid) => text.replace(String(pid), String(process.pid)),
+    ],
+    ['is empty', () => ''],
+  ])('recovers after a kill -9 when postmaster.pid %s', async (_, edit) => {
     const dataDir = join(aFolder(), 'postgres');
     const killed = await start(dataDir);
     await keep(killed.url);
     process.kill(killed.pid, 'SIGKILL');
     await killed.exited;
     const file = join(dataDir, 'postmaster.pid');
-    writeFileSync(
-      file,
-      readFileSync(file, 'utf8').replace(String(killed.pid), String(process.pid)),
-    );
+    writeFileSync(file, edit(readFileSync(file, 'utf8'), killed.pid));
 
     const second = await start(dataDir);
 
     expect(await kept(second.url)).toEqual([{ answer: 42 }]);
   });
 
-  it('starts although a crash has left postmaster.pid empty', async () => {
-    const dataDir = join(aFolder(), 'postgres');
-    const killed = await start(dataDir);
-    await keep(killed.url);
-    process.kill(killed.pid, 'SIGKILL');
-    await killed.exited;
-    writeFileSync(join(dataDir, 'postmaster.pid'), '');
-
-    const second = await start(dataDir);
-
-    expect(await kept(second.url)).toEqual([{ answer: 42 }]);
-  });
-
-  it('begins anew where a killed start left half a data folder', async () => {
-    const dataDir = join(aFolder(), 'postgres');
-    mkdirSync(`${dataDir}.partial`);
-    writeFileSync(join(`${dataDir}.partial`, 'PG_VERSION'), '');
-
-    const { url } = await start(dataDir);
-
-    await expect(keep(url)).resolves.toBeDefined();
-    expect(existsSync(`${dataDir}.partial`)).toBe(false);
-  });
-
-  it('begins anew while the initdb of a start that was killed takes away what it had made', async () => {
+  it('makes a new data folder while the initdb of a killed start still empties its own', async () => {
     const folder = aFolder();
     const dataDir = join(folder, 'postgres');
     const former = `${dataDir}.partial`;
-    // As one does whose files have gone.
+    mkdirSync(former);
     const cleaning = `until [ -e ${former}/base ]; do sleep 0.01; done; rm -rf ${former}/*`;
     const initdb = spawn('sh', ['-c', cleaning], { stdio: 'ignore' });
     onTestFinished(() => void initdb.kill());
@@ -142,7 +109,7 @@ describe('startPostgres', () => {
     expect(readdirSync(folder)).toEqual(['postgres']);
   });
 
-  it('says in one sentence why it does not start', async () => {
+  it('says why it does not start', async () => {
     const other = createServer();
     const port = await freePort();
     await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import { onTestFinished } from 'vitest';
+import type { Client, Payment } from '../../../demo/client.ts';
 import { createOrders } from '../../../demo/orders.ts';
-import type { Payment, PaymentsClient } from '../../../demo/payments-client.ts';
 import { createShop } from '../../../demo/routes.ts';
 
 const webhookSecret = `whsec_${'s'.repeat(43)}`;
@@ -28,19 +28,19 @@ export const anEvent = (changes: object = {}) => ({
   ...changes,
 });
 
-/** The shop behind real HTTP; only the payment service is played. */
-export const aShop = async (payments: Partial<PaymentsClient> = {}) => {
+/** The shop behind real HTTP, with a fake client of the payment service. */
+export const aShop = async (client: Partial<Client> = {}) => {
   const orders = createOrders();
   const log: string[] = [];
   const { app, close } = createShop({
-    payments: {
+    client: {
       create: async (order) => aPayment({ ...order, metadata: order.metadata ?? {} }),
       get: async () => undefined,
       list: async () => [],
-      ...payments,
+      ...client,
     },
     orders,
-    connection: { webhookSecret, workflowUrlOf: () => null },
+    connection: { webhookSecret, workflowUrl: () => null },
     log: (line) => log.push(line),
   });
   const handle = app.callback();

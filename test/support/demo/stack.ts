@@ -5,34 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
-import type { ConnectionFacts } from '../../../stack/connection-file.ts';
+import type { ConnectionFile } from '../../../stack/connection-file.ts';
+import { freePorts } from '../stack/support.ts';
 import { until } from '../until.ts';
 
-const upLimitMs = 90_000;
+const startLimitMs = 90_000;
 
-/** What keeps a command's stack apart from every other on this machine. */
-export const aSurrounding = () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'payments-demo-'));
-  // Postgres runs as another user when the tests run as root.
-  chmodSync(dataDir, 0o711);
-  return {
-    connectionFile: join(dataDir, 'connection.json'),
-    env: {
-      ...readStackConfig().inherited,
-      TEMPORAL_DOWNLOAD: 'false',
-      TEMPORAL_CLI_PATH: inject('temporalProgram'),
-      DATA_DIR: dataDir,
-      API_PORT: '0',
-      SHOP_PORT: '0',
-      POSTGRES_PORT: '0',
-      TEMPORAL_PORT: '0',
-      TEMPORAL_UI_PORT: '0',
-    },
-    remove: () => rmSync(dataDir, { recursive: true, force: true }),
-  };
-};
-
-/** Runs one of the package's commands as a user would; `output` is all it said so far. */
+/** Runs one of the package's commands as a user would. */
 export const runCommand = (args: string[], env: Record<string, string>) => {
   const child = spawn('npm', args, {
     cwd: join(import.meta.dirname, '../../..'),
@@ -53,37 +32,41 @@ export const runCommand = (args: string[], env: Record<string, string>) => {
 };
 
 export interface StartedStack {
-  facts: ConnectionFacts;
+  facts: ConnectionFile;
   connectionFile: string;
   env: Record<string, string>;
   stop: () => Promise<void>;
 }
 
-/** `npm start` with data and ports of its own. */
+/** Runs `npm start` with data and ports of its own. */
 export const startStack = async (): Promise<StartedStack> => {
-  const { connectionFile, env, remove } = aSurrounding();
+  const dataDir = mkdtempSync(join(tmpdir(), 'payments-demo-'));
+  // Postgres runs as another user when the tests run as root.
+  chmodSync(dataDir, 0o711);
+  const connectionFile = join(dataDir, 'connection.json');
+  const env = {
+    ...readStackConfig().inherited,
+    TEMPORAL_DOWNLOAD: 'false',
+    TEMPORAL_CLI_PATH: inject('temporalProgram'),
+    DATA_DIR: dataDir,
+    ...freePorts,
+  };
   const command = runCommand(['start'], env);
+  const end = async () => {
+    command.signal('SIGTERM');
+    await command.exited;
+    rmSync(dataDir, { recursive: true, force: true });
+  };
   const isReady = () => {
     if (command.hasExited()) throw new Error(`npm start ended:\n${command.output()}`);
     return command.output().includes('Ready after') && existsSync(connectionFile);
   };
   try {
-    await until('the stack says that it is ready', isReady, upLimitMs);
+    await until('the stack is ready', isReady, startLimitMs);
   } catch (error) {
-    command.signal('SIGTERM');
-    await command.exited;
-    remove();
+    await end();
     throw error;
   }
-  const facts = JSON.parse(readFileSync(connectionFile, 'utf8')) as ConnectionFacts;
-  return {
-    facts,
-    connectionFile,
-    env,
-    stop: async () => {
-      process.kill(facts.pid, 'SIGINT');
-      await command.exited;
-      remove();
-    },
-  };
+  const facts = JSON.parse(readFileSync(connectionFile, 'utf8')) as ConnectionFile;
+  return { facts, connectionFile, env, stop: end };
 };

@@ -57,7 +57,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   stack: { value: 'config.ts process.ts postgres contract temporal' },
   demo: {},
   tools: { value: `${service} test` },
-  bench: { value: `${service} tools/production` },
+  bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {
     value: `${service} tools/production test/fakes test/support/stripe-account.ts`,
   },

@@ -1,15 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
 import { openLog } from '../../../stack/logs.ts';
+import { aFolder } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 
-it('a terminal gets the sentence and the payment of a warning, and the file all lines', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'logs-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const said: string[] = [];
-  const log = openLog(folder, 'worker', (line) => said.push(line));
+it('writes every line to the file, and the sentence of a warning to the terminal', async () => {
+  const terminal: string[] = [];
+  const log = openLog(aFolder(), 'worker', (line) => terminal.push(line));
   const lines = [
     { level: 30, msg: 'Payment ended', payment_id: 'PAY_1' },
     { level: 40, msg: 'Webhook attempt failed', payment_id: 'PAY_1', trace_id: 'a' },
@@ -18,7 +15,7 @@ it('a terminal gets the sentence and the payment of a warning, and the file all 
   ].map((line) => JSON.stringify(line));
   for (const line of lines) log.write(line);
 
-  expect(said).toEqual([
+  expect(terminal).toEqual([
     'worker: Webhook attempt failed, PAY_1',
     'worker: It broke (with a cause)',
     'worker: error (alone)',

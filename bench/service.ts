@@ -1,0 +1,103 @@
+import type { Bench } from './environment.ts';
+import { absolute, compared, type Figure, type Limit, type Round } from './figure.ts';
+import { closedLoop, median, perSecond, quantile, steadily, timed } from './load.ts';
+import { parts, residentMb, sample, type Sample, sumCpu } from './processes.ts';
+import { startReceiver } from './receiver.ts';
+
+const rounds = [1, 2, 3];
+const atOnce = 20;
+const whole = { atOnce, count: 200, limitMs: 11_000 };
+/** Node compiles the hot code of a young process for many seconds, which is no cost of a payment. */
+const warmUp = { atOnce, count: 400, limitMs: 25_000 };
+const reads = { atOnce: 50, count: Infinity, limitMs: 3000 };
+const creates = { rate: 5, seconds: 6 };
+const outcomes = { rate: 2, seconds: 8 };
+const paymentsForMemory = 1000;
+const memoryTimeMs = 120_000;
+
+/** Speed and memory of the whole service, with the ceiling of each figure beside it in every round. */
+export const measureService = async (bench: Bench): Promise<Figure[]> => {
+  const { bare, pids, barePids, say } = bench;
+  using receiver = await startReceiver();
+  const payers = await bench.payers({ slug: 'bench', receiver });
+  let paid = 0;
+  const pay = async () => {
+    const { latencyMs } = await payers.pay();
+    paid += 1;
+    return latencyMs;
+  };
+
+  say('Warming up …');
+  await bare.runWorkflows(warmUp);
+  await closedLoop(warmUp, pay);
+  const readId = await payers.create();
+  const rowId = await bare.insert('warm-up');
+  const besideSelects = async (work: () => Promise<unknown>): Promise<Round> => ({
+    ceiling: perSecond(await closedLoop(reads, () => bare.select(rowId))),
+    ours: perSecond(await closedLoop(reads, work)),
+  });
+
+  const wholes: { ceiling: Sample; ours: Sample }[] = [];
+  const inserts: Round[] = [];
+  const selects: Round[] = [];
+  const latencies: number[] = [];
+  for (const round of rounds) {
+    say(`Round ${round} of ${rounds.length}: whole payments …`);
+    wholes.push({
+      ceiling: await sample(barePids, () => bare.runWorkflows(whole)),
+      ours: await sample(pids, () => closedLoop(whole, pay)),
+    });
+    say(`Round ${round} of ${rounds.length}: create, read, webhook …`);
+    inserts.push({
+      ceiling: median(await steadily(creates, () => timed(() => bare.insert(`order-${round}`)))),
+      ours: median(await steadily(creates, () => timed(payers.create))),
+    });
+    selects.push(await besideSelects(() => payers.read(readId)));
+    latencies.push(...(await steadily(outcomes, pay)));
+  }
+
+  say(`Paying until there are ${paymentsForMemory} payments …`);
+  await closedLoop({ atOnce, count: paymentsForMemory - paid, limitMs: memoryTimeMs }, pay);
+  const memory = { api: residentMb(pids.api), worker: residentMb(pids.worker) };
+
+  // After the memory: 50 lists at once leave more garbage than 1,000 payments.
+  const lists: Round[] = [];
+  for (const round of rounds) {
+    say(`Round ${round} of ${rounds.length}: lists …`);
+    lists.push(await besideSelects(payers.list));
+  }
+
+  const ofWholes = (name: string, unit: string, pick: (each: Sample) => number, limit?: Limit) =>
+    compared(
+      { name, unit, ceilingName: 'bare workflow' },
+      wholes.map(({ ceiling, ours }) => ({ ceiling: pick(ceiling), ours: pick(ours) })),
+      limit,
+    );
+  const ofMemory = (part: 'api' | 'worker', atMost: number): Figure => {
+    const name = `memory of the ${part} after ${paid} payments`;
+    const figure = absolute({ name, unit: 'MB' }, memory[part], { atMost });
+    // On a machine that is too busy for all payments the limit says nothing.
+    return paid < paymentsForMemory ? { ...figure, holds: null } : figure;
+  };
+  const create = { name: 'create, 5 a second, p50', unit: 'ms', ceilingName: 'bare insert route' };
+  const read = {
+    name: 'read one payment, 50 connections',
+    unit: '/s',
+    ceilingName: 'bare select route',
+  };
+  const webhook = { name: 'outcome → webhook, 2 a second, p95', unit: 'ms' };
+  const start = { name: 'npm start until ready, cached', unit: 's' };
+  return [
+    absolute(start, bench.startMs / 1000, { atMost: 10 }),
+    ofWholes('whole paid payments, 20 at once', '/s', (each) => each.perSecond, { atLeast: 0.8 }),
+    ofWholes('CPU per paid payment', 'ms', ({ cpu }) => sumCpu(cpu), { atMost: 1.25 }),
+    ...parts.map((part) => ofWholes(`  of these ${part}`, 'ms', ({ cpu }) => cpu[part])),
+    compared(create, inserts, { atMost: 3 }),
+    compared(read, selects, { atLeast: 0.5 }),
+    compared({ ...read, name: 'list of 20, 50 connections' }, lists, { atLeast: 0.35 }),
+    absolute(webhook, quantile(latencies, 0.95), { atMost: 150 }),
+    absolute({ name: '  the same, p50', unit: 'ms' }, median(latencies)),
+    ofMemory('api', 180),
+    ofMemory('worker', 400),
+  ];
+};

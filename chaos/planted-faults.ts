@@ -1,0 +1,31 @@
+import type { Sql } from '../postgres/driver/sql.ts';
+
+/**
+ * Faults that a run must find. Triggers in the database plant them, so that they need no change of the
+ * service and do not depend on its source.
+ */
+const faults = {
+  /** One payment in ten ends without its event. */
+  'lost-event': `
+    create function lose_event() returns trigger language plpgsql as $$
+    begin
+      return case when random() < 0.1 then null else new end;
+    end $$;
+    create trigger lose_event before insert on events for each row execute function lose_event();`,
+  /** One payment in ten shows another tracking code than its event and its gateway. */
+  'wrong-receipt': `
+    create function change_receipt() returns trigger language plpgsql as $$
+    begin
+      if new.tracking_code is not null and random() < 0.1 then new.tracking_code := 'wrong'; end if;
+      return new;
+    end $$;
+    create trigger change_receipt before update on payments
+      for each row execute function change_receipt();`,
+} as const;
+
+export type PlantedFault = keyof typeof faults;
+export const plantedFaults = Object.keys(faults) as PlantedFault[];
+
+export const plantFault = async (sql: Sql, fault: PlantedFault): Promise<void> => {
+  await sql.unsafe(faults[fault]).simple();
+};

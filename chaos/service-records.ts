@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Sql } from '../postgres/driver/sql.ts';
+import type { Client } from './client.ts';
+import { owesMoney } from './gateway-records.ts';
+import type { CreatedPayment } from './scenarios.ts';
+
+const ShownPayment = z.object({
+  payment_id: z.string(),
+  application: z.string(),
+  order_id: z.string(),
+  status: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  test: z.boolean(),
+  tracking_code: z.string().nullable(),
+  card_pan_masked: z.string().nullable(),
+  paid_at: z.string().nullable(),
+  failure_code: z.string().nullable(),
+  failure_reason: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+});
+/** A payment as the API shows it, in the fields that its event has too. */
+export type ShownPayment = z.output<typeof ShownPayment>;
+
+export interface AttemptRow {
+  number: number;
+  completed: boolean;
+  status: number | null;
+}
+
+/** The service's records of its payments at the end, by payment id. */
+export interface ServiceRecords {
+  shown: Map<string, ShownPayment>;
+  events: Map<string, { id: string; body: Buffer }[]>;
+  attempts: Map<string, AttemptRow[]>;
+  deliveries: Map<string, string>;
+  /** The audit log's entries about late payments, in order: `found`, and where the money went. */
+  latePayments: Map<string, string[]>;
+  /** The number of payments of each order. */
+  orders: Map<string, number>;
+}
+
+export interface RecordOptions {
+  sql: Sql;
+  client: Client;
+  apiUrl: string;
+  token: string;
+}
+
+const readTimeoutMs = 30_000;
+const readsAtOnce = 8;
+
+export const readServiceRecords = async (
+  payments: readonly CreatedPayment[],
+  { sql, client, apiUrl, token }: RecordOptions,
+): Promise<ServiceRecords> => {
+  const shown = new Map<string, ShownPayment>();
+  const queue = payments.values();
+  const lane = async () => {
+    for (const { id, order } of queue) {
+      const response = await client(
+        {
+          method: 'GET',
+          url: `${apiUrl}/api/v1/payments/${id}`,
+          headers: { authorization: `Bearer ${token}` },
+        },
+        { name: 'read', order, until: Date.now() + readTimeoutMs, expects: [200] },
+      );
+      if (response) shown.set(id, ShownPayment.parse(JSON.parse(response.text)));
+    }
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, lane));
+  const events = await sql<{ payment_id: string; id: string; body: Buffer }[]>`
+    select payment_id, id, body from events`;
+  const attempts = await sql<(AttemptRow & { payment_id: string })[]>`
+    select payment_id, number, completed_at is not null as completed, response_status as status
+    from attempts order by number`;
+  const deliveries = await sql<{ payment_id: string; status: string }[]>`
+    select payment_id, status from deliveries`;
+  const orders = await sql<{ order_id: string; payments: number }[]>`
+    select order_id, count(*)::int as payments from payments group by order_id`;
+  const latePayments = await sql<{ payment_id: string; entries: string[] }[]>`
+    select replace(subject, 'payment:', '') as payment_id,
+      array_agg(replace(action, 'payment.late_payment_', '') order by id) as entries
+    from audit_log where starts_with(action, 'payment.late_payment_') group by subject`;
+  return {
+    shown,
+    events: Map.groupBy(events, ({ payment_id }) => payment_id),
+    attempts: Map.groupBy(attempts, ({ payment_id }) => payment_id),
+    deliveries: new Map(deliveries.map(({ payment_id, status }) => [payment_id, status])),
+    latePayments: new Map(latePayments.map(({ payment_id, entries }) => [payment_id, entries])),
+    orders: new Map(orders.map((row) => [row.order_id, row.payments])),
+  };
+};
+
+/** Waits until every event is delivered and no payer's money is owed, or the time is over. */
+export const drain = async (
+  sql: Sql,
+  payments: readonly CreatedPayment[],
+  limitMs: number,
+): Promise<void> => {
+  const ids = payments.map(({ id }) => id);
+  const isDone = async () => {
+    if ((await countUndelivered(sql, ids)) > 0) return false;
+    const rows = await sql<{ id: string; status: string; failure_code: string | null }[]>`
+      select id, status, failure_code from payments where id = any(${ids})`;
+    const outcomes = new Map(rows.map((row) => [row.id, row]));
+    return payments.every((payment) => {
+      const outcome = outcomes.get(payment.id);
+      return outcome && !owesMoney(payment, outcome);
+    });
+  };
+  for (const until = Date.now() + limitMs; Date.now() < until; await sleep(250))
+    // The last kill can have been Postgres's.
+    if (await isDone().catch(() => false)) return;
+};
+
+const countUndelivered = async (sql: Sql, ids: readonly string[]): Promise<number> => {
+  const [row] = await sql<{ delivered: number }[]>`
+    select count(*)::int as delivered from deliveries
+    where payment_id = any(${ids}) and status = 'delivered'`;
+  return ids.length - (row?.delivered ?? 0);
+};

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type KeyRing, parseKeyRing } from '../config.ts';
+import { SetupError } from '../process.ts';
+
+/** Writes the whole file with mode 0600. A crash at any moment leaves the whole file or the former one. */
+export const writeAtomically = (path: string, text: string, { flush = true } = {}): void => {
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, text, { mode: 0o600, flush });
+  renameSync(temporary, path);
+};
+
+export interface DataFolder {
+  path: string;
+  logs: string;
+  lock: string;
+  processes: string;
+  connection: string;
+  secretsKey: string;
+}
+
+/**
+ * Makes the folder if it is missing; the mode of one that exists stays. Root lets others pass through
+ * it, because Postgres, below it, runs as another user.
+ */
+export const openDataFolder = (path: string): DataFolder => {
+  const made = mkdirSync(path, { recursive: true });
+  if (made) chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700);
+  mkdirSync(join(path, 'logs'), { recursive: true, mode: 0o700 });
+  return {
+    path,
+    logs: join(path, 'logs'),
+    lock: join(path, 'stack.lock'),
+    processes: join(path, 'processes.json'),
+    connection: join(path, 'connection.json'),
+    secretsKey: join(path, 'secrets-key'),
+  };
+};
+
+/** The key that seals webhook secrets. Made at the first start. @throws SetupError */
+export const readKeyRing = ({ secretsKey, connection }: DataFolder): KeyRing => {
+  if (!existsSync(secretsKey)) {
+    // The lost key's secrets cannot be opened. Without this file the demo application gets new credentials.
+    rmSync(connection, { force: true });
+    writeAtomically(secretsKey, `k1:${randomBytes(32).toString('base64')}\n`);
+  }
+  try {
+    return parseKeyRing(readFileSync(secretsKey, 'utf8').trim());
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    throw new SetupError(
+      `${secretsKey} is damaged: put back what it held, or remove it and the demo application gets new credentials.`,
+      { cause: error },
+    );
+  }
+};

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { ClientError } from '../../../demo/client.ts';
+import { aPayment, anEvent, aShop } from '../../support/demo/shop.ts';
+
+describe('POST /buy', () => {
+  it('creates one payment with a new key, and sends the payer to its checkout', async () => {
+    const keys: string[] = [];
+    const shop = await aShop({
+      create: async (order, key) => {
+        keys.push(key);
+        return aPayment({ ...order, payment_id: `PAY_${keys.length}`, metadata: {} });
+      },
+    });
+    const answers = [await shop.buy('beans'), await shop.buy('mug')];
+    for (const answer of answers) {
+      expect(answer.status).toBe(303);
+      expect(answer.headers.get('location')).toBe('http://127.0.0.1:9/checkout');
+    }
+    expect(new Set(keys).size).toBe(2);
+    expect(shop.orders.list().map((order) => order.amount)).toEqual([1800, 1290]);
+  });
+
+  it('keeps the status of a webhook that comes before the response', async () => {
+    const shop = await aShop({
+      create: async () => {
+        await shop.webhook(anEvent({ event: 'payment.failed', status: 'failed' }));
+        return aPayment();
+      },
+    });
+    expect((await shop.buy('beans')).status).toBe(303);
+    expect(shop.orders.find('C-1')).toMatchObject({ status: 'failed', webhook: { times: 1 } });
+  });
+
+  it('answers 404 for an unknown product', async () => {
+    const shop = await aShop();
+    expect((await shop.buy('yacht')).status).toBe(404);
+    expect(shop.orders.list()).toEqual([]);
+  });
+
+  it('answers 502 with the message of the service', async () => {
+    const shop = await aShop({
+      create: async () => {
+        throw new ClientError('The service answered 503 SERVICE_UNAVAILABLE: Later <b>please</b>.');
+      },
+    });
+    const answer = await shop.buy('beans');
+    expect(answer.status).toBe(502);
+    expect(await answer.text()).toContain('Later &lt;b&gt;please&lt;/b&gt;.');
+  });
+});
+
+describe('POST /webhook', () => {
+  it('updates the order, and shows the headers and the body', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    expect((await shop.webhook(anEvent())).status).toBe(204);
+    expect(shop.orders.find('C-1')?.status).toBe('paid');
+    expect(shop.log).toEqual([]);
+    const page = await shop.page('/orders/C-1');
+    expect(page).toContain('Signature verified');
+    expect(page).toContain('x-service-signature');
+    expect(page).toContain('&quot;event_id&quot;:&quot;e-1&quot;');
+  });
+
+  it.each([
+    ['another secret', { secret: `whsec_${'z'.repeat(43)}` }],
+    ['an old timestamp', { timestamp: Date.now() / 1000 - 400 }],
+    ['a timestamp ahead', { timestamp: Date.now() / 1000 + 400 }],
+  ])('answers 400 and changes nothing for %s', async (_, signing) => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    const before = shop.orders.version();
+    expect((await shop.webhook(anEvent(), signing)).status).toBe(400);
+    expect(shop.orders.version()).toBe(before);
+    expect(shop.orders.find('C-1')).toMatchObject({ status: 'pending', webhook: undefined });
+    expect(shop.log).toHaveLength(1);
+    expect(await shop.page('/orders/C-1')).not.toContain('Signature verified');
+  });
+
+  it('answers 400 for a signed body that is no event', async () => {
+    const shop = await aShop();
+    expect((await shop.webhook({ hello: 'world' })).status).toBe(400);
+  });
+
+  it('acts once on an event that comes again', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    await shop.webhook(anEvent());
+    const again = await shop.webhook(anEvent({ status: 'failed' }));
+    expect(again.status).toBe(204);
+    expect(shop.orders.find('C-1')).toMatchObject({ status: 'paid', webhook: { times: 2 } });
+  });
+
+  it('adds an order that it lost in a restart', async () => {
+    const shop = await aShop();
+    expect((await shop.webhook(anEvent())).status).toBe(204);
+    const answer = await fetch(`${shop.url}/orders/C-1.json`);
+    expect(await answer.json()).toMatchObject({
+      payment_id: 'PAY_1',
+      status: 'paid',
+      webhook: { verified: true, body: JSON.stringify(anEvent()) },
+    });
+  });
+
+  it('shows an order as paid when one of its payments is paid and another expires', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    shop.orders.add(aPayment({ payment_id: 'PAY_2' }));
+    await shop.webhook(anEvent({ payment_id: 'PAY_2', event_id: 'e-2' }));
+    const expired = { event: 'payment.expired', status: 'expired' };
+    expect((await shop.webhook(anEvent(expired))).status).toBe(204);
+    expect(shop.orders.findByPayment('PAY_1')?.status).toBe('expired');
+    expect(shop.orders.find('C-1')).toMatchObject({ paymentId: 'PAY_2', status: 'paid' });
+    shop.orders.add(aPayment({ payment_id: 'PAY_3' }));
+    const answer = await fetch(`${shop.url}/orders/C-1.json`);
+    expect(await answer.json()).toMatchObject({ payment_id: 'PAY_2', status: 'paid' });
+  });
+
+  it('disputes a payment of another amount', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment({ amount: 4250 }));
+    await shop.webhook(anEvent());
+    expect(shop.orders.find('C-1')?.status).toBe('disputed');
+  });
+});
+
+describe('GET /return', () => {
+  it('shows the status of the order, not the status in the address', async () => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    const page = await shop.page('/return?payment_id=PAY_1&order_id=C-1&status=paid');
+    expect(page).toContain('Waiting for payment');
+    expect(page).toContain('only a hint');
+    expect(page).not.toContain('Thank you');
+  });
+
+  it('reads an order that it lost in a restart from the service', async () => {
+    const shop = await aShop({ get: async () => aPayment({ status: 'paid', checkout_url: null }) });
+    expect(await shop.page('/return?payment_id=PAY_1&order_id=C-1&status=paid')).toContain(
+      'Thank you',
+    );
+  });
+
+  it('offers the payment only to payers who cannot have paid', async () => {
+    const shop = await aShop();
+    const isSent = async (path: string) => (await shop.page(path)).includes('Go to payment');
+    const back = '/return?payment_id=PAY_1&order_id=C-1&status=';
+    shop.orders.add(aPayment());
+    expect(await isSent(`${back}pending`)).toBe(true);
+    expect(await isSent('/orders/C-1')).toBe(true);
+    for (const status of ['processing', 'paid', 'cancelled', ''])
+      expect(await isSent(back + status)).toBe(false);
+    shop.orders.add(aPayment({ payment_id: 'PAY_2', order_id: 'C-2', status: 'processing' }));
+    expect(await isSent('/orders/C-2')).toBe(false);
+  });
+
+  it.each([
+    '/return',
+    '/return?payment_id=PAY_2&order_id=C-1&status=paid',
+    '/return?payment_id=PAY_1&order_id=C-2&status=paid',
+    '/return?payment_id=PAY_1&payment_id=PAY_1&order_id=C-1',
+    '/orders/C-2',
+    '/orders/C-2.json',
+  ])('answers 404 for %s', async (path) => {
+    const shop = await aShop();
+    shop.orders.add(aPayment());
+    expect((await fetch(shop.url + path)).status).toBe(404);
+  });
+});
+
+it('escapes foreign text on every page', async () => {
+  const shop = await aShop();
+  const item = '<script>alert(1)</script>';
+  shop.orders.add(aPayment({ order_id: item, metadata: { item }, failure_reason: item }));
+  await shop.webhook(anEvent({ order_id: item, failure_reason: item, metadata: { item } }));
+  const query = new URLSearchParams({ payment_id: 'PAY_1', order_id: item, status: item });
+  const order = encodeURIComponent(item);
+  for (const path of ['/orders', `/orders/${order}`, `/return?${String(query)}`]) {
+    const page = await shop.page(path);
+    expect(page).not.toContain('<script>alert');
+    expect(page).toContain('&lt;script&gt;alert');
+  }
+});
+
+it('shows a page with 405 at the address of a form', async () => {
+  const shop = await aShop();
+  const answer = await fetch(`${shop.url}/buy`);
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get('allow')).toBe('POST');
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(await answer.text()).toContain('There is no such page.');
+});
+
+it('shows the date of an order, and a status that it does not know', async () => {
+  const shop = await aShop();
+  shop.orders.add(aPayment({ status: 'refunded' }));
+  const page = await shop.page('/orders');
+  expect(page).toContain('2026-11-20 10:41:37 UTC');
+  expect(page).toMatch(/badge[^]*refunded/);
+});
+
+it('formats amounts of its own currency only', async () => {
+  const shop = await aShop();
+  shop.orders.add(aPayment());
+  // ISO 4217 has two decimals, Intl shows none.
+  shop.orders.add(aPayment({ payment_id: 'PAY_2', order_id: 'C-2', currency: 'HUF' }));
+  expect(await shop.page('/orders/C-1')).toContain('<dd>€12.90</dd>');
+  expect(await shop.page('/orders/C-2')).toContain('<dd>1290 HUF minor units</dd>');
+});
+
+it('announces every change to open pages', async () => {
+  const shop = await aShop();
+  const stream = await fetch(`${shop.url}/events`);
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
+  shop.orders.add(aPayment());
+  expect((await reader?.read())?.value).toBe(`data: ${shop.orders.version()}\n\n`);
+});

@@ -1,0 +1,38 @@
+import { chmodSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openDataFolder, readKeyRing } from '../../../stack/data-folder.ts';
+import { aFolder } from '../../support/stack/support.ts';
+
+it.each([0o755, 0o700])('keeps the mode of a folder that exists: %o', (mode) => {
+  const folder = aFolder();
+  chmodSync(folder, mode);
+  openDataFolder(folder);
+  expect(statSync(folder).mode & 0o777).toBe(mode);
+});
+
+it('makes a private folder, which root lets others pass through', () => {
+  const made = join(aFolder(), 'new', 'data');
+  openDataFolder(made);
+  expect(statSync(made).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
+});
+
+it('makes a key once, and forgets the credentials that a lost key sealed', () => {
+  const folder = openDataFolder(join(aFolder(), 'data'));
+  const first = readKeyRing(folder);
+  expect(readKeyRing(folder)).toEqual(first);
+  writeFileSync(folder.connection, '{}');
+
+  rmSync(folder.secretsKey);
+
+  expect(readKeyRing(folder)).not.toEqual(first);
+  expect(existsSync(folder.connection)).toBe(false);
+});
+
+it('says what to do with a damaged key', () => {
+  const folder = openDataFolder(join(aFolder(), 'data'));
+  writeFileSync(folder.secretsKey, 'k1:');
+  expect(() => readKeyRing(folder)).toThrow(
+    /secrets-key is damaged: put back what it held, or remove it/,
+  );
+});

@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { freePort } from '../../../../stack/ports.ts';
+import { startTemporal } from '../../../../stack/temporal/server.ts';
+import { aFolder, writeProgram } from '../../../support/stack/support.ts';
+
+it('removes the half of a database that a failed first start leaves, but never an existing one', async () => {
+  const folder = aFolder();
+  const program = join(folder, 'temporal');
+  const dbFile = join(folder, 'temporal.db');
+  writeProgram(program, [
+    `for end in '' -wal -shm; do [ -e ${dbFile}$end ] || echo half > ${dbFile}$end; done`,
+    'echo database or disk is full; exit 1',
+  ]);
+  const start = async () => startTemporal({ program, dbFile, port: await freePort() });
+
+  await expect(start()).rejects.toThrow(/^The Temporal server did not start.*: .*disk is full$/);
+  expect(readdirSync(folder)).toEqual(['temporal']);
+
+  writeFileSync(dbFile, 'payments');
+  await expect(start()).rejects.toThrow(/disk is full; its database is .*: without that file it/);
+  expect(readFileSync(dbFile, 'utf8')).toBe('payments');
+});
