@@ -15,7 +15,7 @@ for service; do
   if ! docker compose up -d --wait --no-deps --no-recreate --scale "$service=$twice" "$service"; then
     new=$(docker compose ps --all --quiet "$service" | grep -vxF "$old")
     for container in $new; do docker logs --tail 5 "$container" >&2 || true; done
-    # The old ones go on. What is left of the new ones would count as old at the next try.
+    # The old ones go on. The new ones would count as old at the next try.
     docker rm --force $new > /dev/null
     echo "The new $service did not become healthy and is removed; its last lines are above." >&2
     exit 1

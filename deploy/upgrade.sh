@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings the checked-out version into force, step by step. What fails stops it, and the processes that run go on.
+# Brings the checked-out version into force. A step that fails stops it, and the running processes go on.
 #   deploy/upgrade.sh
 #   deploy/upgrade.sh --back        to an older version: its migrations would refuse the newer schema
 set -eu

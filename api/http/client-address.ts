@@ -19,20 +19,22 @@ export interface Deps {
  * of ours the last address in X-Forwarded-For that is not one of them.
  */
 export const createClientAddress = ({ trustedProxies, logger }: Deps) => {
-  let isForgotten = trustedProxies.length === 0;
+  let isReported = false;
   const trusted = new BlockList();
   for (const { address, prefix } of trustedProxies)
     trusted.addSubnet(address, prefix, familyOf(address));
   const isTrusted = (address: string) => trusted.check(address, familyOf(address));
 
   return (req: Pick<IncomingMessage, 'headers' | 'socket'>): string => {
-    if (isForgotten && req.headers['x-forwarded-for'] !== undefined) {
-      isForgotten = false;
+    let client = plain(req.socket.remoteAddress ?? '') ?? '';
+    const isForwarded = req.headers['x-forwarded-for'] !== undefined;
+    if (isForwarded && !isReported && client !== '' && !isTrusted(client)) {
+      isReported = true;
       logger.error(
-        'X-Forwarded-For came while TRUSTED_PROXIES is empty: behind a proxy all clients count as one address, and whoever uses up its limits locks the others out',
+        { address: client },
+        'X-Forwarded-For came from an address that is not in TRUSTED_PROXIES: if it is a proxy of yours, all clients count as one address, and whoever uses up its limits locks the others out',
       );
     }
-    let client = plain(req.socket.remoteAddress ?? '') ?? '';
     const forwarded = [req.headers['x-forwarded-for'] ?? []].flat().join().split(',');
     while (client !== '' && isTrusted(client)) {
       const before = plain(forwarded.pop()?.trim() ?? '');

@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +21,7 @@ const run = promisify(execFile);
 /** The bridge between this machine and the engine's network namespace. */
 const network = { host: '10.213.77.1', engine: '10.213.77.2', subnet: '10.213.77.0/24' };
 /** Further addresses of this machine on that bridge, so that there is more than one client. */
-const clientAddresses = ['10.213.77.11', '10.213.77.12', '10.213.77.13'];
+const clientAddresses = Array.from({ length: 50 }, (_, index) => `10.213.77.${index + 11}`);
 const namespace = 'payments-compose';
 const link = { host: 'payments-h', engine: 'payments-e' };
 const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
@@ -60,7 +59,8 @@ export const whyNoEngine = (): string | undefined => {
  */
 export const startEngine = async (cache: string) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-engine-'));
-  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+  // Not rmSync, which takes a minute for the files of all images.
+  const closing: (() => unknown)[] = [() => run('rm', ['-rf', folder])];
   const stop = async () => {
     for (const close of closing.splice(0).toReversed()) await close();
   };
@@ -91,14 +91,11 @@ export const startEngine = async (cache: string) => {
       docker,
       /** For other programs that call `docker`. */
       env,
-      /** Where this machine reaches ports that are published on all addresses. */
+      /** This machine reaches ports here that are published on all addresses. */
       address: network.engine,
-      /** Where containers reach this machine. */
+      /** Containers reach this machine here. */
       hostAddress: network.host,
       clientAddresses,
-      /** Runs a program where the ports that are published on 127.0.0.1 are. */
-      inside: (command: string, ...args: string[]) =>
-        run('nsenter', [`--net=/run/netns/${namespace}`, command, ...args], { env }),
       stop,
     };
   } catch (error) {

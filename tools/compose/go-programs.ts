@@ -10,7 +10,7 @@ const run = promisify(execFile);
 interface GoProgram {
   module: string;
   version: string;
-  /** What the module proxy must hand out: `h1:…` of go.sum. */
+  /** The checksum of the module, as in go.sum. */
   sum: string;
   package: string;
   tags?: string;

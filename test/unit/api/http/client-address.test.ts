@@ -77,22 +77,27 @@ describe('a proxy that nobody has named', () => {
     const lines: unknown[] = [];
     const clientAddress = createClientAddress({
       trustedProxies,
-      logger: { error: (line: unknown) => void lines.push(line) },
+      logger: { error: (...line: unknown[]) => void lines.push(line) },
     });
     for (const request of requests) clientAddress(request);
     return lines;
   };
 
   it.each(['10.0.0.1', '127.0.0.1', '::1'])(
-    'at %s is an error in the log, once, that names the setting',
+    'at %s is an error in the log, once, with its address and the setting',
     (peer) => {
       const requests = [aRequest(peer), ...Array(3).fill(aRequest(peer, '198.51.100.7'))];
-      expect(told([], requests)).toEqual([expect.stringContaining('TRUSTED_PROXIES')]);
+      const line = [{ address: peer }, expect.stringContaining('TRUSTED_PROXIES')];
+      expect(told([], requests)).toEqual([line]);
     },
   );
 
-  it('is none where there is one: then any client may write the header', () => {
-    expect(told(proxies, [aRequest('192.0.2.1', '198.51.100.7')])).toEqual([]);
+  it('is an error, too, when the setting holds another address', () => {
+    const line = [{ address: '192.0.2.1' }, expect.stringContaining('TRUSTED_PROXIES')];
+    expect(told(proxies, [aRequest('192.0.2.1', '198.51.100.7')])).toEqual([line]);
+  });
+
+  it('is no error as long as the header does not come', () => {
     expect(told([], [aRequest('192.0.2.1')])).toEqual([]);
   });
 });
