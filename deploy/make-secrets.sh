@@ -25,14 +25,17 @@ for login in owner api worker admin retention; do
   fi
 done
 # For a first look. deploy/certificate.sh puts your own in its place.
-if missing tls-certificate; then
+mkdir -p tls
+if missing tls/certificate.pem; then
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 \
     -subj "/CN=$host" -addext "subjectAltName=DNS:$host" \
-    -keyout tls-key -out tls-certificate 2> openssl.log || { cat openssl.log >&2; exit 1; }
-  rm openssl.log
+    -keyout tls/key.pem -out tls/new.pem 2> tls/log || { cat tls/log >&2; exit 1; }
+  cat tls/key.pem >> tls/new.pem
+  mv tls/new.pem tls/certificate.pem
+  rm tls/key.pem tls/log
 fi
 # Compose mounts the files as they are, and no process of ours runs as root. The folder keeps others out.
-chmod 0444 -- *
+find . -maxdepth 1 -type f -exec chmod 0444 {} +
 chmod 0700 .
 
 cd ..

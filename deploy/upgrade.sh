@@ -26,4 +26,4 @@ else
   deploy/renew.sh
 fi
 current proxy
-docker compose exec -T proxy caddy reload --force --config /etc/caddy/Caddyfile
+docker compose exec -T proxy caddy reload --config /etc/caddy/Caddyfile

@@ -53,8 +53,10 @@ await runProcess(async () => {
   const interceptors = { workflow: [tracedStarts(currentTrace)] };
   const client = new Client({ connection, namespace, interceptors });
   await setupNamespace(client).catch((error: unknown) => {
+    // The error of the SDK says only which call failed.
+    const cause = error instanceof Error && error.cause ? `: ${String(error.cause)}` : '';
     throw new SetupError(
-      `The namespace ${namespace} cannot be prepared (${String(error)}): correct TEMPORAL_NAMESPACE, or make it (worker/setup-namespace.ts); where the worker may not add the search attributes Application and OrderId (both Keyword), add them.`,
+      `The namespace ${namespace} cannot be prepared (${String(error)}${cause}): correct TEMPORAL_NAMESPACE, or make it (worker/setup-namespace.ts); where the worker may not add the search attributes Application and OrderId (both Keyword), add them.`,
     );
   });
 

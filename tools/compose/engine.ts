@@ -105,14 +105,32 @@ export const startEngine = async (cache: string) => {
 };
 export type Engine = Awaited<ReturnType<typeof startEngine>>;
 
+const rules = [
+  ['nat', 'POSTROUTING', '--source', network.subnet, '!', '--out-interface', link.host].concat([
+    '--jump',
+    'MASQUERADE',
+  ]),
+  ['filter', 'FORWARD', '--in-interface', link.host, '--jump', 'ACCEPT'],
+  ['filter', 'FORWARD', '--out-interface', link.host, '--jump', 'ACCEPT'],
+];
+
+/** Removes the network that a killed run has left. @throws Error when its engine still runs */
+const removeNetwork = async () => {
+  const { stdout: pids } = await run('ip', ['netns', 'pids', namespace]);
+  if (pids.trim() !== '')
+    throw new Error(
+      `An engine of another run is here: processes ${pids.trim().split('\n').join()}`,
+    );
+  await run('ip', ['netns', 'del', namespace]);
+  for (const [table = '', ...rule] of rules)
+    await run('iptables', ['--wait', '--table', table, '--delete', ...rule]).catch(() => {});
+};
+
 const openNetwork = async (closing: (() => unknown)[]) => {
   const ip = (...args: string[]) => run('ip', args);
   const iptables = (...args: string[]) => run('iptables', ['--wait', ...args]);
-  await ip('netns', 'add', namespace).catch((error: unknown) => {
-    throw new Error('An engine runs already, or one was killed: ip netns del payments-compose', {
-      cause: error,
-    });
-  });
+  if (existsSync(`/run/netns/${namespace}`)) await removeNetwork();
+  await ip('netns', 'add', namespace);
   closing.push(() => ip('netns', 'del', namespace));
   await ip('link', 'add', link.host, 'type', 'veth', 'peer', link.engine, 'netns', namespace);
   closing.push(() => ip('link', 'del', link.host));
@@ -129,12 +147,6 @@ const openNetwork = async (closing: (() => unknown)[]) => {
   const forwarding = readFileSync(forwardingFile);
   writeFileSync(forwardingFile, '1');
   closing.push(() => writeFileSync(forwardingFile, forwarding));
-  const outwards = ['POSTROUTING', '--source', network.subnet, '!', '--out-interface', link.host];
-  const rules = [
-    ['nat', ...outwards, '--jump', 'MASQUERADE'],
-    ['filter', 'FORWARD', '--in-interface', link.host, '--jump', 'ACCEPT'],
-    ['filter', 'FORWARD', '--out-interface', link.host, '--jump', 'ACCEPT'],
-  ];
   for (const [table = '', ...rule] of rules) {
     await iptables('--table', table, '--insert', ...rule);
     closing.push(() => iptables('--table', table, '--delete', ...rule));
@@ -147,7 +159,9 @@ const startDaemon = async (folder: string, closing: (() => unknown)[]) => {
   const daemon = spawn(
     'nsenter',
     [
-      ...[`--net=/run/netns/${namespace}`, 'dockerd', '--storage-driver', 'overlay2'],
+      // It ends with this process, also when that is killed.
+      ...[`--net=/run/netns/${namespace}`, 'setpriv', '--pdeathsig', 'TERM'],
+      ...['dockerd', '--storage-driver', 'overlay2'],
       ...['--host', `unix://${folder}/docker.sock`, '--pidfile', `${folder}/docker.pid`],
       ...['--data-root', `${folder}/data`, '--exec-root', `${folder}/exec`],
       ...['--cgroup-parent', cgroup],
