@@ -152,8 +152,8 @@ const parsedBy = <Schema extends z.ZodType>(
   // Only where it is wrong: a message could quote the secret.
   const wrong = new Set(
     parsed.error.issues.map(({ code, path }) => {
-      if (code === 'unrecognized_keys') return 'a field that is not known';
-      return path.join('.') || 'the whole';
+      if (code === 'unrecognized_keys') return 'there is a field that it does not know';
+      return path.length > 0 ? `${path.join('.')} is missing or wrong` : 'they are no JSON object';
     }),
   );
   throw new AccountProblem(`The credentials do not fit the driver: ${[...wrong].join(', ')}`);

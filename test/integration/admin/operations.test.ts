@@ -203,10 +203,10 @@ describe('gateways', () => {
 describe('credentials that do not fit the driver', () => {
   const hidden = 'sk_test_hidden';
   it.each([
-    ['zarinpal', 'live', { merchantId: hidden }, 'fit the driver: merchantId.'],
-    ['zarinpal', 'live', {}, 'fit the driver: merchantId.'],
-    ['stripe', 'live', { secretKey: hidden, webhookSecrets: [hidden] }, ': webhookSecrets.0.'],
-    ['stripe', 'live', { secretKey: hidden, [hidden]: 1 }, ': a field that is not known.'],
+    ['zarinpal', 'live', { merchantId: hidden }, 'fit the driver: merchantId is missing or wrong.'],
+    ['zarinpal', 'live', {}, 'fit the driver: merchantId is missing or wrong.'],
+    ['stripe', 'live', { secretKey: hidden, webhookSecrets: [hidden] }, ': webhookSecrets.0 is missing or wrong.'],
+    ['stripe', 'live', { secretKey: hidden, [hidden]: 1 }, ': there is a field that it does not know.'],
     ['stripe', 'live', { secretKey: hidden }, 'The key is not one of a live account.'],
     ['zibal', 'sandbox', { merchant: hidden }, 'The merchant is not one of a sandbox account.'],
     ['payping', 'live', { testToken: hidden }, 'The token is not named as one of a live account.'],
