@@ -22,7 +22,7 @@ export interface ChildOptions {
  * on making them among the old ones. Each then keeps a whole request from being collected young: a read
  * cost half as much again for as long as the process lived.
  */
-export const heapFlags = [
+const heapFlags = [
   '--max-semi-space-size=8',
   '--max-old-space-size=384',
   '--no-allocation-site-pretenuring',

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { killContainersInTurn } from '../../chaos/compose.ts';
 import { whyNoEngine } from '../../tools/compose/engine.ts';
 import { createShape, type Shape } from '../../tools/compose/shape.ts';
 import { readProjectFile } from '../support/files.ts';
@@ -263,6 +264,17 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     // reconcile's exit code is 1 where anything differs.
     await shape.sh(`deploy/restore.sh ${file}`);
     expect(await pay(id)).toBe('paid');
+  });
+
+  it('loses and doubles no payment while every container is killed in turn', async () => {
+    const { payments, kills, violations } = await killContainersInTurn(shape, {
+      token,
+      rate: 1,
+      services: ['api', 'worker-payments', 'worker-webhooks', 'proxy', 'temporal', 'postgres'],
+    });
+    console.log(`${payments} payments, ${kills} kills, ${violations.length} violations`);
+    expect(violations).toEqual([]);
+    expect(kills).toBe(9);
   });
 
   it('is seen by Prometheus, every process of it', async () => {

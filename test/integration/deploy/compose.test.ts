@@ -108,7 +108,9 @@ describe('deploy/make-secrets.sh', () => {
     const contents = () =>
       execFileSync('sh', ['-c', 'cat .env secrets/*-* secrets/tls/*'], { cwd: folder });
     const before = contents();
-    execFileSync('deploy/make-secrets.sh', ['https://other.example.com'], { cwd: folder });
+    execFileSync('sh', ['-c', 'deploy/make-secrets.sh https://other.example.com'], {
+      cwd: folder,
+    });
     expect(contents()).toEqual(before);
   });
 });
