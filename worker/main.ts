@@ -54,7 +54,8 @@ await runProcess(async () => {
   const client = new Client({ connection, namespace, interceptors });
   await setupNamespace(client).catch((error: unknown) => {
     // The error of the SDK says only which call failed.
-    const cause = error instanceof Error && error.cause ? `: ${String(error.cause)}` : '';
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
     throw new SetupError(
       `The namespace ${namespace} cannot be prepared (${String(error)}${cause}): correct TEMPORAL_NAMESPACE, or make it (worker/setup-namespace.ts); where the worker may not add the search attributes Application and OrderId (both Keyword), add them.`,
     );

@@ -17,7 +17,7 @@ import { readProjectFile } from '../../support/files.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const { services, secrets } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const all = Object.entries(services);
-const ours = all.filter(([, { build }]) => build !== undefined);
+const ours = all.filter(([, { image }]) => image?.startsWith('payments:'));
 
 /** Reads the settings of a service as its process does. */
 const reads: Record<string, (env: Record<string, string>) => unknown> = {
