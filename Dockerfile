@@ -3,17 +3,19 @@ ARG NODE_VERSION=24.21.0
 FROM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+# Optional are the programs of the embedded stack, and the bundler's compiler, which the next step needs.
+RUN npm ci --omit=dev --omit=optional \
+    && npm install --no-save --omit=dev --omit=optional \
+      "@swc/core-linux-$(node -p process.arch)-gnu@$(node -p 'require("@swc/core/package.json").version')"
 COPY contract contract
 COPY temporal temporal
 COPY workflows workflows
 COPY worker worker
-# The workflows as workers load them, so that the bundler's compiler stays behind.
-RUN node worker/bundle.ts workflows.js
-# Optional are the embedded stack and the compiler. Temporal's SDK brings native files of five platforms and
-# their source. Node runs no TypeScript of packages, and nothing reads their types and source maps.
-RUN npm prune --omit=dev --omit=optional \
-    && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
+# The workflows as workers load them, so that the compiler stays behind.
+RUN node worker/bundle.ts workflows.js && rm -r node_modules/@swc/core-linux-*
+# Temporal's SDK brings native files of five platforms and their source. Node runs no TypeScript of packages,
+# and nothing reads their types and source maps.
+RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
       -not -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} + \
     && rm -r node_modules/@temporalio/core-bridge/sdk-core node_modules/@types \
     && find node_modules -type f -regex '.*\.\(map\|[cm]?ts\)' -delete

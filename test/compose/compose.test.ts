@@ -12,13 +12,13 @@ import { until } from '../support/until.ts';
 const reason = whyNoEngine();
 if (reason) console.log(`The Compose shape is not tested here: ${reason}`);
 
-/** The nth shell block below a heading of the guide, as it stands there. */
-const blockOf = (heading: string, nth = 0): string => {
-  const guide = readProjectFile('docs/operating/deploying.md');
-  const [, section = ''] = guide.split(new RegExp(`^#+ ${heading}$`, 'm'));
+/** The commands of the nth shell block below a heading of the guide, as they stand there. */
+const guide = (heading: string, nth = 0): string[] => {
+  const page = readProjectFile('docs/operating/deploying.md');
+  const [, section = ''] = page.split(new RegExp(`^#+ ${heading}$`, 'm'));
   const block = [...section.matchAll(/```sh\n([\s\S]*?)```/g)][nth]?.[1];
-  if (block === undefined) throw new Error(`No block ${nth} below ${heading}`);
-  return block;
+  if (block === undefined) throw new Error(`The guide has no block ${nth} below ${heading}`);
+  return block.trim().split('\n');
 };
 
 describe.skipIf(reason !== undefined)('the Compose shape', () => {
@@ -46,6 +46,10 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       },
       body: JSON.stringify({ order_id: 'order-1', amount: 1000, currency: 'EUR' }),
     });
+
+  const run = async (commands: string[]) => {
+    for (const command of commands) await shape.sh(command);
+  };
 
   /** Pays as a browser does. @returns how the payment ended, by the address of the shop */
   const pay = async (id: string): Promise<string | null> => {
@@ -99,7 +103,9 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
   };
   const expectNoFailure = async (act: () => Promise<unknown>) => {
     const answers = await creating(act);
-    expect(answers.filter((answer) => answer !== '201')).toEqual([]);
+    const failed = answers.filter((answer) => answer !== '201');
+    const logs = failed.length > 0 ? await compose('logs --tail 30 proxy api') : '';
+    expect(failed, logs).toEqual([]);
     return answers.length;
   };
 
@@ -109,8 +115,9 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     );
 
   it('builds an image of at most 300 MB with the native files of one platform', async () => {
-    await shape.sh('deploy/make-secrets.sh http://localhost:8000');
-    await compose('build --quiet');
+    const [secrets = '', build = ''] = guide('A first purchase');
+    await shape.sh(secrets);
+    await shape.sh(build);
     const size = await shape.sh("docker image inspect --format '{{.Size}}' payments:1.0.0");
     expect(Number(size)).toBeLessThan(300_000_000);
     const native = 'docker run --rm --entrypoint find payments:1.0.0 /app -name "*.node"';
@@ -136,13 +143,13 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
   });
 
   it('shows a first purchase before any provider is configured', async () => {
-    const said = await shape.sh('deploy/first-purchase.sh');
+    const said = await shape.sh(guide('A first purchase').at(-1) ?? '');
     expect(said).toMatch(/thanks\?payment_id=PAY_\w+&order_id=order-1001&status=paid/);
     expect(said).toMatch(/^payment\.paid PAY_\w+ for order order-1001$/m);
   });
 
   it('takes a payment over TLS from the order to the webhook, with two processes of each kind', async () => {
-    await compose('up --detach --wait');
+    await run(guide('Install'));
     expect(await shape.sh('docker compose ps --quiet api | wc -l')).toBe('2');
     const admin = (line: string) => compose(`run --rm -T admin ${line} --as tests`);
     const created = await admin(
@@ -207,14 +214,14 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     const before = readFileSync(file, 'utf8');
     const count = await expectNoFailure(async () => {
       writeFileSync(file, before.replace('image: payments:1.0.0', 'image: payments:1.0.1'));
-      await shape.sh('deploy/upgrade.sh');
+      await run(guide('Update'));
     });
     expect(count).toBeGreaterThan(100);
     for (const service of ['api', 'worker-payments', 'worker-webhooks'])
       expect(await imagesOf(service)).toBe('payments:1.0.1');
     await expectNoFailure(async () => {
       writeFileSync(file, before);
-      await shape.sh('deploy/upgrade.sh --back');
+      await run(guide('Roll back'));
     });
     expect(await imagesOf('api')).toBe('payments:1.0.0');
     await expectOnePurchase();
@@ -227,7 +234,15 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     expect(await compose('ps --all --quiet api')).toBe(old);
   });
 
-  it('applies an edited setting of Temporal at the next up', async () => {
+  it('applies a setting of .env, an edited Caddyfile and an edited setting of Temporal', async () => {
+    await shape.sh('echo API_PROCESSES=3 >> .env');
+    await run(guide('Change a setting'));
+    expect(await shape.sh('docker compose ps --quiet api | wc -l')).toBe('3');
+    await shape.sh('sed -i /API_PROCESSES/d .env');
+    await shape.sh("sed -i 's/308/307/' deploy/proxy/Caddyfile");
+    await run(guide('The proxy'));
+    const redirected = "curl -s -o /dev/null -w '%{http_code}' http://localhost/";
+    expect(await shape.sh(redirected)).toBe('307');
     const file = join(shape.folder, 'docker-compose.yml');
     const before = readFileSync(file, 'utf8');
     const now = () => compose('exec -T temporal cat /tmp/dynamic-config.yaml');
@@ -238,17 +253,36 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await compose('up --detach --wait');
   });
 
+  it('configures an account, an application and a token as the guide does', async () => {
+    const [, application = '', token = ''] = guide('Install', 1);
+    const [account = ''] = guide('Install', 2);
+    writeFileSync(
+      join(shape.folder, 'credentials.json'),
+      JSON.stringify({ merchantId: '00000000-0000-0000-0000-000000000000' }),
+    );
+    expect(await shape.sh(account)).toContain('Added: zarinpal');
+    // The first purchase has made an application of that name.
+    const renamed = (command: string) =>
+      command.replace('create shop', 'create store').replace('issue shop', 'issue store');
+    expect(await shape.sh(renamed(application))).toContain('whsec_');
+    expect(await shape.sh(renamed(token))).toContain('svc_live_');
+  });
+
   it('rotates SECRETS_KEY and replaces the certificate without a failed request', async () => {
     const keys = () => readFileSync(join(shape.folder, 'secrets/secrets-key'), 'utf8').trim();
     const old = keys();
     await shape.sh(
-      'openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=another -keyout /tmp/key.pem -out /tmp/cert.pem 2> /dev/null',
+      'openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=another -keyout privkey.pem -out fullchain.pem 2> openssl.log',
     );
+    const [rotate = '', retire = ''] = guide('Another SECRETS_KEY');
     await expectNoFailure(async () => {
-      expect(await shape.sh('deploy/rotate-secrets-key.sh')).toContain('Sealed anew: ');
-      await shape.sh('deploy/certificate.sh /tmp/cert.pem /tmp/key.pem');
+      // One webhook secret of each of three applications, and the account at Zarinpal.
+      expect(await shape.sh(rotate)).toContain('Sealed anew: 4');
+      expect(keys().split(',')[1]).toBe(old);
+      expect(await shape.sh(retire)).toContain('Sealed anew: 0');
+      await run(guide('Certificate'));
     });
-    expect(keys()).toMatch(new RegExp(`^[^,]+,${old.replaceAll('+', '\\+')}$`));
+    expect(keys()).not.toContain(old);
     const shown = "curl -skv https://localhost/ 2>&1 | grep 'subject:'";
     expect(await shape.sh(shown)).toContain('CN=another');
     await expectOnePurchase();
@@ -257,12 +291,15 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
   it('restores a backup into an empty volume', async () => {
     const { body } = await create();
     const { payment_id: id } = JSON.parse(body) as { payment_id: string };
-    const file = await shape.sh('deploy/backup.sh');
+    const [backup = ''] = guide('Backup');
+    const file = await shape.sh(backup);
     expect(await failing(`deploy/restore.sh ${file}`)).toContain('There is data');
-    await compose('down');
-    await shape.sh('docker volume rm payments-trial_postgres');
-    // reconcile's exit code is 1 where anything differs.
-    await shape.sh(`deploy/restore.sh ${file}`);
+    // Its last step compares payments with workflows, and fails where they differ.
+    await run(
+      guide('Restore').map((command) =>
+        command.replace('payments_postgres', 'payments-trial_postgres').replace(/backups\S+/, file),
+      ),
+    );
     expect(await pay(id)).toBe('paid');
   });
 
@@ -278,9 +315,8 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
   });
 
   it('is seen by Prometheus, every process of it', async () => {
-    await shape.sh(
-      'docker compose --file docker-compose.yml --file deploy/trial.yml --file tools/compose/override.yml --file deploy/monitoring.yml up --detach --no-deps prometheus',
-    );
+    const monitored = { COMPOSE_FILE: `${shape.composeFile}:deploy/monitoring.yml` };
+    await shape.sh('docker compose up --detach --no-deps prometheus', monitored);
     const targets = () =>
       shape
         .sh("curl -s http://localhost:9090/api/v1/query -d 'query=up'")
@@ -295,12 +331,14 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     expect(new Set(jobs)).toEqual(new Set(['payments-api', 'payments-worker', 'temporal']));
     const rules = await shape.sh('curl -s http://localhost:9090/api/v1/rules');
     expect(rules).toContain('PaymentsApiDown');
+    await shape.sh('docker compose rm --stop --force --volumes prometheus', monitored);
+    await shape.sh('docker volume rm payments-trial_prometheus');
   });
 
-  it('leaves nothing behind', async () => {
-    await compose('down --volumes');
+  it('deletes what is old, and leaves nothing behind when it is removed', async () => {
+    await run(guide('Every day'));
+    const [remove = ''] = guide('A first purchase', 1);
+    await shape.sh(remove);
     expect(await shape.sh('docker ps --all --quiet && docker volume ls --quiet')).toBe('');
   });
-
-  void blockOf;
 });

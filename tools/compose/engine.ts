@@ -71,6 +71,7 @@ export const startEngine = async (cache: string) => {
     symlinkSync(await findGoProgram('docker-compose', cache), join(plugins, 'docker-compose'));
     const env = {
       ...readStackConfig().inherited,
+      COMPOSE_BAKE: 'false',
       DOCKER_CONFIG: folder,
       DOCKER_HOST: `unix://${folder}/docker.sock`,
     };
@@ -122,6 +123,7 @@ const removeNetwork = async () => {
       `An engine of another run is here: processes ${pids.trim().split('\n').join()}`,
     );
   await run('ip', ['netns', 'del', namespace]);
+  await run('ip', ['link', 'del', link.host]).catch(() => {});
   for (const [table = '', ...rule] of rules)
     await run('iptables', ['--wait', '--table', table, '--delete', ...rule]).catch(() => {});
 };

@@ -57,16 +57,17 @@ export const createShape = async () => {
     await stop();
     throw error;
   }
+  const composeFile = 'docker-compose.yml:deploy/trial.yml:tools/compose/override.yml';
   const env = {
     ...engine.env,
-    COMPOSE_FILE: 'docker-compose.yml:deploy/trial.yml:tools/compose/override.yml',
+    COMPOSE_FILE: composeFile,
     RECEIVER: receiver.url,
     // The file's own is what the guide writes into .env: a trial has no public address.
     PUBLIC_BASE_URL: 'http://localhost:8000',
   };
   /** Runs where the ports of 127.0.0.1 are. @returns its output. @throws Error with its output */
   const sh = async (script: string, variables: Record<string, string> = {}): Promise<string> => {
-    const args = ['--net=/run/netns/payments-compose', 'bash', '-euc', script];
+    const args = ['--net=/run/netns/payments-compose', 'sh', '-euc', script];
     const { stdout } = await run('nsenter', args, {
       cwd: folder,
       env: { ...env, ...variables },
@@ -76,6 +77,7 @@ export const createShape = async () => {
   };
   return {
     folder,
+    composeFile,
     sh,
     receiver,
     clientAddresses: engine.clientAddresses,
