@@ -79,7 +79,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     expect([event, isSigned]).toEqual(['payment.paid', true]);
   };
 
-  /** Creates 20 payments a second, each second one without an idempotency key. @returns what was answered */
+  /** Creates 10 payments a second, each second one without an idempotency key. @returns what was answered */
   const creating = async (act: () => Promise<unknown>) => {
     const answers: Promise<string>[] = [];
     let isOver = false;
@@ -87,7 +87,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       isOver = true;
     });
     // At least one second, so that an act that is quick sees creates, too.
-    for (let count = 0; !isOver || count < 20; count += 1) {
+    for (let count = 0; !isOver || count < 10; count += 1) {
       const headers: Record<string, string> =
         count % 2 === 0 ? { 'idempotency-key': randomUUID() } : {};
       answers.push(
@@ -96,7 +96,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
           (error: unknown) => String(error),
         ),
       );
-      await sleep(50);
+      await sleep(100);
     }
     await acting;
     return Promise.all(answers);
@@ -104,7 +104,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
   const expectNoFailure = async (act: () => Promise<unknown>) => {
     const answers = await creating(act);
     const failed = answers.filter((answer) => answer !== '201');
-    const logs = failed.length > 0 ? await compose('logs --tail 30 proxy api') : '';
+    const logs = failed.length > 0 ? await compose('logs --tail 30 proxy') : '';
     expect(failed, logs).toEqual([]);
     return answers.length;
   };
@@ -216,7 +216,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       writeFileSync(file, before.replace('image: payments:1.0.0', 'image: payments:1.0.1'));
       await run(guide('Update'));
     });
-    expect(count).toBeGreaterThan(100);
+    expect(count).toBeGreaterThan(50);
     for (const service of ['api', 'worker-payments', 'worker-webhooks'])
       expect(await imagesOf(service)).toBe('payments:1.0.1');
     await expectNoFailure(async () => {

@@ -71,7 +71,6 @@ export const startEngine = async (cache: string) => {
     symlinkSync(await findGoProgram('docker-compose', cache), join(plugins, 'docker-compose'));
     const env = {
       ...readStackConfig().inherited,
-      COMPOSE_BAKE: 'false',
       DOCKER_CONFIG: folder,
       DOCKER_HOST: `unix://${folder}/docker.sock`,
     };
