@@ -8,7 +8,7 @@ export default defineConfig({
     root: resolve(import.meta.dirname, '../..'),
     name: 'compose',
     include: ['test/compose/**/*.test.ts'],
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     // With base images and programs to be made first.
     hookTimeout: 20 * 60_000,
     // Each test begins where the one before left the installation.
