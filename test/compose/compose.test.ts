@@ -254,7 +254,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
   });
 
   it('configures an account, an application and a token as the guide does', async () => {
-    const [, application = '', token = ''] = guide('Install', 1);
+    const [, application = '', issue = ''] = guide('Install', 1);
     const [account = ''] = guide('Install', 2);
     writeFileSync(
       join(shape.folder, 'credentials.json'),
@@ -265,7 +265,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     const renamed = (command: string) =>
       command.replace('create shop', 'create store').replace('issue shop', 'issue store');
     expect(await shape.sh(renamed(application))).toContain('whsec_');
-    expect(await shape.sh(renamed(token))).toContain('svc_live_');
+    expect(await shape.sh(renamed(issue))).toContain('svc_live_');
   });
 
   it('rotates SECRETS_KEY and replaces the certificate without a failed request', async () => {

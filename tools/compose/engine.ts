@@ -176,7 +176,7 @@ const startDaemon = async (folder: string, closing: (() => unknown)[]) => {
     // It stops its containers first, and unmounts what they had.
     daemon.kill('SIGTERM');
     await exited;
-    const left = `for folder in $(find /sys/fs/cgroup -depth -type d -path '*/${cgroup}*'); do rmdir "$folder"; done`;
+    const left = `for folder in $(find /sys/fs/cgroup -depth -type d -path '*/${cgroup}*'); do rmdir "$folder" || true; done`;
     await run('sh', ['-c', left]);
   });
 };
