@@ -1,31 +1,35 @@
-# syntax=docker/dockerfile:1
 ARG NODE_VERSION=24.21.0
 
-# The workflows as workers load them: the bundler and its compiler stay behind.
-FROM node:${NODE_VERSION}-bookworm-slim AS bundle
+FROM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+# Optional are the programs of the embedded stack, and the bundler's compiler, which the next step needs.
+RUN npm ci --omit=dev --omit=optional \
+    && npm install --no-save --omit=dev --omit=optional \
+      "@swc/core-linux-$(node -p process.arch)-gnu@$(node -p 'require("@swc/core/package.json").version')"
 COPY contract contract
 COPY temporal temporal
 COPY workflows workflows
 COPY worker worker
-RUN node worker/bundle.ts workflows.js
+# The workflows as workers load them, so that the compiler stays behind.
+RUN node worker/bundle.ts workflows.js && rm -r node_modules/@swc/core-linux-*
+# Temporal's SDK brings native files of five platforms and their source. Node runs no TypeScript of packages,
+# and nothing reads their types and source maps.
+RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
+      -not -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} + \
+    && rm -r node_modules/@temporalio/core-bridge/sdk-core node_modules/@types \
+    && find node_modules -type f -regex '.*\.\(map\|[cm]?ts\)' -delete
 
-# Without the programs of the embedded stack and without the bundler's compiler.
-FROM node:${NODE_VERSION}-bookworm-slim AS packages
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional
-
-FROM node:${NODE_VERSION}-bookworm-slim
+# Debian alone is what Node's image stands on, without npm, yarn and Node's headers.
+FROM debian:bookworm-slim
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
 ENV NODE_ENV=production \
     NODE_COMPILE_CACHE=/tmp/compile-cache \
     MALLOC_ARENA_MAX=2 \
     WORKFLOW_BUNDLE=/app/workflows.js
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
-COPY --from=bundle /app/workflows.js workflows.js
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/workflows.js workflows.js
 COPY package.json config.ts environment.ts process.ts ./
 COPY contract contract
 COPY postgres postgres
@@ -38,8 +42,9 @@ COPY workflows workflows
 COPY api api
 COPY worker worker
 COPY admin admin
-# A checkout under umask 077 is its owner's alone, and here that is root.
+# In a checkout made under umask 077 only the owner can read the files, and here that is root.
 RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
-USER node
-# Each service of docker-compose.yml says which entry it runs.
+# The user node of Node's image.
+USER 1000:1000
+# Each service of docker-compose.yml names its entry.
 CMD ["node", "admin/main.ts", "--help"]

@@ -155,8 +155,10 @@ const parseCredentials = <Schema extends z.ZodType>(
   // Field names only: zod's messages could quote the secret.
   const fields = new Set(
     parsed.error.issues.map(({ code, path }) => {
-      if (code === 'unrecognized_keys') return 'an unknown field';
-      return path.join('.') || 'the whole value';
+      if (code === 'unrecognized_keys') return 'there is an unknown field';
+      return path.length > 0
+        ? `${path.join('.')} is missing or wrong`
+        : 'they are not a JSON object';
     }),
   );
   throw new AccountProblem(`The credentials do not fit the driver: ${[...fields].join(', ')}`);

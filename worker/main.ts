@@ -52,8 +52,11 @@ await runProcess(async () => {
     await addSearchAttributes(client);
     await sweeper.start();
   } catch (error) {
+    // The SDK's error names only the call that failed.
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
     throw new SetupError(
-      `Could not set up the namespace ${namespace} (${String(error)}): correct TEMPORAL_NAMESPACE, or create the namespace (worker/setup-namespace.ts). If the worker may not add search attributes, add Application and OrderId, both of type Keyword.`,
+      `Could not set up the namespace ${namespace} (${String(error)}${cause}): correct TEMPORAL_NAMESPACE, or create the namespace (worker/setup-namespace.ts). If the worker may not add search attributes, add Application and OrderId, both of type Keyword.`,
     );
   }
 

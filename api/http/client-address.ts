@@ -19,20 +19,22 @@ export interface Deps {
  * X-Forwarded-For that is not a trusted proxy. A client can forge every entry before that one.
  */
 export const createClientAddress = ({ trustedProxies, logger }: Deps) => {
-  let shouldWarn = trustedProxies.length === 0;
+  let isReported = false;
   const trusted = new BlockList();
   for (const { address, prefix } of trustedProxies)
     trusted.addSubnet(address, prefix, familyOf(address));
   const isTrusted = (address: string) => trusted.check(address, familyOf(address));
 
   return (req: Pick<IncomingMessage, 'headers' | 'socket'>): string => {
-    if (shouldWarn && req.headers['x-forwarded-for'] !== undefined) {
-      shouldWarn = false;
+    let client = normalize(req.socket.remoteAddress ?? '') ?? '';
+    const isForwarded = req.headers['x-forwarded-for'] !== undefined;
+    if (isForwarded && !isReported && client !== '' && !isTrusted(client)) {
+      isReported = true;
       logger.error(
-        'Received X-Forwarded-For, but TRUSTED_PROXIES is empty: all clients behind the proxy count as one address and share its limits; set TRUSTED_PROXIES',
+        { address: client },
+        'Received X-Forwarded-For from an address that is not in TRUSTED_PROXIES: if it is your proxy, all clients behind it count as one address and share its limits; add it to TRUSTED_PROXIES',
       );
     }
-    let client = normalize(req.socket.remoteAddress ?? '') ?? '';
     const forwarded = [req.headers['x-forwarded-for'] ?? []].flat().join().split(',');
     while (client !== '' && isTrusted(client)) {
       const previous = normalize(forwarded.pop()?.trim() ?? '');

@@ -2,17 +2,20 @@ import type { Reporter } from 'vitest/node';
 
 /**
  * Prints `N passed, N failed` as the last line of the output. A file that does not load, an error
- * outside of the tests and a run that breaks count as failures. A run without any test fails.
+ * outside of the tests and a run that breaks count as failures. A run without any test fails, unless
+ * it has a `label`: then the machine may lack what the tests need.
  */
-export const closingLine = (): Reporter => {
+export const closingLine = ({ label }: { label?: string } = {}): Reporter => {
   const count = { passed: 0, failed: 0, skipped: 0 };
   return {
     onInit() {
       process.once('exit', (code) => {
-        if (count.passed + count.failed === 0) process.exitCode = code || 1;
+        const isSkipped = label !== undefined && count.skipped > 0;
+        if (count.passed + count.failed === 0 && !isSkipped) process.exitCode = code || 1;
         if (count.failed === 0 && process.exitCode) count.failed = 1;
         const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
-        process.stdout.write(`${count.passed} passed, ${count.failed} failed${skipped}\n`);
+        const line = `${count.passed} passed, ${count.failed} failed${skipped}`;
+        process.stdout.write(`${label === undefined ? '' : `${label}: `}${line}\n`);
       });
     },
     onTestRunEnd(modules, unhandledErrors) {

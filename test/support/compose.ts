@@ -4,7 +4,6 @@ import { readProjectFile } from './files.ts';
 /** What the tests look at, after YAML's merges. */
 export interface ComposeService {
   image?: string;
-  build?: string;
   command?: string[];
   entrypoint?: string[];
   environment?: Record<string, string>;

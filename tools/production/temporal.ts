@@ -36,7 +36,7 @@ export const anyServerPorts: ServerPorts = {
   workerMembership: 0,
 };
 
-const { configs } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+const { services: composeServices } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const host = '127.0.0.1';
 const toolTimeoutMs = 60_000;
 
@@ -65,7 +65,7 @@ export const startTemporalServer = async (options: ServerOptions): Promise<Runni
   const lines: string[] = [];
   const settings = join(folder, 'temporal-server.yaml');
   const dynamicConfig = join(folder, 'dynamic-config.yaml');
-  writeFileSync(dynamicConfig, configs['temporal-dynamic-config']?.content ?? '');
+  writeFileSync(dynamicConfig, composeServices['temporal']?.environment?.['DYNAMIC_CONFIG'] ?? '');
   // JSON is YAML.
   writeFileSync(settings, JSON.stringify(createSettings(options, dynamicConfig), undefined, 2));
   const server = await start({

@@ -174,7 +174,7 @@ describe('the admin command line', () => {
     expect(broken).toMatchObject({ code: 1, notes: 'The credentials are not a JSON object.' });
     expect(await run(other, { secret: '{"merchantId":"very-secret"}' })).toMatchObject({
       code: 1,
-      notes: 'The credentials do not fit the driver: merchantId.',
+      notes: 'The credentials do not fit the driver: merchantId is missing or wrong.',
     });
   });
 

@@ -72,22 +72,27 @@ describe('a proxy that is missing in TRUSTED_PROXIES', () => {
     const lines: unknown[] = [];
     const clientAddress = createClientAddress({
       trustedProxies,
-      logger: { error: (line: unknown) => void lines.push(line) },
+      logger: { error: (...line: unknown[]) => void lines.push(line) },
     });
     for (const request of requests) clientAddress(request);
     return lines;
   };
 
   it.each(['10.0.0.1', '127.0.0.1', '::1'])(
-    'is logged as one error that names the setting: %s',
+    'is logged as one error with its address and the setting: %s',
     (peer) => {
       const requests = [aRequest(peer), ...Array(3).fill(aRequest(peer, '198.51.100.7'))];
-      expect(linesAfter([], requests)).toEqual([expect.stringContaining('TRUSTED_PROXIES')]);
+      const line = [{ address: peer }, expect.stringContaining('TRUSTED_PROXIES')];
+      expect(linesAfter([], requests)).toEqual([line]);
     },
   );
 
-  it('is not reported when proxies are set, because any client may send the header', () => {
-    expect(linesAfter(proxies, [aRequest('192.0.2.1', '198.51.100.7')])).toEqual([]);
+  it('is logged as an error when the setting holds another address', () => {
+    const line = [{ address: '192.0.2.1' }, expect.stringContaining('TRUSTED_PROXIES')];
+    expect(linesAfter(proxies, [aRequest('192.0.2.1', '198.51.100.7')])).toEqual([line]);
+  });
+
+  it('is not reported as long as no request has the header', () => {
     expect(linesAfter([], [aRequest('192.0.2.1')])).toEqual([]);
   });
 });

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Copies the whole Postgres server, payments and Temporal to the same moment, while everything runs.
+#   deploy/backup.sh                 into backups/payments-….tar.gz, whose name it prints
+set -eu
+cd "$(dirname "$0")/.."
+umask 077
+mkdir -p backups
+file="backups/payments-$(date -u +%Y-%m-%dT%H%M%SZ).tar.gz"
+docker compose exec -T postgres pg_basebackup --pgdata=- --format=tar --gzip --wal-method=fetch \
+  --checkpoint=fast > "$file.partial"
+mv "$file.partial" "$file"
+echo "$file"

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Brings the checked-out version into force. A step that fails stops it, and the running processes go on.
+#   deploy/upgrade.sh
+#   deploy/upgrade.sh --back        to an older version: its migrations would refuse the newer schema
+set -eu
+cd "$(dirname "$0")/.."
+once() { docker compose run --rm --no-deps -T "$@"; }
+# Recreates only what the version changes.
+current() { docker compose up -d --wait --no-deps "$@"; }
+
+chmod -R a+rX deploy
+docker compose build
+# Payments that began on the version that runs must go on with this one's workflows. It changes nothing.
+once worker-payments node worker/replay-open.ts
+
+if [ "${1:-}" = --back ]; then
+  deploy/renew.sh api worker-payments worker-webhooks
+else
+  current postgres
+  once logins
+  once temporal-schema
+  current temporal temporal-ui
+  once namespace
+  once migrations
+  once roles
+  deploy/renew.sh
+fi
+current proxy
+docker compose exec -T proxy caddy reload --config /etc/caddy/Caddyfile

@@ -1,0 +1,344 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { killContainersInTurn } from '../../chaos/compose.ts';
+import { whyNoEngine } from '../../tools/compose/engine.ts';
+import { createShape, type Shape } from '../../tools/compose/shape.ts';
+import { readProjectFile } from '../support/files.ts';
+import { until } from '../support/until.ts';
+
+const reason = whyNoEngine();
+if (reason) console.log(`The Compose shape is not tested here: ${reason}`);
+
+/** The commands of the nth shell block below a heading of the guide, as they stand there. */
+const guide = (heading: string, nth = 0): string[] => {
+  const page = readProjectFile('docs/operating/deploying.md');
+  const [, section = ''] = page.split(new RegExp(`^#+ ${heading}$`, 'm'));
+  const block = [...section.matchAll(/```sh\n([\s\S]*?)```/g)][nth]?.[1];
+  if (block === undefined) throw new Error(`The guide has no block ${nth} below ${heading}`);
+  return block.trim().split('\n');
+};
+
+describe.skipIf(reason !== undefined)('the Compose shape', () => {
+  let shape: Shape;
+  let token = '';
+  beforeAll(async () => {
+    shape = await createShape();
+  });
+  afterAll(() => shape?.stop());
+
+  const compose = (line: string) => shape.sh(`docker compose ${line}`);
+  const failing = async (script: string, variables = {}): Promise<string> =>
+    shape.sh(script, variables).then(
+      (said) => Promise.reject(new Error(`It did not fail: ${said}`)),
+      (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
+    );
+
+  const create = (headers: Record<string, string> = {}) =>
+    shape.call('/api/v1/payments', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify({ order_id: 'order-1', amount: 1000, currency: 'EUR' }),
+    });
+
+  const run = async (commands: string[]) => {
+    for (const command of commands) await shape.sh(command);
+  };
+
+  /** Pays as a browser does. @returns how the payment ended, by the address of the shop */
+  const pay = async (id: string): Promise<string | null> => {
+    const page = (path: string, body?: string) =>
+      shape.call(path, {
+        ...(body !== undefined && { method: 'POST', body }),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        from: anyClient(),
+      });
+    await page(`/api/v1/payments/${id}/checkout`);
+    const { location } = await page(`/api/v1/sandbox/${id}`, 'action=pay');
+    const back = await page(new URL(location).pathname + new URL(location).search);
+    return new URL(back.location).searchParams.get('status');
+  };
+  let clients = 0;
+  const anyClient = () =>
+    shape.clientAddresses[(clients += 1) % shape.clientAddresses.length] ?? '';
+
+  const expectOnePurchase = async () => {
+    const { status, body } = await create();
+    expect(status).toBe(201);
+    const { payment_id: id } = JSON.parse(body) as { payment_id: string };
+    expect(await pay(id)).toBe('paid');
+    const { event, isSigned } = await until('the webhook arrives', () =>
+      shape.receiver.arrivals.find(({ paymentId }) => paymentId === id),
+    );
+    expect([event, isSigned]).toEqual(['payment.paid', true]);
+  };
+
+  /** Creates 10 payments a second, each second one without an idempotency key. @returns what was answered */
+  const creating = async (act: () => Promise<unknown>) => {
+    const answers: Promise<string>[] = [];
+    let isOver = false;
+    const acting = act().finally(() => {
+      isOver = true;
+    });
+    // At least one second, so that an act that is quick sees creates, too.
+    for (let count = 0; !isOver || count < 10; count += 1) {
+      const headers: Record<string, string> =
+        count % 2 === 0 ? { 'idempotency-key': randomUUID() } : {};
+      answers.push(
+        create(headers).then(
+          ({ status, body }) => (status === 201 ? '201' : `${status} ${body}`),
+          (error: unknown) => String(error),
+        ),
+      );
+      await sleep(100);
+    }
+    await acting;
+    return Promise.all(answers);
+  };
+  const expectNoFailure = async (act: () => Promise<unknown>) => {
+    const answers = await creating(act);
+    const failed = answers.filter((answer) => answer !== '201');
+    const logs = failed.length > 0 ? await compose('logs --tail 30 proxy') : '';
+    expect(failed, logs).toEqual([]);
+    return answers.length;
+  };
+
+  const imagesOf = (service: string) =>
+    shape.sh(
+      `docker inspect --format '{{.Config.Image}}' $(docker compose ps --quiet ${service}) | sort -u`,
+    );
+
+  it('builds an image of at most 300 MB with the native files of one platform', async () => {
+    const [secrets = '', build = ''] = guide('A first purchase');
+    await shape.sh(secrets);
+    await shape.sh(build);
+    const size = await shape.sh("docker image inspect --format '{{.Size}}' payments:1.0.0");
+    expect(Number(size)).toBeLessThan(300_000_000);
+    const native = 'docker run --rm --entrypoint find payments:1.0.0 /app -name "*.node"';
+    expect((await shape.sh(native)).split('\n')).toHaveLength(1);
+  });
+
+  it('begins a first start again that was cut off', async () => {
+    await compose('up --detach --no-deps postgres');
+    // While initdb works.
+    await shape.sh('docker kill $(docker compose ps --quiet postgres)');
+    const left =
+      'docker run --rm --volume payments-trial_postgres:/v --entrypoint ls postgres:18.4 /v/18';
+    expect(await shape.sh(left)).toBe('new');
+  });
+
+  it('says that a secret cannot be read, and is right once it can be', async () => {
+    await shape.sh('chmod 0400 secrets/*');
+    await failing('docker compose up --detach --wait logins');
+    expect(await compose('logs --no-log-prefix logins')).toContain(
+      'is empty or not readable: chmod',
+    );
+    await shape.sh('chmod 0444 secrets/*');
+  });
+
+  it('shows a first purchase before any provider is configured', async () => {
+    const said = await shape.sh(guide('A first purchase').at(-1) ?? '');
+    expect(said).toMatch(/thanks\?payment_id=PAY_\w+&order_id=order-1001&status=paid/);
+    expect(said).toMatch(/^payment\.paid PAY_\w+ for order order-1001$/m);
+  });
+
+  it('takes a payment over TLS from the order to the webhook, with two processes of each kind', async () => {
+    await run(guide('Install'));
+    expect(await shape.sh('docker compose ps --quiet api | wc -l')).toBe('2');
+    const admin = (line: string) => compose(`run --rm -T admin ${line} --as tests`);
+    const created = await admin(
+      'applications create load --gateway sandbox --callback-url http://localhost:9100/thanks --webhook-url http://localhost:9100/webhook',
+    );
+    shape.receiver.expectSecret(/whsec_\w+/.exec(created)?.[0] ?? '');
+    await admin('applications update load --requests-per-minute 1000000');
+    token =
+      /svc_test_\w{43}/.exec(await admin('tokens issue load --mode test --name load'))?.[0] ?? '';
+    await expectOnePurchase();
+  });
+
+  it('publishes nothing but the proxy and, on loopback, the Temporal UI', async () => {
+    const published = await shape.sh(
+      "docker ps --format '{{.Label \"com.docker.compose.service\"}} {{.Ports}}' | grep -- '->'",
+    );
+    expect(published.split('\n').map((line) => line.split(' ')[0])).toEqual(
+      expect.arrayContaining(['proxy', 'temporal-ui']),
+    );
+    expect(published.split('\n')).toHaveLength(2);
+    expect(published).toContain('127.0.0.1:8080->8080/tcp');
+  });
+
+  it('comes up at once after a down, and counts each client by its own address', async () => {
+    await compose('down');
+    await compose('up --detach --wait');
+    const [greedy = '', modest = ''] = shape.clientAddresses;
+    const page = '/api/v1/payments/PAY_01M83N7A79YKHCXHVBHB2XK8PJ/checkout';
+    // Each of two processes allows 60 a minute, and the minute may end meanwhile.
+    const forged = { from: greedy, headers: { 'x-forwarded-for': modest } };
+    const calls = Array.from({ length: 260 }, () => shape.call(page, forged));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses).toContain(429);
+    expect((await shape.call(page, { from: modest })).status).toBe(404);
+    // Behind a proxy of the operator's own the header is believed.
+    const behind = (client: string, count: number) =>
+      shape.sh(
+        `curl -s -o /dev/null -w '%{http_code}\\n' -H 'X-Forwarded-For: ${client}' 'http://localhost:8000${page}?[1-${count}]'`,
+      );
+    expect(await behind('203.0.113.8', 260)).toContain('429');
+    expect(await behind('203.0.113.9', 1)).toBe('404');
+    await expectOnePurchase();
+  });
+
+  it('stops a process at once that has just started', async () => {
+    await compose('restart api');
+    const before = Date.now();
+    await compose('stop --timeout 20 api');
+    expect(Date.now() - before).toBeLessThan(10_000);
+    await compose('up --detach --wait');
+  });
+
+  it('has the collation that the tests have, and the temporal command', async () => {
+    const collation = `exec -T postgres psql -At -d payments -c "select datlocprovider, datlocale from pg_database where datname = 'payments'"`;
+    expect(await compose(collation)).toBe('b|C.UTF-8');
+    const listed = await compose('run --rm -T temporal-cli workflow list --limit 5');
+    expect(listed).toContain('Completed');
+  });
+
+  it('upgrades, and goes back, without a failed request', async () => {
+    const file = join(shape.folder, 'docker-compose.yml');
+    const before = readFileSync(file, 'utf8');
+    const count = await expectNoFailure(async () => {
+      writeFileSync(file, before.replace('image: payments:1.0.0', 'image: payments:1.0.1'));
+      await run(guide('Update'));
+    });
+    expect(count).toBeGreaterThan(50);
+    for (const service of ['api', 'worker-payments', 'worker-webhooks'])
+      expect(await imagesOf(service)).toBe('payments:1.0.1');
+    await expectNoFailure(async () => {
+      writeFileSync(file, before);
+      await run(guide('Roll back'));
+    });
+    expect(await imagesOf('api')).toBe('payments:1.0.0');
+    await expectOnePurchase();
+  });
+
+  it('keeps the old processes where a new version does not become healthy', async () => {
+    const old = await compose('ps --quiet api');
+    const said = await failing('deploy/renew.sh api', { PUBLIC_BASE_URL: 'no address' });
+    expect(said).toContain('PUBLIC_BASE_URL');
+    expect(await compose('ps --all --quiet api')).toBe(old);
+  });
+
+  it('applies a setting of .env, an edited Caddyfile and an edited setting of Temporal', async () => {
+    await shape.sh('echo API_PROCESSES=3 >> .env');
+    await run(guide('Change a setting'));
+    expect(await shape.sh('docker compose ps --quiet api | wc -l')).toBe('3');
+    await shape.sh('sed -i /API_PROCESSES/d .env');
+    await shape.sh("sed -i 's/308/307/' deploy/proxy/Caddyfile");
+    await run(guide('The proxy'));
+    const redirected = "curl -s -o /dev/null -w '%{http_code}' http://localhost/";
+    expect(await shape.sh(redirected)).toBe('307');
+    const file = join(shape.folder, 'docker-compose.yml');
+    const before = readFileSync(file, 'utf8');
+    const now = () => compose('exec -T temporal cat /tmp/dynamic-config.yaml');
+    writeFileSync(file, before.replace('matching.enableFairness:', 'matching.enableFairness2:'));
+    await compose('up --detach --wait temporal');
+    expect(await now()).toContain('enableFairness2');
+    writeFileSync(file, before);
+    await compose('up --detach --wait');
+  });
+
+  it('configures an account, an application and a token as the guide does', async () => {
+    const [, application = '', issue = ''] = guide('Install', 1);
+    const [account = ''] = guide('Install', 2);
+    writeFileSync(
+      join(shape.folder, 'credentials.json'),
+      JSON.stringify({ merchantId: '00000000-0000-0000-0000-000000000000' }),
+    );
+    expect(await shape.sh(account)).toContain('Added: zarinpal');
+    // The first purchase has made an application of that name.
+    const renamed = (command: string) =>
+      command.replace('create shop', 'create store').replace('issue shop', 'issue store');
+    expect(await shape.sh(renamed(application))).toContain('whsec_');
+    expect(await shape.sh(renamed(issue))).toContain('svc_live_');
+  });
+
+  it('rotates SECRETS_KEY and replaces the certificate without a failed request', async () => {
+    const keys = () => readFileSync(join(shape.folder, 'secrets/secrets-key'), 'utf8').trim();
+    const old = keys();
+    await shape.sh(
+      'openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=another -keyout privkey.pem -out fullchain.pem 2> openssl.log',
+    );
+    const [rotate = '', retire = ''] = guide('Another SECRETS_KEY');
+    await expectNoFailure(async () => {
+      // One webhook secret of each of three applications, and the account at Zarinpal.
+      expect(await shape.sh(rotate)).toContain('Sealed anew: 4');
+      expect(keys().split(',')[1]).toBe(old);
+      expect(await shape.sh(retire)).toContain('Sealed anew: 0');
+      await run(guide('Certificate'));
+    });
+    expect(keys()).not.toContain(old);
+    const shown = "curl -skv https://localhost/ 2>&1 | grep 'subject:'";
+    expect(await shape.sh(shown)).toContain('CN=another');
+    await expectOnePurchase();
+  });
+
+  it('restores a backup into an empty volume', async () => {
+    const { body } = await create();
+    const { payment_id: id } = JSON.parse(body) as { payment_id: string };
+    const [backup = ''] = guide('Backup');
+    const file = await shape.sh(backup);
+    expect(await failing(`deploy/restore.sh ${file}`)).toContain('There is data');
+    // Its last step compares payments with workflows, and fails where they differ.
+    await run(
+      guide('Restore').map((command) =>
+        command.replace('payments_postgres', 'payments-trial_postgres').replace(/backups\S+/, file),
+      ),
+    );
+    expect(await pay(id)).toBe('paid');
+  });
+
+  it('loses and doubles no payment while every container is killed in turn', async () => {
+    const { payments, kills, violations } = await killContainersInTurn(shape, {
+      token,
+      rate: 1,
+      services: ['api', 'worker-payments', 'worker-webhooks', 'proxy', 'temporal', 'postgres'],
+    });
+    console.log(`${payments} payments, ${kills} kills, ${violations.length} violations`);
+    expect(violations).toEqual([]);
+    expect(kills).toBe(9);
+  });
+
+  it('is seen by Prometheus, every process of it', async () => {
+    const monitored = { COMPOSE_FILE: `${shape.composeFile}:deploy/monitoring.yml` };
+    await shape.sh('docker compose up --detach --no-deps prometheus', monitored);
+    const targets = () =>
+      shape
+        .sh("curl -s http://localhost:9090/api/v1/query -d 'query=up'")
+        .then(
+          (text) => JSON.parse(text).data.result as { metric: { job: string }; value: string[] }[],
+        )
+        .catch(() => []);
+    const jobs = await until('all targets are up', async () => {
+      const up = (await targets()).filter(({ value }) => value[1] === '1');
+      return up.length === 7 && up.map(({ metric }) => metric.job);
+    });
+    expect(new Set(jobs)).toEqual(new Set(['payments-api', 'payments-worker', 'temporal']));
+    const rules = await shape.sh('curl -s http://localhost:9090/api/v1/rules');
+    expect(rules).toContain('PaymentsApiDown');
+    await shape.sh('docker compose rm --stop --force --volumes prometheus', monitored);
+    await shape.sh('docker volume rm payments-trial_prometheus');
+  });
+
+  it('deletes what is old, and leaves nothing behind when it is removed', async () => {
+    await run(guide('Every day'));
+    const [remove = ''] = guide('A first purchase', 1);
+    await shape.sh(remove);
+    expect(await shape.sh('docker ps --all --quiet && docker volume ls --quiet')).toBe('');
+  });
+});

@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import { defineConfig } from 'vitest/config';
+import { closingLine } from '../support/closing-line.ts';
+
+/** `npm run test:compose`: it needs a Docker Engine of its own, so it is no part of `npm test`. */
+export default defineConfig({
+  test: {
+    root: resolve(import.meta.dirname, '../..'),
+    name: 'compose',
+    include: ['test/compose/**/*.test.ts'],
+    testTimeout: 600_000,
+    // With base images and programs to be made first.
+    hookTimeout: 20 * 60_000,
+    // Each test begins where the one before left the installation.
+    bail: 1,
+    reporters: ['verbose', closingLine({ label: 'compose' })],
+  },
+});

@@ -1,0 +1,182 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  symlinkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { readStackConfig } from '../../config.ts';
+import { findGoProgram } from './go-programs.ts';
+
+const run = promisify(execFile);
+
+/** The bridge between this machine and the engine's network namespace. */
+const network = { host: '10.213.77.1', engine: '10.213.77.2', subnet: '10.213.77.0/24' };
+/** Further addresses of this machine on that bridge, so that there is more than one client. */
+const clientAddresses = Array.from({ length: 50 }, (_, index) => `10.213.77.${index + 11}`);
+const namespace = 'payments-compose';
+const link = { host: 'payments-h', engine: 'payments-e' };
+const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
+const startTimeoutMs = 60_000;
+
+const needed = ['dockerd', 'docker', 'debootstrap', 'ip', 'iptables', 'nsenter', 'go', 'pip'];
+
+const isThere = (program: string): boolean => {
+  try {
+    execFileSync('sh', ['-c', `command -v ${program}`]);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Why this machine can run no Docker Engine of its own; undefined where it can. */
+export const whyNoEngine = (): string | undefined => {
+  if (process.getuid?.() !== 0) return 'it needs root';
+  if (!existsSync('/sys/fs/cgroup/cgroup.controllers') && !existsSync('/sys/fs/cgroup/memory'))
+    return 'it needs cgroups';
+  const missing = needed.filter((program) => !isThere(program));
+  if (missing.length > 0) return `it needs ${missing.join(', ')} (Debian: docker.io, debootstrap)`;
+  try {
+    execFileSync('unshare', ['--net', 'iptables', '--table', 'nat', '--list'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'it needs network namespaces and iptables';
+  }
+};
+
+/**
+ * Starts a Docker Engine with data, socket and network of its own. It is in a network namespace, so that
+ * its bridges and firewall rules go with it, and its ports meet no others of this machine.
+ */
+export const startEngine = async (cache: string) => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-engine-'));
+  // Not rmSync, which takes a minute for the files of all images.
+  const closing: (() => unknown)[] = [() => run('rm', ['-rf', folder])];
+  const stop = async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  };
+  try {
+    await openNetwork(closing);
+    const plugins = join(folder, 'cli-plugins');
+    mkdirSync(plugins);
+    symlinkSync(await findGoProgram('docker-compose', cache), join(plugins, 'docker-compose'));
+    const env = {
+      ...readStackConfig().inherited,
+      DOCKER_CONFIG: folder,
+      DOCKER_HOST: `unix://${folder}/docker.sock`,
+    };
+    const docker = async (...args: string[]): Promise<string> =>
+      (await run('docker', args, { env, maxBuffer: 1 << 26 })).stdout.trimEnd();
+    await startDaemon(folder, closing);
+    const until = Date.now() + startTimeoutMs;
+    for (;;)
+      try {
+        await docker('version');
+        break;
+      } catch (error) {
+        const log = readFileSync(join(folder, 'dockerd.log'), 'utf8').split('\n').slice(-20);
+        if (Date.now() > until) throw new Error(log.join('\n'), { cause: error });
+        await sleep(200);
+      }
+    return {
+      docker,
+      /** For other programs that call `docker`. */
+      env,
+      /** This machine reaches ports here that are published on all addresses. */
+      address: network.engine,
+      /** Containers reach this machine here. */
+      hostAddress: network.host,
+      clientAddresses,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+export type Engine = Awaited<ReturnType<typeof startEngine>>;
+
+const rules = [
+  ['nat', 'POSTROUTING', '--source', network.subnet, '!', '--out-interface', link.host].concat([
+    '--jump',
+    'MASQUERADE',
+  ]),
+  ['filter', 'FORWARD', '--in-interface', link.host, '--jump', 'ACCEPT'],
+  ['filter', 'FORWARD', '--out-interface', link.host, '--jump', 'ACCEPT'],
+];
+
+/** Removes the network that a killed run has left. @throws Error when its engine still runs */
+const removeNetwork = async () => {
+  const { stdout: pids } = await run('ip', ['netns', 'pids', namespace]);
+  if (pids.trim() !== '')
+    throw new Error(
+      `An engine of another run is here: processes ${pids.trim().split('\n').join()}`,
+    );
+  await run('ip', ['netns', 'del', namespace]);
+  await run('ip', ['link', 'del', link.host]).catch(() => {});
+  for (const [table = '', ...rule] of rules)
+    await run('iptables', ['--wait', '--table', table, '--delete', ...rule]).catch(() => {});
+};
+
+const openNetwork = async (closing: (() => unknown)[]) => {
+  const ip = (...args: string[]) => run('ip', args);
+  const iptables = (...args: string[]) => run('iptables', ['--wait', ...args]);
+  if (existsSync(`/run/netns/${namespace}`)) await removeNetwork();
+  await ip('netns', 'add', namespace);
+  closing.push(() => ip('netns', 'del', namespace));
+  await ip('link', 'add', link.host, 'type', 'veth', 'peer', link.engine, 'netns', namespace);
+  closing.push(() => ip('link', 'del', link.host));
+  for (const address of [network.host, ...clientAddresses])
+    await ip('addr', 'add', `${address}/24`, 'dev', link.host);
+  await ip('link', 'set', link.host, 'up');
+  const within = (...args: string[]) => ip('-n', namespace, ...args);
+  await within('addr', 'add', `${network.engine}/24`, 'dev', link.engine);
+  await within('link', 'set', 'lo', 'up');
+  await within('link', 'set', link.engine, 'up');
+  await within('route', 'add', 'default', 'via', network.host);
+
+  // Builds install packages from the registries.
+  const forwarding = readFileSync(forwardingFile);
+  writeFileSync(forwardingFile, '1');
+  closing.push(() => writeFileSync(forwardingFile, forwarding));
+  for (const [table = '', ...rule] of rules) {
+    await iptables('--table', table, '--insert', ...rule);
+    closing.push(() => iptables('--table', table, '--delete', ...rule));
+  }
+};
+
+const startDaemon = async (folder: string, closing: (() => unknown)[]) => {
+  const cgroup = `payments-compose-${process.pid}`;
+  const log = openSync(join(folder, 'dockerd.log'), 'w');
+  const daemon = spawn(
+    'nsenter',
+    [
+      // It ends with this process, also when that is killed.
+      ...[`--net=/run/netns/${namespace}`, 'setpriv', '--pdeathsig', 'TERM'],
+      ...['dockerd', '--storage-driver', 'overlay2'],
+      ...['--host', `unix://${folder}/docker.sock`, '--pidfile', `${folder}/docker.pid`],
+      ...['--data-root', `${folder}/data`, '--exec-root', `${folder}/exec`],
+      ...['--cgroup-parent', cgroup],
+    ],
+    { stdio: ['ignore', log, log], env: readStackConfig().inherited },
+  );
+  closeSync(log);
+  const exited = new Promise((resolve) => daemon.once('exit', resolve));
+  daemon.once('error', () => {});
+  closing.push(async () => {
+    // It stops its containers first, and unmounts what they had.
+    daemon.kill('SIGTERM');
+    await exited;
+    const left = `for folder in $(find /sys/fs/cgroup -depth -type d -path '*/${cgroup}*'); do rmdir "$folder" || true; done`;
+    await run('sh', ['-c', left]);
+  });
+};
