@@ -114,7 +114,7 @@ export const commandLineOf = (pid: number): string => {
  * all do while many payers wait. Such an object keeps a whole request from being collected young: a
  * read then cost half as much again until the process ended.
  */
-export const heapFlags = [
+const heapFlags = [
   '--max-semi-space-size=8',
   '--max-old-space-size=384',
   '--no-allocation-site-pretenuring',
