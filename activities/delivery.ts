@@ -1,5 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { eventId } from '../contract/ids.ts';
 import type { Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import {
@@ -60,7 +61,7 @@ export const createDeliveryActivities = (deps: Deps) => {
   };
 
   const find = async (id: string): Promise<Delivery> => {
-    const delivery = await deliveries.get(id);
+    const delivery = await deliveries.get(eventId(id));
     if (!delivery) throw eventNotFound(id);
     return delivery;
   };
@@ -96,14 +97,14 @@ export const createDeliveryActivities = (deps: Deps) => {
     { number, indexInRound }: Extract<Step, { kind: 'attempt' }>,
     scheduledAt: Date,
   ): Promise<'delivered'> => {
-    const { paymentId: id, application, round } = delivery;
+    const { paymentId: id, application, round, event } = delivery;
     const row = { number, round, scheduledAt, startedAt: now() };
-    if (!(await deliveries.beginAttempt(id, row))) throw overtaken(number);
+    if (!(await deliveries.beginAttempt(event.id, row))) throw overtaken(number);
     const result = await send(delivery, number);
     const delayMs = delaysMs[indexInRound - 1];
     const consequence = consequenceOf(result, delayMs);
     const completion = { result, consequence, completedAt: now() };
-    if (!(await deliveries.completeAttempt(id, number, completion))) throw overtaken(number);
+    if (!(await deliveries.completeAttempt(event.id, number, completion))) throw overtaken(number);
 
     const facts = {
       payment_id: id,
@@ -133,7 +134,7 @@ export const createDeliveryActivities = (deps: Deps) => {
         // Only a reset starts another round. Any other run either used up the round itself and could not
         // report it, or heals the workflow and came just after the end of the round.
         if (!isReset || delivery.exhaustedByRun === runId()) throw exhausted(id);
-        await deliveries.beginRound(id, now());
+        await deliveries.beginRound(delivery.event.id, { trigger: 'admin', now: now() });
         delivery = await find(id);
       }
       if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventId } from '../contract/ids.ts';
 import { createAdminPayments, type PaymentSummary } from '../postgres/admin-payments.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
 import type { Queries, Sql } from '../postgres/driver/sql.ts';
@@ -50,7 +51,8 @@ export const createDeliveryOperations = ({ sql, change, resets, temporal, now }:
   const retrigger = async (id: string, reason: string | null): Promise<ResetResult> => {
     const subject = `payment:${id}`;
     const result = await change({ action: 'delivery.retrigger', subject, reason }, async (tx) => {
-      if (!(await createDeliveries(tx).beginRound(id, now()))) throw await refusalFor(tx, id);
+      if (!(await createDeliveries(tx).beginRound(eventId(id), { trigger: 'admin', now: now() })))
+        throw await refusalFor(tx, id);
       // Inside the transaction: the delivery stays exhausted if the reset fails.
       const { toDelivery } = await resets();
       const workflow = await toDelivery(id, reason ?? 'Re-triggered by an admin');

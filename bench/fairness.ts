@@ -62,9 +62,9 @@ const besideRetries = async (bench: Bench, payers: Payers): Promise<Figure[]> =>
   const others = await bench.payers({ slug, receiver: { ...notWaiting, url: receiver.url } });
   const countAttempted = async (status: string): Promise<number> => {
     const [row] = await sql<{ count: number }[]>`
-      select count(*)::int from deliveries d join payments p on p.id = d.payment_id
-      where p.application = ${slug} and d.status = ${status}
-        and exists (select from attempts a where a.payment_id = d.payment_id
+      select count(*)::int from deliveries d
+      where d.application = ${slug} and d.status = ${status}
+        and exists (select from attempts a where a.event_id = d.event_id
           and a.completed_at is not null)`;
     return row?.count ?? 0;
   };

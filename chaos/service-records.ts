@@ -74,8 +74,9 @@ export const readServiceRecords = async (
   const events = await sql<{ payment_id: string; id: string; body: Buffer }[]>`
     select payment_id, id, body from events`;
   const attempts = await sql<(AttemptRow & { payment_id: string })[]>`
-    select payment_id, number, completed_at is not null as completed, response_status as status
-    from attempts order by number`;
+    select d.payment_id, t.number, t.completed_at is not null as completed,
+      t.response_status as status
+    from attempts t join deliveries d using (event_id) order by t.number`;
   const deliveries = await sql<{ payment_id: string; status: string }[]>`
     select payment_id, status from deliveries`;
   const orders = await sql<{ order_id: string; payments: number }[]>`

@@ -10,7 +10,11 @@ export const isTerminal = (status: Status): status is TerminalStatus =>
   status !== 'pending' && status !== 'processing';
 
 /** The state of a delivery. `none`: the application had no webhook URL when the payment ended. */
-export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'none';
+export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'none'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** Who began a round of attempts. The schedule began the first one, when the payment ended. */
+export type RoundTrigger = 'schedule' | 'admin' | 'application';
 
 /** The result of a verification. `unknown`: the gateway gave no usable answer. */
 export type VerificationResult =

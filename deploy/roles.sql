@@ -47,7 +47,8 @@ grant update (status, gateway_reference, gateway_redirect, inquired_at, unanswer
   on payments to payments_worker;
 grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges
   to payments_worker;
-grant update (status, round, next_attempt_at, exhausted_by_run, healed_at) on deliveries to payments_worker;
+grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run,
+  healed_at) on deliveries to payments_worker;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
   error, response_body, response_truncated) on attempts to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at) on late_payments to payments_worker;
@@ -64,7 +65,8 @@ grant update (status, default_gateway, callback_urls, webhook_url, requests_per_
 grant update (enabled, credentials) on gateways to payments_admin;
 grant update (revoked_at) on tokens to payments_admin;
 grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
-grant update (status, round, next_attempt_at, exhausted_by_run) on deliveries to payments_admin;
+grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
+  to payments_admin;
 
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.
 grant select, delete on payments, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments

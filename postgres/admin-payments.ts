@@ -1,7 +1,8 @@
 import type { EventKind } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
+import { eventId } from '../contract/ids.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { DeliveryStatus, Status } from '../contract/status.ts';
+import type { DeliveryStatus, RoundTrigger, Status } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import { createGatewayExchanges } from './gateway-exchanges.ts';
 import type { LatePaymentResult } from './late-payments.ts';
@@ -47,7 +48,7 @@ export interface PaymentFilter {
 export interface AttemptRecord {
   number: number;
   round: number;
-  trigger: 'schedule' | 'admin';
+  trigger: RoundTrigger;
   startedAt: Date;
   completedAt: Date | null;
   durationMs: number | null;
@@ -91,12 +92,17 @@ export const createAdminPayments = (sql: Queries) => {
         and q.status = 'paid' and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
       order by q.paid_at limit 1) as "duplicateOf"`;
 
+  /** The event that ended the payment, and its delivery. */
+  const ownDelivery = sql`
+    left join events e on e.payment_id = p.id and e.subject = p.id
+    left join deliveries d on d.event_id = e.id`;
+
   const listAttempts = (id: string) => sql<AttemptRecord[]>`
     select number, round, trigger, started_at as "startedAt", completed_at as "completedAt",
       duration_ms as "durationMs", response_status as "responseStatus",
       error_class as "errorClass", error, response_body as "responseBody",
       response_truncated as "responseTruncated"
-    from attempts where payment_id = ${id} order by number`;
+    from attempts where event_id = ${eventId(id)} order by number`;
 
   return {
     /**
@@ -106,7 +112,7 @@ export const createAdminPayments = (sql: Queries) => {
     async find(filter: PaymentFilter, limit: number): Promise<PaymentSummary[]> {
       const { id, orderId, application, status, delivery } = filter;
       return sql<PaymentSummary[]>`
-        select ${summary} from payments p left join deliveries d on d.payment_id = p.id
+        select ${summary} from payments p ${ownDelivery}
         where true
           ${id === null ? sql`` : sql`and p.id = ${id}`}
           ${orderId === null ? sql`` : sql`and p.order_id = ${orderId}`}
@@ -126,8 +132,7 @@ export const createAdminPayments = (sql: Queries) => {
           l.found_at as "latePaymentFoundAt", l.result as "latePaymentResult",
           l.resolved_at as "latePaymentResolvedAt"
         from payments p
-        left join events e on e.payment_id = p.id
-        left join deliveries d on d.payment_id = p.id
+        ${ownDelivery}
         left join late_payments l on l.payment_id = p.id
         where p.id = ${id}`;
       if (!row) return undefined;
@@ -141,25 +146,24 @@ export const createAdminPayments = (sql: Queries) => {
       { after, limit }: { after: string; limit: number },
     ): Promise<string[]> {
       const rows = await sql<{ id: string }[]>`
-        select d.payment_id as id
-        from deliveries d join payments p on p.id = d.payment_id
+        select d.payment_id as id from deliveries d
         where d.status = 'exhausted' and d.payment_id > ${after}
-          ${application === null ? sql`` : sql`and p.application = ${application}`}
+          ${application === null ? sql`` : sql`and d.application = ${application}`}
         order by d.payment_id limit ${limit}`;
       return rows.map(({ id }) => id);
     },
 
     async countExhausted(application: string): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
-        select count(*) from deliveries d join payments p on p.id = d.payment_id
-        where d.status = 'exhausted' and p.application = ${application}`;
+        select count(*) from deliveries d
+        where d.status = 'exhausted' and d.application = ${application}`;
       return row?.count ?? 0;
     },
 
     async deliveryStatus(id: string): Promise<DeliveryStatus | null | undefined> {
       const [row] = await sql<{ delivery: DeliveryStatus | null }[]>`
         select d.status as delivery
-        from payments p left join deliveries d on d.payment_id = p.id where p.id = ${id}`;
+        from payments p ${ownDelivery} where p.id = ${id}`;
       return row?.delivery;
     },
   };

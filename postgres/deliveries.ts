@@ -1,5 +1,5 @@
 import type { EventKind } from '../contract/event.ts';
-import type { DeliveryStatus } from '../contract/status.ts';
+import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import { isActive } from './webhook-secrets.ts';
 
@@ -66,38 +66,40 @@ const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Del
 });
 
 export const createDeliveries = (sql: Queries) => ({
-  async get(paymentId: string): Promise<Delivery | undefined> {
+  async get(eventId: string): Promise<Delivery | undefined> {
     const [row] = await sql<DeliveryRow[]>`
-      select d.payment_id as "paymentId", d.status, d.round, d.exhausted_by_run as "exhaustedByRun", p.application,
+      select d.payment_id as "paymentId", d.status, d.round, d.exhausted_by_run as "exhaustedByRun", d.application,
         e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
         array(
           select s.ciphertext from webhook_secrets s
-          where s.application = p.application and ${isActive(sql)}
+          where s.application = d.application and ${isActive(sql)}
           order by s.id desc
         ) as secrets,
         coalesce((
           select json_agg(json_build_object('number', t.number,
             'scheduledAt', t.scheduled_at, 'startedAt', t.started_at,
             'completed', t.completed_at is not null, 'durationMs', t.duration_ms) order by t.number)
-          from attempts t where t.payment_id = d.payment_id and t.round = d.round
+          from attempts t where t.event_id = d.event_id and t.round = d.round
         ), '[]') as attempts,
         coalesce((
-          select max(t.number) from attempts t where t.payment_id = d.payment_id
+          select max(t.number) from attempts t where t.event_id = d.event_id
         ), 0) as "highestNumber"
       from deliveries d
-      join events e on e.payment_id = d.payment_id
-      join payments p on p.id = d.payment_id
-      join applications a on a.slug = p.application
-      where d.payment_id = ${paymentId}`;
+      join events e on e.id = d.event_id
+      join applications a on a.slug = d.application
+      where d.event_id = ${eventId}`;
     return row && toDelivery(row);
   },
 
   /** Starts a new round of an exhausted delivery. False if the delivery is not exhausted, e.g. started already. */
-  async beginRound(paymentId: string, now: Date): Promise<boolean> {
+  async beginRound(
+    eventId: string,
+    { trigger, now }: { trigger: RoundTrigger; now: Date },
+  ): Promise<boolean> {
     const { count } = await sql`
-      update deliveries set status = 'pending', round = round + 1, next_attempt_at = ${now},
-        exhausted_by_run = null
-      where payment_id = ${paymentId} and status = 'exhausted'`;
+      update deliveries set status = 'pending', round = round + 1, trigger = ${trigger},
+        round_began_at = ${now}, next_attempt_at = ${now}, exhausted_by_run = null
+      where event_id = ${eventId} and status = 'exhausted'`;
     return count === 1;
   },
 
@@ -107,20 +109,20 @@ export const createDeliveries = (sql: Queries) => ({
    *   complete
    */
   async beginAttempt(
-    paymentId: string,
+    eventId: string,
     attempt: { number: number; round: number; scheduledAt: Date; startedAt: Date },
   ): Promise<{ dueAt: Date | null } | undefined> {
-    const trigger = attempt.round === 1 ? 'schedule' : 'admin';
     const [row] = await sql<{ dueAt: Date | null }[]>`
       insert into attempts as t
-        (payment_id, number, round, trigger, scheduled_at, started_at)
-      values (${paymentId}, ${attempt.number}, ${attempt.round}, ${trigger},
-        ${attempt.scheduledAt}, ${attempt.startedAt})
-      on conflict (payment_id, number) do update set
+        (event_id, number, round, trigger, scheduled_at, started_at)
+      select event_id, ${attempt.number}::int, ${attempt.round}::int, trigger,
+        ${attempt.scheduledAt}::timestamptz, ${attempt.startedAt}::timestamptz
+      from deliveries where event_id = ${eventId}
+      on conflict (event_id, number) do update set
         scheduled_at = excluded.scheduled_at, started_at = excluded.started_at
       where t.completed_at is null
       returning (
-        select d.next_attempt_at from deliveries d where d.payment_id = t.payment_id
+        select d.next_attempt_at from deliveries d where d.event_id = t.event_id
       ) as "dueAt"`;
     return row;
   },
@@ -130,7 +132,7 @@ export const createDeliveries = (sql: Queries) => ({
    * @returns false if the attempt is complete already; then nothing is written
    */
   async completeAttempt(
-    paymentId: string,
+    eventId: string,
     number: number,
     {
       result,
@@ -144,13 +146,14 @@ export const createDeliveries = (sql: Queries) => ({
           response_status = ${result.responseStatus}, error_class = ${result.errorClass},
           error = ${result.error}, response_body = ${result.responseBody},
           response_truncated = ${result.responseTruncated}
-        where payment_id = ${paymentId} and number = ${number} and completed_at is null
-        returning payment_id
+        where event_id = ${eventId} and number = ${number} and completed_at is null
+        returning event_id
       ), moved as (
         update deliveries d set status = ${consequence.status},
           next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
+          delivered_at = ${consequence.status === 'delivered' ? completedAt : sql`delivered_at`},
           exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null}
-        from attempt where d.payment_id = attempt.payment_id and d.status = 'pending'
+        from attempt where d.event_id = attempt.event_id and d.status = 'pending'
       )
       select from attempt`;
     return count === 1;

@@ -1,6 +1,7 @@
 import type { Event } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { RecordedAccount } from '../contract/gateway-account.ts';
+import { eventId } from '../contract/ids.ts';
 import type { Payment, Redirect } from '../contract/payment.ts';
 import type { DeliveryStatus } from '../contract/status.ts';
 import { createAuditLog } from './audit-log.ts';
@@ -45,7 +46,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
         p.gateway_reference as reference, p.checkout_at is not null as sent, d.status as delivery
       from payments p
       join gateways g on g.slug = p.gateway
-      left join deliveries d on d.payment_id = p.id
+      left join deliveries d on d.event_id = ${eventId(id)}
       where p.id = ${id}`;
     return row;
   },
@@ -145,18 +146,20 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           gateway_code = ${providerMessage.code}, gateway_message = ${providerMessage.message}
         where id = ${ended.id} and status in ('pending', 'processing')
           and (not ${onlyIfUnsent} or checkout_at is null)
-        returning id, application
+        returning id, application, test, order_id
       ), event as (
-        insert into events (payment_id, id, kind, body, created_at)
-        select id, ${event.id}::uuid, ${event.kind}, ${Buffer.from(event.body)}::bytea,
-          ${event.createdAt}::timestamptz
+        insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+        select ${event.id}::uuid, id, id, application, test, ${event.kind},
+          ${Buffer.from(event.body)}::bytea, ${event.createdAt}::timestamptz
         from ended
-        returning payment_id, created_at
+        returning id, kind, created_at
       ), ${exchangeInserts(sql, ended.id, exchanges)}
-      insert into deliveries (payment_id, status, next_attempt_at)
-      select ended.id, case when a.webhook_url is null then 'none' else 'pending' end,
+      insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
+        status, next_attempt_at)
+      select event.id, ended.id, ended.application, ended.test, ended.order_id, event.kind,
+        event.created_at, case when a.webhook_url is null then 'none' else 'pending' end,
         case when a.webhook_url is not null then event.created_at end
-      from ended join event on event.payment_id = ended.id
+      from ended cross join event
       join applications a on a.slug = ended.application`;
     return count === 1;
   },

@@ -77,7 +77,9 @@ export const createReconciliationQueries = (sql: Queries) => {
     /** Returns those of the payments that are still open or have a pending delivery. */
     async filterInProgress(ids: readonly string[]): Promise<Set<string>> {
       const rows = await sql<{ id: string }[]>`
-        select p.id from payments p left join deliveries d on d.payment_id = p.id
+        select p.id from payments p
+        left join events e on e.payment_id = p.id
+        left join deliveries d on d.event_id = e.id
         where p.id = any(${[...ids]}::text[])
           and (p.status in ('pending', 'processing') or d.status = 'pending')`;
       return new Set(rows.map(({ id }) => id));
@@ -107,9 +109,11 @@ export const createReconciliationQueries = (sql: Queries) => {
         select count(*) as examined, min(n.id) as last,
           coalesce(json_agg(json_build_object('id', n.id, 'application', n.application,
             'orderId', n.order_id, 'status', n.status)) filter (
-              where n.status not in ('pending', 'processing') and d.payment_id is null
+              where n.status not in ('pending', 'processing') and d.event_id is null
             ), '[]') as unfinished
-        from newest n left join deliveries d on d.payment_id = n.id`;
+        from newest n
+        left join events e on e.payment_id = n.id and e.subject = n.id
+        left join deliveries d on d.event_id = e.id`;
       return row ?? { unfinished: [], examined: 0, last: null };
     },
 

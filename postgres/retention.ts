@@ -6,8 +6,8 @@ export const createRetention = (sql: Queries) => ({
   /** Deletes response bodies of receivers from before that time. @returns how many, at most `limit` */
   async deleteResponseBodies(before: Date, limit: number): Promise<number> {
     const { count } = await sql`
-      update attempts set response_body = null where (payment_id, number) in (
-        select payment_id, number from attempts
+      update attempts set response_body = null where (event_id, number) in (
+        select event_id, number from attempts
         where response_body is not null and completed_at < ${before}
         order by completed_at limit ${limit})`;
     return count;
@@ -21,22 +21,28 @@ export const createRetention = (sql: Queries) => ({
   async deletePayments(before: Date, limit: number): Promise<number> {
     const [row] = await sql<{ count: number }[]>`
       with old as (
-        select p.id from payments p left join deliveries d on d.payment_id = p.id
+        select p.id from payments p
         -- Ids are ordered by time, and the primary key begins with the oldest.
         where p.id < ${firstPaymentId(before)} and p.created_at < ${before}
-          and p.status not in ('pending', 'processing') and d.status is distinct from 'pending'
+          and p.status not in ('pending', 'processing')
+          and not exists (
+            select from events e join deliveries d on d.event_id = e.id
+            where e.payment_id = p.id and d.status = 'pending')
           and not exists (
             select from late_payments l where l.payment_id = p.id and l.result is null)
         order by p.id limit ${limit}
       ), deleted_deliveries as (
         -- Waits for an admin who re-triggers the delivery, and then sees that it is pending.
-        delete from deliveries where payment_id in (select id from old) and status <> 'pending'
-        returning payment_id
+        delete from deliveries where status <> 'pending' and event_id in (
+          select e.id from events e where e.payment_id in (select id from old))
+        returning event_id
       ), deletable as (
-        select id from old where not exists (select from deliveries d where d.payment_id = id)
-        union all select payment_id from deleted_deliveries
+        select id from old where not exists (
+          select from events e where e.payment_id = old.id
+            and not exists (select from deleted_deliveries d where d.event_id = e.id)
+            and exists (select from deliveries d where d.event_id = e.id))
       ), deleted_attempts as (
-        delete from attempts where payment_id in (select id from deletable)
+        delete from attempts where event_id in (select event_id from deleted_deliveries)
       ), deleted_events as (
         delete from events where payment_id in (select id from deletable)
       ), deleted_late_payments as (

@@ -155,23 +155,45 @@ create table idempotency_keys (
 );
 create index idempotency_keys__expires_at on idempotency_keys (expires_at);
 
--- The one terminal event of a payment. Every attempt sends these bytes.
+-- The events. Each names its subject (a payment, by its id), the payment it belongs to, and its owner. Every
+-- attempt sends these bytes.
 create table events (
-  payment_id text primary key references payments,
-  id uuid not null constraint events__id unique,
+  id uuid primary key,
+  subject text not null,
+  payment_id text not null references payments,
+  application text not null,
+  test boolean not null,
   kind text not null,
   body bytea not null,
   created_at timestamptz not null
 );
+create index events__payment on events (payment_id);
 
--- Sending an event to the webhook URL, in rounds of attempts.
+-- Sending an event to the webhook URL, in rounds of attempts. The columns up to recorded_at repeat those of
+-- the event and its payment, so that one index serves each list of events with its delivery status.
 create table deliveries (
-  payment_id text primary key references events,
+  event_id uuid primary key references events,
+  payment_id text not null,
+  application text not null,
+  test boolean not null,
+  order_id text not null,
+  kind text not null,
+  -- When the payment ended, by the clock of a worker.
+  created_at timestamptz not null,
+  -- When the transaction began that wrote the row: the order of the feed. The position of a cursor is a
+  -- Date, which has no microseconds.
+  recorded_at timestamptz(3) not null default now(),
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,
+  -- Who began the round, and when. The first round begins when the event is recorded.
+  trigger text not null default 'schedule'
+    constraint deliveries__trigger check (trigger in ('schedule', 'admin', 'application')),
+  round_began_at timestamptz,
   -- When the next attempt is due. The sweeper heals deliveries that are overdue.
   next_attempt_at timestamptz,
+  -- When the receiver last accepted the event.
+  delivered_at timestamptz,
   -- The workflow run that exhausted the round. Another run that finds the delivery exhausted starts a new
   -- round.
   exhausted_by_run text,
@@ -184,12 +206,24 @@ create index deliveries__exhausted on deliveries (payment_id) where status = 'ex
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';
 
+-- The lists of events, newest first, and the feed. A list without a kind or a status reads the beginning of
+-- one range for each of their combinations, see events.ts.
+create index deliveries__list
+  on deliveries (application, test, kind, status, created_at desc, event_id desc);
+create index deliveries__list_by_order
+  on deliveries (application, test, order_id, kind, status, created_at desc, event_id desc);
+create index deliveries__feed
+  on deliveries (application, test, kind, status, recorded_at, event_id);
+create index deliveries__feed_by_order
+  on deliveries (application, test, order_id, kind, status, recorded_at, event_id);
+
 -- The ledger of POSTs: each row is written before its POST and completed after it.
 create table attempts (
-  payment_id text not null references deliveries,
+  event_id uuid not null references deliveries,
   number int not null,
   round int not null,
-  trigger text not null constraint attempts__trigger check (trigger in ('schedule', 'admin')),
+  trigger text not null
+    constraint attempts__trigger check (trigger in ('schedule', 'admin', 'application')),
   -- Temporal's clock, which a test can skip; started_at and completed_at are real time.
   scheduled_at timestamptz not null,
   started_at timestamptz not null,
@@ -200,7 +234,7 @@ create table attempts (
   error text,
   response_body text,
   response_truncated boolean,
-  primary key (payment_id, number)
+  primary key (event_id, number)
 );
 -- A purge deletes old response bodies, oldest first.
 create index attempts__bodies on attempts (completed_at) where response_body is not null;

@@ -143,18 +143,18 @@ export const createSweeperQueries = (sql: Queries) => {
     async claimOverdueDeliveries(limit: number): Promise<OverdueDelivery[]> {
       return sql<OverdueDelivery[]>`
         with overdue as (
-          update deliveries set healed_at = now() where payment_id = any(array(
-            select payment_id from deliveries
+          update deliveries set healed_at = now() where event_id = any(array(
+            select event_id from deliveries
             where status = 'pending' and next_attempt_at < now() - interval '5 minutes'
               and (healed_at is null or healed_at < now() - interval '5 minutes')
             order by healed_at nulls first, next_attempt_at
             limit ${limit}
             for update skip locked))
-          returning payment_id, round
+          returning event_id, payment_id, round
         )
         select ${workflowStart}, exists (
           select from attempts t
-          where t.payment_id = overdue.payment_id and t.round = overdue.round
+          where t.event_id = overdue.event_id and t.round = overdue.round
         ) as begun
         from overdue join payments p on p.id = overdue.payment_id`;
     },

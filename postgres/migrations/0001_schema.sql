@@ -130,19 +130,34 @@ create table idempotency_keys (
 create index idempotency_keys__expires_at on idempotency_keys (expires_at);
 
 create table events (
-  payment_id text primary key references payments,
-  id uuid not null constraint events__id unique,
+  id uuid primary key,
+  subject text not null,
+  payment_id text not null references payments,
+  application text not null,
+  test boolean not null,
   kind text not null,
   body bytea not null,
   created_at timestamptz not null
 );
+create index events__payment on events (payment_id);
 
 create table deliveries (
-  payment_id text primary key references events,
+  event_id uuid primary key references events,
+  payment_id text not null,
+  application text not null,
+  test boolean not null,
+  order_id text not null,
+  kind text not null,
+  created_at timestamptz not null,
+  recorded_at timestamptz(3) not null default now(),
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,
+  trigger text not null default 'schedule'
+    constraint deliveries__trigger check (trigger in ('schedule', 'admin', 'application')),
+  round_began_at timestamptz,
   next_attempt_at timestamptz,
+  delivered_at timestamptz,
   exhausted_by_run text,
   healed_at timestamptz,
   constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
@@ -152,11 +167,21 @@ create index deliveries__exhausted on deliveries (payment_id) where status = 'ex
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';
 
+create index deliveries__list
+  on deliveries (application, test, kind, status, created_at desc, event_id desc);
+create index deliveries__list_by_order
+  on deliveries (application, test, order_id, kind, status, created_at desc, event_id desc);
+create index deliveries__feed
+  on deliveries (application, test, kind, status, recorded_at, event_id);
+create index deliveries__feed_by_order
+  on deliveries (application, test, order_id, kind, status, recorded_at, event_id);
+
 create table attempts (
-  payment_id text not null references deliveries,
+  event_id uuid not null references deliveries,
   number int not null,
   round int not null,
-  trigger text not null constraint attempts__trigger check (trigger in ('schedule', 'admin')),
+  trigger text not null
+    constraint attempts__trigger check (trigger in ('schedule', 'admin', 'application')),
   scheduled_at timestamptz not null,
   started_at timestamptz not null,
   completed_at timestamptz,
@@ -166,7 +191,7 @@ create table attempts (
   error text,
   response_body text,
   response_truncated boolean,
-  primary key (payment_id, number)
+  primary key (event_id, number)
 );
 create index attempts__bodies on attempts (completed_at) where response_body is not null;
 

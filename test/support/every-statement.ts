@@ -1,3 +1,4 @@
+import { eventId } from '../../contract/ids.ts';
 import { createEvent } from '../../contract/event.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
@@ -166,11 +167,11 @@ export const everyStatement = (
     'deliveries.ts': {
       methods: deliveries,
       calls: {
-        get: () => deliveries.get(idOf(count)),
-        beginRound: () => deliveries.beginRound(idOf(count), now),
-        beginAttempt: () => deliveries.beginAttempt(idOf(count), attempt),
+        get: () => deliveries.get(eventId(idOf(count))),
+        beginRound: () => deliveries.beginRound(eventId(idOf(count)), { trigger: 'admin', now }),
+        beginAttempt: () => deliveries.beginAttempt(eventId(idOf(count)), attempt),
         completeAttempt: () =>
-          deliveries.completeAttempt(idOf(count), 1, {
+          deliveries.completeAttempt(eventId(idOf(count)), 1, {
             result,
             consequence: { status: 'delivered' },
             completedAt: now,

@@ -24,16 +24,18 @@ export const fill = async (
       case when n % 3 > 0 then at end, case when status = 'paid' then at end,
       case when status = 'failed' then 'unknown' end
     from (select n, ${id} as id, ${status} as status, ${at} as at from ${numbers}) as all_of_them`,
-    `insert into events (payment_id, id, kind, body, created_at)
-    select id, gen_random_uuid(), 'payment.' || status, '{}', created_at from payments
+    `insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+    select md5(id)::uuid, id, id, application, test, 'payment.' || status, '{}', created_at from payments
     where status not in ('pending', 'processing')`,
-    `insert into deliveries (payment_id, status, next_attempt_at)
-    select payment_id, case when n % 100 = 0 then 'pending' else 'delivered' end,
-      case when n % 100 = 0 then created_at end
-    from (select payment_id, created_at, row_number() over () as n from events) as all_of_them`,
-    `insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
+    `insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
+      recorded_at, status, next_attempt_at)
+    select e.id, e.payment_id, e.application, e.test, p.order_id, e.kind, e.created_at,
+      e.created_at, case when right(p.id, 2) = '00' then 'pending' else 'delivered' end,
+      case when right(p.id, 2) = '00' then e.created_at end
+    from events e join payments p on p.id = e.payment_id`,
+    `insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
       completed_at, duration_ms)
-    select payment_id, 1, 1, 'schedule', now(), now(), now(), 5 from deliveries`,
+    select event_id, 1, 1, 'schedule', now(), now(), now(), 5 from deliveries`,
     `insert into workflow_outbox (payment_id, created_at) select id, created_at from payments`,
     `insert into idempotency_keys (application, test, route, key, fingerprint, status, location,
       body, expires_at)

@@ -1,3 +1,4 @@
+import { eventId } from '../../contract/ids.ts';
 import type { Queries } from '../../postgres/driver/sql.ts';
 import { until } from './until.ts';
 
@@ -5,6 +6,6 @@ import { until } from './until.ts';
 export const waitForFirstAttempt = (sql: Queries, paymentId: string) =>
   until('the first attempt is recorded', async () => {
     const rows = await sql`
-      select from attempts where payment_id = ${paymentId} and completed_at is not null`;
+      select from attempts where event_id = ${eventId(paymentId)} and completed_at is not null`;
     return rows.length > 0;
   });

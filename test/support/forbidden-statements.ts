@@ -13,9 +13,9 @@ const writtenByCreate = [
 ];
 const updates = (table: string, columns: readonly string[]) =>
   columns.map((column) => `update ${table} set ${column} = ${column}`);
-const anyChange = (table: string) => [
+const anyChange = (table: string, column: string) => [
   `insert into ${table} default values`,
-  `update ${table} set payment_id = payment_id`,
+  `update ${table} set ${column} = ${column}`,
   `delete from ${table}`,
 ];
 const auditLogChanges = [
@@ -41,10 +41,10 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
       .slice(1)
       .map((column) => `insert into payments (id, ${column}) values ('PAY_1', null)`),
     'delete from payments',
-    ...anyChange('events'),
-    ...anyChange('deliveries'),
-    ...anyChange('attempts'),
-    ...anyChange('late_payments'),
+    ...anyChange('events', 'body'),
+    ...anyChange('deliveries', 'status'),
+    ...anyChange('attempts', 'number'),
+    ...anyChange('late_payments', 'result'),
     'insert into audit_log (actor, action, subject) values (current_user, $$a$$, $$b$$)',
     'select from webhook_secrets',
     'select from events',

@@ -127,7 +127,7 @@ export const startRecords = async () => {
         select to_jsonb(p) as payment, to_jsonb(e) as event, to_jsonb(d) as delivery
         from payments p
         left join events e on e.payment_id = p.id
-        left join deliveries d on d.payment_id = p.id
+        left join deliveries d on d.event_id = e.id
         where p.id = ${id}`;
       return row;
     },

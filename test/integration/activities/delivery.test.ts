@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { defaultActivityInfo, MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import { createDeliveryActivities } from '../../../activities/delivery.ts';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { AttemptError } from '../../../webhooks/failure.ts';
@@ -75,7 +76,7 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
 
 const ledgerOf = (id: string) => records.sql`
   select number, completed_at is not null as completed, error_class, response_status,
-    response_body from attempts where payment_id = ${id} order by number`;
+    response_body from attempts where event_id = ${eventId(id)} order by number`;
 
 describe('deliverWebhook', () => {
   const dead = () =>
@@ -228,7 +229,7 @@ describe('deliverWebhook', () => {
       ...all,
       // The earlier try completes after this one has read the ledger and before it writes.
       async beginAttempt(...args: Parameters<typeof all.beginAttempt>) {
-        await all.beginAttempt(id, earlier);
+        await all.beginAttempt(eventId(id), earlier);
         const result = {
           durationMs: 1,
           responseStatus: 204,
@@ -238,7 +239,7 @@ describe('deliverWebhook', () => {
           error: null,
         };
         const consequence = { status: 'delivered' } as const;
-        await all.completeAttempt(id, 1, { result, consequence, completedAt: at });
+        await all.completeAttempt(eventId(id), 1, { result, consequence, completedAt: at });
         return all.beginAttempt(...args);
       },
     };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { operationsOn } from '../../support/operations.ts';
 import type { Records } from '../../support/records.ts';
@@ -32,10 +33,10 @@ describe('payments', () => {
     const { payments } = operationsOn(records.sql, { workflowUrl });
     const { id } = await records.ended('failed', { orderId: 'order-timeline' });
     await records.sql`
-      insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
         completed_at, duration_ms, response_status, error_class, error, response_body,
         response_truncated)
-      values (${id}, 1, 1, 'schedule', now(), now() + interval '1 s', now() + interval '2 s', 1000,
+      values (${eventId(id)}, 1, 1, 'schedule', now(), now() + interval '1 s', now() + interval '2 s', 1000,
         500, 'http_status', 'The receiver answered 500', 'out of order', false)`;
     const { payment, timeline, workflowUrl: url } = await payments.get(id);
     expect(url).toBe(`http://127.0.0.1:8233/workflows/${id}`);
@@ -50,7 +51,7 @@ describe('payments', () => {
       'http_status: The receiver answered 500, 1000 ms: out of order',
     );
     expect(payment.attempts).toMatchObject([{ number: 1, responseStatus: 500 }]);
-    await records.sql`update attempts set response_body = ${'x'.repeat(201)} where payment_id = ${id}`;
+    await records.sql`update attempts set response_body = ${'x'.repeat(201)} where event_id = ${eventId(id)}`;
     const { timeline: shortened } = await payments.get(id);
     expect(shortened.at(-1)?.details).toMatch(/: x{200}…$/);
     await expect(payments.get('PAY_none')).rejects.toThrow('There is no payment PAY_none');

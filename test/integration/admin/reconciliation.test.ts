@@ -66,13 +66,16 @@ describe('reconcile', () => {
     const running = async () => {
       await records.sql`
         with ended as (
-          update payments set status = 'expired' where status = 'pending' returning id
+          update payments set status = 'expired' where status = 'pending' returning *
         ), events as (
-          insert into events (payment_id, id, kind, body, created_at)
-          select id, gen_random_uuid(), 'payment.expired', '{}', now() from ended
-          returning payment_id
+          insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+          select gen_random_uuid(), id, id, application, test, 'payment.expired', '{}', now()
+          from ended
+          returning *
         )
-        insert into deliveries (payment_id, status) select payment_id, 'none' from events`;
+        insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status)
+        select e.id, e.payment_id, e.application, e.test, p.order_id, e.kind, e.created_at, 'none'
+        from events e join ended p on p.id = e.payment_id`;
       await records.sql`update deliveries set status = 'delivered', next_attempt_at = null`;
       await records.sql`update late_payments set result = 'returns', resolved_at = now()`;
       return new Set<string>();
@@ -124,7 +127,8 @@ describe('reconcile', () => {
     await fill(records.sql, { application: 'shop', count: 5_200 });
     const running: TemporalAdmin['running'] = async (ids) => new Set(ids);
     const id = `PAY_${'60'.padStart(26, '0')}`;
-    await records.sql`delete from attempts where payment_id = ${id}`;
+    await records.sql`
+      delete from attempts where event_id = (select id from events where payment_id = ${id})`;
     await records.sql`delete from deliveries where payment_id = ${id}`;
     const find = async (options: Partial<ReconcileOptions>) => {
       const { differences } = await reconcile({ running }, options);

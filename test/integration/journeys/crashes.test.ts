@@ -1,3 +1,4 @@
+import { eventId } from '../../../contract/ids.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { holdLock } from '../../support/hold-lock.ts';
 import type { Journey } from '../../support/journey.ts';
@@ -22,7 +23,7 @@ const ledgerOf = (id: string) => service.sql<
   { number: number; scheduled_at: Date; duration_ms: number | null; completed: boolean }[]
 >`
   select number, scheduled_at, duration_ms, completed_at is not null as completed
-  from attempts where payment_id = ${id} order by number`;
+  from attempts where event_id = ${eventId(id)} order by number`;
 
 /** From the end of the first attempt to the second and last one, by Temporal's clock. */
 const secondsBetween = async (id: string) => {

@@ -5,6 +5,7 @@ import { startReceiver } from '../../support/receiver.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { eventId } from '../../../contract/ids.ts';
 import { deliverySlots } from '../../../worker/workers.ts';
 
 let service: Service;
@@ -67,7 +68,8 @@ describe('an application whose receiver hangs', () => {
     await until('B is delivered', () => idsOfB.every((id) => service.receiver.of(id).length === 1));
     // A was first and still waits for slots.
     expect(slow.all.length).toBeLessThan(idsOfA.length);
-    const rows = await service.sql`select from attempts where payment_id = any(${idsOfA})`;
+    const rows =
+      await service.sql`select from attempts where event_id = any(${idsOfA.map(eventId)})`;
     expect(rows.length).toBeLessThan(idsOfA.length);
 
     // The worker holds no transaction while it waits for a receiver.
@@ -87,7 +89,7 @@ describe('an application whose receiver hangs', () => {
     expect(most).toBe(slots);
     // Waiting for a slot costs neither a row nor an attempt.
     const numbers = await service.sql<{ number: number }[]>`
-      select number from attempts where payment_id = any(${idsOfA})`;
+      select number from attempts where event_id = any(${idsOfA.map(eventId)})`;
     expect(numbers.map(({ number }) => number)).toEqual(idsOfA.map(() => 1));
     expect(slow.all).toHaveLength(idsOfA.length);
   });

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAdmin } from '../../../admin/cli/program.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { ReconcileOptions } from '../../../admin/reconciliation.ts';
-import { newPaymentId } from '../../../contract/ids.ts';
+import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { paymentsQueue, paymentWorkflow } from '../../../temporal/messages.ts';
 import { paymentStartOptions } from '../../../temporal/start-options.ts';
+import { belongsTo } from '../../support/belongs-to.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
 import { operationsOn } from '../../support/operations.ts';
@@ -122,12 +123,14 @@ describe('reconcile', () => {
     await due('2 minutes 1 second');
     expect(await kindsOf(id, { heal: true })).toEqual(['delivery_overdue']);
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
-    await service.sql`delete from attempts where payment_id = ${id}`;
+    await service.sql`delete from attempts where event_id = ${eventId(id)}`;
     await service.sql`delete from deliveries where payment_id = ${id}`;
     expect(await kindsOf(id, { heal: true })).toEqual(['end_without_delivery']);
     await service.client.workflow.getHandle(id).terminate('a test');
     await service.sql`
-      insert into deliveries (payment_id, status) values (${id}, 'delivered')`;
+      insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status)
+      select e.id, p.id, p.application, p.test, p.order_id, e.kind, e.created_at, 'delivered'
+      from events e join payments p on p.id = e.payment_id where p.id = ${id}`;
   });
 
   it('reports a workflow without a record and does not end it', async () => {
@@ -253,7 +256,7 @@ describe('a restore of Postgres from an older backup', () => {
     const id = await undelivered();
     const before = service.receiver.of(id)[0];
     for (const table of ['attempts', 'deliveries', 'events'])
-      await service.sql`delete from ${service.sql(table)} where payment_id = ${id}`;
+      await service.sql`delete from ${service.sql(table)} where ${belongsTo(service.sql, table, id)}`;
     await service.sql`
       update payments set status = 'pending', paid_at = null, tracking_code = null,
         expires_at = now() - interval '19 minutes', inquired_at = null

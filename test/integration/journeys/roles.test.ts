@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { Operations } from '../../../admin/operations.ts';
 import { createResets } from '../../../admin/resets.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
+import { belongsTo } from '../../support/belongs-to.ts';
 import { aDatabase } from '../../support/database.ts';
 import { readProjectFile } from '../../support/files.ts';
 import type { Journey } from '../../support/journey.ts';
@@ -207,14 +209,14 @@ describe('each process under its own database role', () => {
     const id = await journey.finish('pay');
     await delivered(id);
     await becomes(id, 'delivered');
-    await service.sql`update attempts set response_body = 'thanks' where payment_id = ${id}`;
+    await service.sql`update attempts set response_body = 'thanks' where event_id = ${eventId(id)}`;
     const purge = (paymentDays: number | null) =>
       operationsOn(as.retention, {
         retention: { attemptBodyDays: 90, paymentDays },
         now: () => new Date(Date.now() + 401 * 24 * 3_600_000),
       }).purge(1_000, null);
     const left = (table: string) => service.sql`
-      select * from ${service.sql(table)} where payment_id = ${id}`;
+      select * from ${service.sql(table)} where ${belongsTo(service.sql, table, id)}`;
     expect(await left('gateway_exchanges')).not.toEqual([]);
 
     expect(await purge(null)).toEqual({ attemptBodies: 1, payments: 0 });

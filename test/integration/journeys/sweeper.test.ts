@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
@@ -152,7 +153,7 @@ describe('a sweep', () => {
     await service.sql`
       update attempts set scheduled_at = now() - interval '7 minutes',
         started_at = now() - interval '7 minutes'
-      where payment_id = ${undelivered}`;
+      where event_id = ${eventId(undelivered)}`;
     await sweepNow(service.client);
 
     await until('the delivery continues', () => service.receiver.of(undelivered)[1]);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import { verifySignature } from '../../../demo/client.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Service } from '../../support/service.ts';
@@ -25,7 +26,7 @@ interface AttemptRow {
 
 const ledgerOf = (id: string) => service.sql<AttemptRow[]>`
   select number, scheduled_at, duration_ms, response_status
-  from attempts where payment_id = ${id} order by number`;
+  from attempts where event_id = ${eventId(id)} order by number`;
 
 describe('a webhook that its receiver refuses', () => {
   it('is sent six times with the documented delays, then its workflow fails as WebhookExhausted', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import type { AttemptResult, Consequence } from '../../../postgres/deliveries.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { holdLock } from '../../support/hold-lock.ts';
@@ -30,19 +31,19 @@ const retryAt = (minutes: number): Consequence => ({
 });
 
 const begin = (id: string, number: number, { round = 1, minutes = number } = {}) =>
-  deliveries.beginAttempt(id, {
+  deliveries.beginAttempt(eventId(id), {
     number,
     round,
     scheduledAt: at(minutes),
     startedAt: at(minutes),
   });
 const complete = (id: string, number: number, result: AttemptResult, consequence: Consequence) =>
-  deliveries.completeAttempt(id, number, { result, consequence, completedAt: at(number) });
+  deliveries.completeAttempt(eventId(id), number, { result, consequence, completedAt: at(number) });
 
 /** The delivery with its attempts. */
 const getRows = (id: string) => records.sql`
   select to_jsonb(d) as delivery,
-    (select json_agg(t order by t.number) from attempts t where t.payment_id = d.payment_id) as attempts
+    (select json_agg(t order by t.number) from attempts t where t.event_id = d.event_id) as attempts
   from deliveries d where d.payment_id = ${id}`;
 
 describe('deliveries.get', () => {
@@ -52,7 +53,7 @@ describe('deliveries.get', () => {
         ('shop', 'gone', now() - interval '1 second'), ('quiet', 'foreign', null),
         ('shop', 'older', now() + interval '1 hour'), ('shop', 'newer', null)`;
     const payment = await records.ended('paid');
-    expect(await deliveries.get(payment.id)).toMatchObject({
+    expect(await deliveries.get(eventId(payment.id))).toMatchObject({
       status: 'pending',
       round: 1,
       exhaustedByRun: null,
@@ -64,12 +65,12 @@ describe('deliveries.get', () => {
       event: { kind: 'payment.paid' },
     });
     const { body } = withOutcome(payment, 'paid', payment.updatedAt).event;
-    const delivery = await deliveries.get(payment.id);
+    const delivery = await deliveries.get(eventId(payment.id));
     expect(delivery?.event.body.toString()).toBe(body);
   });
 
   it('returns undefined for a payment that has not ended', async () => {
-    expect(await deliveries.get((await records.sent()).id)).toBeUndefined();
+    expect(await deliveries.get(eventId((await records.sent()).id))).toBeUndefined();
   });
 });
 
@@ -77,7 +78,7 @@ describe('an attempt', () => {
   it('is written before the POST, and completed after it together with the delivery', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 1);
-    expect(await deliveries.get(id)).toMatchObject({
+    expect(await deliveries.get(eventId(id))).toMatchObject({
       attempts: [{ number: 1, completed: false, durationMs: null, scheduledAt: at(1) }],
       highestNumber: 1,
     });
@@ -111,7 +112,7 @@ describe('an attempt', () => {
     const { id } = await records.ended('failed');
     await begin(id, 1, { minutes: 1 });
     await begin(id, 1, { minutes: 9 });
-    const delivery = await deliveries.get(id);
+    const delivery = await deliveries.get(eventId(id));
     const restarted = { number: 1, scheduledAt: at(9), startedAt: at(9) };
     expect(delivery?.attempts).toMatchObject([restarted]);
   });
@@ -151,7 +152,7 @@ describe('an attempt', () => {
     await begin(id, 1);
     const held = await holdLock(
       records.sql,
-      (tx) => tx`select from attempts where payment_id = ${id} for update`,
+      (tx) => tx`select from attempts where event_id = ${eventId(id)} for update`,
     );
     const both = Promise.all([
       complete(id, 1, accepted, { status: 'delivered' }),
@@ -174,14 +175,16 @@ describe('an attempt', () => {
     expect(await getRows(id)).toMatchObject([
       { delivery: { status: 'delivered', exhausted_by_run: null }, attempts: [{}, { number: 2 }] },
     ]);
-    expect(await deliveries.get(id)).toMatchObject({ attempts: [{}, { completed: true }] });
+    expect(await deliveries.get(eventId(id))).toMatchObject({
+      attempts: [{}, { completed: true }],
+    });
   });
 
   it('does not end the next round when it is completed late', async () => {
     const { id } = await records.ended('failed');
     await begin(id, 6);
     await complete(id, 6, refused, exhausted);
-    await deliveries.beginRound(id, new Date());
+    await deliveries.beginRound(eventId(id), { trigger: 'admin', now: new Date() });
     const before = await getRows(id);
     await complete(id, 6, refused, exhausted);
     expect(await getRows(id)).toEqual(before);
@@ -195,15 +198,17 @@ describe('a round', () => {
       await begin(id, number);
       await complete(id, number, refused, number === 6 ? exhausted : retryAt(number));
     }
-    expect(await deliveries.get(id)).toMatchObject({
+    expect(await deliveries.get(eventId(id))).toMatchObject({
       status: 'exhausted',
       exhaustedByRun: 'the run',
     });
     const now = new Date(Date.now() + minuteMs);
-    const results = await Promise.all([1, 2, 3].map(() => deliveries.beginRound(id, now)));
+    const results = await Promise.all(
+      [1, 2, 3].map(() => deliveries.beginRound(eventId(id), { trigger: 'admin', now })),
+    );
     expect(results.filter(Boolean)).toHaveLength(1);
     // The new round has no attempts yet, and attempt numbers continue.
-    expect(await deliveries.get(id)).toMatchObject({
+    expect(await deliveries.get(eventId(id))).toMatchObject({
       status: 'pending',
       round: 2,
       exhaustedByRun: null,
@@ -212,7 +217,7 @@ describe('a round', () => {
     });
     await begin(id, 7, { round: 2 });
     const [row] = await records.sql`
-      select trigger from attempts where payment_id = ${id} and number = 7`;
+      select trigger from attempts where event_id = ${eventId(id)} and number = 7`;
     expect(row?.['trigger']).toBe('admin');
   });
 
@@ -224,7 +229,9 @@ describe('a round', () => {
     const none = await records.ended('paid', { application: 'quiet' });
     for (const { id } of [pending, delivered, none]) {
       const before = await getRows(id);
-      expect(await deliveries.beginRound(id, new Date())).toBe(false);
+      expect(await deliveries.beginRound(eventId(id), { trigger: 'admin', now: new Date() })).toBe(
+        false,
+      );
       expect(await getRows(id)).toEqual(before);
     }
   });

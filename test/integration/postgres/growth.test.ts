@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
@@ -59,8 +60,13 @@ const writePaidPayment = async (n: number) => {
   });
   const deliveries = createDeliveries(sql);
   const at = new Date();
-  await deliveries.beginAttempt(id, { number: 1, round: 1, scheduledAt: at, startedAt: at });
-  await deliveries.completeAttempt(id, 1, {
+  await deliveries.beginAttempt(eventId(id), {
+    number: 1,
+    round: 1,
+    scheduledAt: at,
+    startedAt: at,
+  });
+  await deliveries.completeAttempt(eventId(id), 1, {
     result: {
       durationMs: 50,
       responseStatus: 200,

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newPaymentId } from '../../../contract/ids.ts';
+import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import { belongsTo } from '../../support/belongs-to.ts';
 import { runLine, words } from '../../support/admin-line.ts';
 import { operationsOn } from '../../support/operations.ts';
 import type { Records } from '../../support/records.ts';
@@ -21,9 +22,9 @@ afterAll(() => records.drop());
 const delivered = async (status: 'paid' | 'failed' = 'paid') => {
   const { id } = await records.ended(status);
   await records.sql`
-    insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
+    insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
       completed_at, duration_ms, response_status, response_body)
-    values (${id}, 1, 1, 'schedule', now(), now(), now(), 1, 200, 'thanks')`;
+    values (${eventId(id)}, 1, 1, 'schedule', now(), now(), now(), 1, 200, 'thanks')`;
   await records.sql`
     update deliveries set status = 'delivered', next_attempt_at = null where payment_id = ${id}`;
   return id;
@@ -60,7 +61,8 @@ const purgeAfter = (days: number, paymentDays: number | null, limit = 1_000_000)
   operationsAfter(days, paymentDays).purge(limit, null);
 
 const getResponseBody = async (id: string) => {
-  const [row] = await records.sql`select response_body from attempts where payment_id = ${id}`;
+  const [row] =
+    await records.sql`select response_body from attempts where event_id = ${eventId(id)}`;
   return row?.['response_body'] as string | null;
 };
 const exists = async (id: string) =>
@@ -99,9 +101,13 @@ describe('the purge', () => {
     for (const id of deletable) expect(await exists(id)).toBe(false);
     for (const id of [open.id, undelivered.id, late]) expect(await exists(id)).toBe(true);
     for (const table of paymentTables) {
-      const left = await records.sql`
-        select from ${records.sql(table)} where payment_id = any(${deletable})`;
-      expect([table, left.length]).toEqual([table, 0]);
+      const left = await Promise.all(
+        deletable.map(
+          (id) =>
+            records.sql`select from ${records.sql(table)} where ${belongsTo(records.sql, table, id)}`,
+        ),
+      );
+      expect([table, left.flat().length]).toEqual([table, 0]);
     }
   });
 
@@ -111,7 +117,7 @@ describe('the purge', () => {
     await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
     let purged: Promise<unknown> = Promise.resolve();
     await records.sql.begin(async (tx) => {
-      await createDeliveries(tx).beginRound(id, new Date());
+      await createDeliveries(tx).beginRound(eventId(id), { trigger: 'admin', now: new Date() });
       purged = purgeAfter(401, 400, 2);
       await until('the purge waits', async () => {
         const [row] = await records.sql`
@@ -125,8 +131,8 @@ describe('the purge', () => {
     expect(await exists(id)).toBe(true);
     const [left] = await records.sql`
       select d.status, count(a) as attempts from deliveries d
-      join events e using (payment_id) join attempts a using (payment_id)
-      where payment_id = ${id} group by d.status`;
+      join events e on e.id = d.event_id join attempts a using (event_id)
+      where d.payment_id = ${id} group by d.status`;
     expect(left).toEqual({ status: 'pending', attempts: 1 });
   });
 
@@ -155,7 +161,7 @@ describe('the purge', () => {
     const id = await delivered();
     const old = `PAY_${'0'.repeat(10)}${newPaymentId().slice(14)}`;
     for (const table of ['attempts', 'deliveries', 'events', 'workflow_outbox'])
-      await records.sql`delete from ${records.sql(table)} where payment_id = ${id}`;
+      await records.sql`delete from ${records.sql(table)} where ${belongsTo(records.sql, table, id)}`;
     await records.sql`update payments set id = ${old} where id = ${id}`;
     await purgeAfter(399, 400);
     expect(await exists(old)).toBe(true);

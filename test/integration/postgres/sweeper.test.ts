@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
@@ -233,8 +234,8 @@ describe('an overdue delivery', () => {
     expect(await claim()).toEqual([]);
     await records.sql`update deliveries set healed_at = now() - interval '6 minutes'`;
     await records.sql`
-      insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at)
-      values (${id}, 1, 1, 'schedule', now(), now())`;
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at)
+      values (${eventId(id)}, 1, 1, 'schedule', now(), now())`;
     expect(await claimAll()).toMatchObject([{ ...delivery, begun: true }]);
     // An attempt of an earlier round does not count.
     await records.sql`update deliveries set healed_at = null, round = 2`;

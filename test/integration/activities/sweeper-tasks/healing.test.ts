@@ -1,3 +1,4 @@
+import { eventId } from '../../../../contract/ids.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Records } from '../../../support/records.ts';
 import { startRecords } from '../../../support/records.ts';
@@ -32,8 +33,8 @@ describe('healPayments', () => {
     const { id: undelivered } = await records.ended('paid');
     const { id: begun } = await records.ended('paid');
     await records.sql`
-      insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at)
-      values (${begun}, 1, 1, 'schedule', now(), now())`;
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at)
+      values (${eventId(begun)}, 1, 1, 'schedule', now(), now())`;
     await records.sql`update payments set expires_at = now() - interval '21 minutes'`;
     await records.sql`
       update deliveries set next_attempt_at = now() - interval '6 minutes' where status = 'pending'`;
@@ -48,8 +49,8 @@ describe('healPayments', () => {
   it('rechecks a workflow that waits for the payer again after Temporal was restored', async () => {
     const { id } = await records.ended('paid');
     await records.sql`
-      insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at)
-      values (${id}, 1, 1, 'schedule', now(), now())`;
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at)
+      values (${eventId(id)}, 1, 1, 'schedule', now(), now())`;
     await records.sql`
       update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
     const { healPayments, restarted, rechecked } = sweeperTasksOn(records, {});

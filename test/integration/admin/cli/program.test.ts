@@ -1,3 +1,4 @@
+import { eventId } from '../../../../contract/ids.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunLine, runLine, words } from '../../../support/admin-line.ts';
 import { startRawServer } from '../../../support/raw-server.ts';
@@ -217,9 +218,9 @@ describe('the admin command line', () => {
     const hostile = 'a\u001b[31mred\u0007\u009b2J\u202egnp\u200b\r\nb';
     const { id } = await records.ended('failed', { orderId: hostile });
     await records.sql`
-      insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
         completed_at, duration_ms, response_status, error_class, error, response_body)
-      values (${id}, 1, 1, 'schedule', now(), now(), now(), 1, 500, 'http_status', 'The receiver answered 500',
+      values (${eventId(id)}, 1, 1, 'schedule', now(), now(), now(), 1, 500, 'http_status', 'The receiver answered 500',
         ${hostile})`;
     const control = /[\p{Cc}\p{Cf}]/u;
     for (const line of [
