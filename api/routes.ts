@@ -1,4 +1,6 @@
 import { getApplicationRoute } from './auth/me.ts';
+import { getEventRoute } from './events/get.ts';
+import { listEventsRoute } from './events/list.ts';
 import { notifyOfPaymentRoute } from './gateways/notifications.ts';
 import type { Handler, Route } from './http/route.ts';
 import { getDocsAssetRoute, showDocsRoute } from './openapi/docs-page.ts';
@@ -22,6 +24,8 @@ export const routes = {
   listPayments: listPaymentsRoute,
   getPayment: getPaymentRoute,
   verifyPayment: verifyPaymentRoute,
+  listEvents: listEventsRoute,
+  getEvent: getEventRoute,
 
   // Payers' browsers, with the link of a payment
   checkout: checkoutRoute,

@@ -3,6 +3,7 @@ import { limits } from '../contract/limits.ts';
 import { createNotificationReader } from '../gateways/registry.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import { createGateways } from '../postgres/gateways.ts';
+import { createEvents } from '../postgres/events.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createPayments } from '../postgres/payments.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
@@ -16,6 +17,8 @@ import { createPaymentWorkflows, type PaymentWorkflows } from '../temporal/payme
 import { createAuthenticate } from './auth/authentication.ts';
 import { getApplicationHandler } from './auth/me.ts';
 import { shareAuthentication } from './auth/shared-authentication.ts';
+import { getEventHandler } from './events/get.ts';
+import { listEventsHandler } from './events/list.ts';
 import { notifyOfPaymentHandler } from './gateways/notifications.ts';
 import { createApp } from './http/app.ts';
 import type { Network } from './http/client-address.ts';
@@ -107,6 +110,7 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
   const { sql, workflows, logger, metrics, publicBaseUrl, starter, backlog, failures } = deps;
   const now = () => new Date();
   const payments = createPayments(sql);
+  const events = createEvents(sql);
   const gateways = createGateways(sql);
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
@@ -134,6 +138,8 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
     listPayments: listPaymentsHandler({ payments, publicBaseUrl }),
     getPayment: getPaymentHandler({ payments, publicBaseUrl }),
     verifyPayment: verifyPaymentHandler({ payments, verify, publicBaseUrl }),
+    listEvents: listEventsHandler({ events, publicBaseUrl }),
+    getEvent: getEventHandler({ events, publicBaseUrl }),
     checkout: checkoutHandler({ payments, starter, now }),
     returnFromGateway,
     returnFromGatewayByPost: (request) => returnFromGateway(request),

@@ -12,6 +12,7 @@ export const errors = {
   APPLICATION_DISABLED: { status: 403, meaning: 'An admin has disabled the application.' },
   GATEWAY_NOT_ALLOWED: { status: 403, meaning: 'A test token may use sandbox gateways only.' },
   PAYMENT_NOT_FOUND: { status: 404, meaning: 'There is no such payment.' },
+  EVENT_NOT_FOUND: { status: 404, meaning: 'There is no such event.' },
   NOT_FOUND: { status: 404, meaning: 'This path does not exist.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path does not support this method, see Allow.' },
   PAYLOAD_TOO_LARGE: {

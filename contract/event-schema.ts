@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { eventKind, eventPaymentFields } from './event.ts';
+import { eventKinds, eventPaymentFields } from './event.ts';
+import { openEnum } from './open-enum.ts';
 import { PaymentResponse, time } from './responses.ts';
 import { terminalStatuses } from './status.ts';
 
@@ -15,13 +16,15 @@ const isInEvent = Object.fromEntries(eventPaymentFields.map((name) => [name, tru
  */
 export const EventBody = z
   .object({
-    event: z.enum(terminalStatuses.map(eventKind)),
+    event: openEnum(eventKinds).meta({
+      description: 'The kind of the event. New kinds may appear.',
+    }),
     event_id: z.uuid().meta({
       description: 'The same in every attempt: ignore an event that you have processed.',
     }),
     created_at: time('When the payment ended, not when it was created.'),
     ...PaymentResponse.pick(isInEvent).shape,
-    status: z.enum(terminalStatuses),
+    status: openEnum(terminalStatuses),
   })
   .meta({ id: 'Event' });
 export type EventBody = z.infer<typeof EventBody>;

@@ -2,11 +2,12 @@ import { eventId } from './ids.ts';
 import type { Payment, PaymentField } from './payment-fields.ts';
 import { paymentFields } from './payment-fields.ts';
 import type { TerminalStatus } from './status.ts';
-import { isTerminal } from './status.ts';
+import { isTerminal, terminalStatuses } from './status.ts';
 import { isoTime } from './time.ts';
 
 export const eventKind = (status: TerminalStatus) => `payment.${status}` as const;
 export type EventKind = ReturnType<typeof eventKind>;
+export const eventKinds = terminalStatuses.map(eventKind);
 
 /** The one terminal event of a payment. Every delivery attempt sends these bytes of `body`. */
 export interface Event {

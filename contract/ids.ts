@@ -32,6 +32,8 @@ export const newRequestId = (): string => `req_${newUlid()}`;
 
 export const requestIdPattern = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
 
+export const eventIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 const eventNamespace = 'd4c1b1f0-6f0e-4f5c-9d57-3a2c3f6a6b1e';
 
 /** Derived from the payment, so a replay or a reset cannot create a second event. */

@@ -16,6 +16,10 @@ export const limits = {
   applicationRequestsPerMinute: 120,
   /** Failed requests of a client address in a minute, in one API process. */
   addressFailuresPerMinute: 20,
+  /** POSTs of a delivery in one round. */
+  attemptsPerRound: 6,
+  /** The feed of events leaves out what was recorded in the last seconds, see postgres/events.ts. */
+  feedDelaySeconds: 15,
   /** For this long after a verification, a verify or a return gets its result without asking the gateway. */
   verifyReuseSeconds: 3,
   /** A payment whose gateway says that money is on its way stays open for this long after its deadline. */

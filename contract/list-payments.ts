@@ -11,7 +11,7 @@ export interface ListPosition {
 
 export const listBounds = { perPage: 100, perPageDefault: 20, depth: 10_000 } as const;
 
-const dayMs = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 /** Postgres reads years of more than four digits differently. */
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const date = /^\d{4}-\d{2}-\d{2}$/;
@@ -36,19 +36,20 @@ const parseInstant = (text: string): number | undefined => {
 };
 
 /** A text instead of a schema: generators make clients that do not compile from a choice of two formats. */
-const timeRule =
+export const timeRule =
   'A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an ' +
   'offset, at most 9 digits of fraction and no leap second.';
 
 /** Documents a text that is parsed to a number as an integer. */
-const asInteger =
+export const asInteger =
   (numbers: { maximum: number; default?: number }) =>
   ({ jsonSchema }: { jsonSchema: object }) => {
     Object.assign(jsonSchema, { type: 'integer', minimum: 1, ...numbers });
     Reflect.deleteProperty(jsonSchema, 'pattern');
   };
 
-const bound = (includedMs: number) =>
+/** A bound of a time range. @param includedMs how much of its day a date includes */
+export const timeBound = (includedMs: number) =>
   z.string().transform((text, ctx) => {
     const instant = parseInstant(text);
     const included = date.test(text) ? includedMs : 0;
@@ -61,7 +62,7 @@ const bound = (includedMs: number) =>
     return z.NEVER;
   });
 
-const count = (max: number) => {
+export const count = (max: number) => {
   const error = `must be an integer from 1 to ${max}`;
   return z
     .string()
@@ -89,26 +90,28 @@ const always = { when: () => true };
 const isTooDeep = (page: unknown, perPage: unknown): boolean =>
   typeof page === 'number' && typeof perPage === 'number' && page * perPage > listBounds.depth;
 
+export const orderIdFilter = CreatePayment.shape.order_id
+  .refine((text) => !text.includes('\0'), {
+    error: 'must not hold the NUL character',
+    params: { rule: 'nul' },
+  })
+  .optional()
+  .meta({ description: "The application's own order reference. NUL is rejected." });
+
 /** A cursor does not contain the filters. */
 export const sameWithCursor = 'Send the same filters and `per_page` with it.';
 
 /** The query of a list. Values out of range are rejected, not clamped. */
 export const ListPayments = z
   .object({
-    order_id: CreatePayment.shape.order_id
-      .refine((text) => !text.includes('\0'), {
-        error: 'must not hold the NUL character',
-        params: { rule: 'nul' },
-      })
-      .optional()
-      .meta({ description: "The application's own order reference. NUL is rejected." }),
+    order_id: orderIdFilter,
     status: z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional(),
-    from: bound(0)
+    from: timeBound(0)
       .optional()
       .meta({
         description: `Payments created at this time or later; a date means its first moment in UTC. ${timeRule}`,
       }),
-    to: bound(dayMs)
+    to: timeBound(dayMs)
       .optional()
       .meta({
         description: `Payments created before this time; a date includes its whole day in UTC. ${timeRule}`,

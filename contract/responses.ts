@@ -9,6 +9,7 @@ import { limits } from './limits.ts';
 import { listBounds, sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import type { PaymentField } from './payment-fields.ts';
+import { openEnum } from './open-enum.ts';
 import { statuses } from './status.ts';
 import { tokenModes } from './token.ts';
 
@@ -43,7 +44,7 @@ const paymentSchemas = {
   payment_id: PaymentId,
   application: z.string().meta({ description: 'Slug of the owning application.' }),
   order_id: CreatePayment.shape.order_id,
-  status: z.enum(statuses).meta({
+  status: openEnum(statuses).meta({
     description:
       '`pending`: the payer can pay. `processing`: the payer has returned, the money is on its way or ' +
       'the gateway is silent at the deadline, and the outcome is not certain yet. `paid`, `failed`, ' +

@@ -14,7 +14,8 @@ export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'none'] as
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** Who began a round of attempts. The schedule began the first one, when the payment ended. */
-export type RoundTrigger = 'schedule' | 'admin' | 'application';
+export const roundTriggers = ['schedule', 'admin', 'application'] as const;
+export type RoundTrigger = (typeof roundTriggers)[number];
 
 /** The result of a verification. `unknown`: the gateway gave no usable answer. */
 export type VerificationResult =

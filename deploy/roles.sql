@@ -27,9 +27,12 @@ $$;
 revoke all on all tables in schema public from public;
 
 -- The API creates payments and records that a payer was sent to the gateway. It decides no outcome: it can
--- neither insert nor update the columns of an outcome, and it cannot read events.
+-- neither insert nor update the columns of an outcome. It reads events and changes no delivery. Of an attempt it
+-- reads the class of an error and not its text.
 grant select on applications, gateways, tokens, payments, workflow_outbox, idempotency_keys,
-  request_counts, sandbox_payments to payments_api;
+  request_counts, sandbox_payments, events, deliveries to payments_api;
+grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
+  error_class, response_body, response_truncated) on attempts to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
   callback_url, metadata, expires_at, created_at, updated_at) on payments to payments_api;
 grant update (checkout_at) on payments to payments_api;

@@ -46,7 +46,7 @@ export const breakingChanges = async (
   try {
     const write = (name: string, document: OpenApiDocument): string => {
       const path = join(temporary, name);
-      writeFileSync(path, JSON.stringify(withWebhooksAsResponses(document)));
+      writeFileSync(path, JSON.stringify(withWebhooksAsResponses(document), openEnumsAsEnums));
       return path;
     };
     const { stdout } = await promisify(execFile)(oasdiff, [
@@ -63,6 +63,29 @@ export const breakingChanges = async (
   } finally {
     rmSync(temporary, { recursive: true });
   }
+};
+
+interface OpenEnum {
+  anyOf: [{ type: 'string'; enum: string[] }, object];
+}
+
+/** Whether a schema is one of contract/open-enum.ts. */
+const isOpenEnum = (schema: unknown): schema is OpenEnum => {
+  if (typeof schema !== 'object' || schema === null || !('anyOf' in schema)) return false;
+  const { anyOf } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return false;
+  const [known, any] = anyOf as [object, object]; // Schemas are objects.
+  return 'enum' in known && JSON.stringify(any) === '{"type":"string"}';
+};
+
+/**
+ * A set of texts that may grow is compared by its known values. Opening a set is no break, because v1 allows
+ * new values; the loss of a known value is one.
+ */
+const openEnumsAsEnums = (_key: string, schema: unknown): unknown => {
+  if (!isOpenEnum(schema)) return schema;
+  const { anyOf, ...rest } = schema;
+  return { ...rest, ...anyOf[0] };
 };
 
 /**

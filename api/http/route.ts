@@ -41,6 +41,8 @@ export interface Route {
    * signature. `anyone`: public.
    */
   access: 'application' | 'payer' | 'gateway' | 'anyone';
+  /** The group in the documentation; by default that of the access. */
+  tag?: 'Events';
   summary: string;
   description: string;
   params?: z.ZodObject;

@@ -59,7 +59,7 @@ const sorted = <T extends object>(components: T): T =>
 
 const operation = (name: string, route: Route) => ({
   operationId: name,
-  tags: [tagByAccess[route.access]],
+  tags: [route.tag ?? tagByAccess[route.access]],
   summary: route.summary,
   description: route.description,
   security: route.access === 'application' ? [{ bearer: [] }] : [],

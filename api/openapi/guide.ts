@@ -17,6 +17,8 @@ export const guide = `Create a payment, send the payer to its \`checkout_url\`, 
 
 export const tags = {
   Payments: 'For applications, with a bearer token.',
+  Events:
+    'What an application was told of its payments: the log, the feed, replay. With a bearer token.',
   Gateways: "For payment providers' servers, authenticated by their signature.",
   'Payer pages': "Opened by the payer's browser; anyone who has the link may open it.",
   Contract: 'This document and the page that shows it.',

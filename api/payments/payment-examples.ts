@@ -49,14 +49,18 @@ export const paymentExamples = {
 } satisfies Record<string, PaymentResponse>;
 
 /** The event of a payment above; the schema picks the fields of an event and their order. */
-const eventExample = (payment: PaymentResponse, status: TerminalStatus): EventBody =>
-  EventBody.parse({
+const eventExample = (payment: PaymentResponse, status: TerminalStatus) => {
+  const event = eventKind(status);
+  const body = EventBody.parse({
     ...payment,
-    event: eventKind(status),
+    event,
     event_id: eventId(payment.payment_id),
     created_at: payment.updated_at,
     status,
   });
+  // With the types of the known values.
+  return { ...body, event, status };
+};
 
 export const eventExamples = {
   paid: eventExample(paymentExamples.paid, 'paid'),

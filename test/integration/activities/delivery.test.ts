@@ -153,8 +153,8 @@ describe('deliverWebhook', () => {
     const signatures = [first, second].map((one) => valueOf(one, 'x-service-signature').split(','));
     expect(signatures.map(([time]) => time)).toEqual([`t=${t}`, `t=${later}`]);
     expect(signatures[0]?.[1]).not.toBe(signatures[1]?.[1]);
-    const [eventId, again] = [first, second].map((one) => valueOf(one, 'x-service-event-id'));
-    expect(again).toBe(eventId);
+    const [firstId, again] = [first, second].map((one) => valueOf(one, 'x-service-event-id'));
+    expect(again).toBe(firstId);
     expect(second.split('\r\n\r\n')[1]).toBe(first.split('\r\n\r\n')[1]);
   });
 

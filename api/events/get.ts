@@ -1,0 +1,39 @@
+import { EventResponse } from '../../contract/event-responses.ts';
+import type { Events } from '../../postgres/events.ts';
+import type { Handler, Route } from '../http/route.ts';
+import { exhaustedEvent } from './event-examples.ts';
+import { eventParams, findOwnEvent } from './event-id.ts';
+import { presentEvent } from './present-event.ts';
+
+export const getEventRoute = {
+  method: 'GET',
+  path: '/api/v1/events/:event_id',
+  access: 'application',
+  tag: 'Events',
+  summary: 'Get one event with its attempts',
+  description:
+    'The payload that was sent, byte for byte, the delivery, and every attempt. An event of another ' +
+    'application, or of the other token mode, responds `404` like one that does not exist.',
+  params: eventParams,
+  responses: {
+    200: {
+      description: 'The event.',
+      content: EventResponse,
+      examples: { exhausted: exhaustedEvent },
+    },
+  },
+  errors: ['EVENT_NOT_FOUND'],
+} as const satisfies Route;
+
+export interface Deps {
+  events: Pick<Events, 'get'>;
+  publicBaseUrl: string;
+}
+
+export const getEventHandler =
+  ({ events, publicBaseUrl }: Deps): Handler<typeof getEventRoute> =>
+  async (request) => {
+    const event = await findOwnEvent(events, request);
+    const { webhookUrl } = request.caller;
+    return { status: 200, body: presentEvent(event, { publicBaseUrl, webhookUrl }) };
+  };

@@ -1,0 +1,69 @@
+import { formatObject, type JsonText } from '../../contract/json-text.ts';
+import { limits } from '../../contract/limits.ts';
+import { isoTime } from '../../contract/time.ts';
+import type { EventAttempt, EventRecord, EventWithAttempts } from '../../postgres/events.ts';
+
+export interface Surroundings {
+  publicBaseUrl: string;
+  /** The caller's webhook URL: without one no event can be replayed. */
+  webhookUrl: string | null;
+}
+
+const jsonTime = (time: Date | string | null): string | null => time && isoTime(new Date(time));
+const object = (fields: Parameters<typeof formatObject>[0]): JsonText => ({
+  jsonText: formatObject(fields),
+});
+
+const fieldsOf = (event: EventRecord, { publicBaseUrl, webhookUrl }: Surroundings) => {
+  const api = `${publicBaseUrl}/api/v1`;
+  const isEnded = event.status === 'exhausted' || event.status === 'delivered';
+  return {
+    event_id: event.id,
+    event: event.kind,
+    created_at: isoTime(event.createdAt),
+    payment_id: event.paymentId,
+    order_id: event.orderId,
+    test: event.test,
+    delivery: object({
+      status: event.status,
+      round: event.round,
+      attempts_left:
+        event.status === 'pending' ? Math.max(limits.attemptsPerRound - event.attemptsMade, 0) : 0,
+      next_attempt_at: jsonTime(event.nextAttemptAt),
+      delivered_at: jsonTime(event.deliveredAt),
+    }),
+    links: object({
+      payment: `${api}/payments/${event.paymentId}`,
+      replay: isEnded && webhookUrl !== null ? `${api}/events/${event.id}/replay` : null,
+    }),
+  };
+};
+
+const presentAttempt = (attempt: EventAttempt): string =>
+  formatObject({
+    number: attempt.number,
+    round: attempt.round,
+    trigger: attempt.trigger,
+    started_at: jsonTime(attempt.startedAt),
+    completed_at: jsonTime(attempt.completedAt),
+    duration_ms: attempt.durationMs,
+    response_status: attempt.responseStatus,
+    error: attempt.errorClass,
+    response_body: attempt.responseBody,
+    response_truncated: attempt.responseBody !== null && attempt.responseTruncated === true,
+  });
+
+/** An event in a list. */
+export const presentEventSummary = (event: EventRecord, surroundings: Surroundings): string =>
+  formatObject(fieldsOf(event, surroundings));
+
+/** One event. The bytes of its payload are inserted unchanged, so that their signature still verifies. */
+export const presentEvent = (event: EventWithAttempts, surroundings: Surroundings): Buffer => {
+  const start = presentEventSummary(event, surroundings).slice(0, -1);
+  const attempts = event.attempts.map(presentAttempt).join();
+  return Buffer.concat([
+    Buffer.from(`${start},"payload":`),
+    event.body,
+    Buffer.from(`,"attempts":[${attempts}]}`),
+  ]);
+};

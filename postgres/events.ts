@@ -1,0 +1,180 @@
+import DataLoader from 'dataloader';
+import type { EventKind } from '../contract/event.ts';
+import { limits } from '../contract/limits.ts';
+import type { EventPosition } from '../contract/list-events.ts';
+import { type DeliveryStatus, deliveryStatuses, type RoundTrigger } from '../contract/status.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
+import type { Owner } from './payments.ts';
+
+/** An event with the state of its delivery. */
+export interface EventRecord {
+  id: string;
+  kind: EventKind;
+  paymentId: string;
+  orderId: string;
+  test: boolean;
+  createdAt: Date;
+  recordedAt: Date;
+  status: DeliveryStatus;
+  round: number;
+  /** Completed attempts of this round. */
+  attemptsMade: number;
+  nextAttemptAt: Date | null;
+  deliveredAt: Date | null;
+}
+
+/** One POST, as the application sees it. */
+export interface EventAttempt {
+  number: number;
+  round: number;
+  trigger: RoundTrigger;
+  startedAt: string;
+  completedAt: string | null;
+  durationMs: number | null;
+  responseStatus: number | null;
+  errorClass: string | null;
+  /** Null for an accepted attempt: should an address check ever fail, no answer becomes readable. */
+  responseBody: string | null;
+  responseTruncated: boolean | null;
+}
+
+export interface EventWithAttempts extends EventRecord {
+  body: Buffer;
+  attempts: EventAttempt[];
+}
+
+export interface EventFilter {
+  kind: EventKind | undefined;
+  delivery: DeliveryStatus | undefined;
+  paymentId: string | undefined;
+  orderId: string | undefined;
+  from: Date | undefined;
+  to: Date | undefined;
+}
+
+export interface EventQuery extends EventFilter {
+  /** Oldest first, by the time of recording, without the events of the last seconds. */
+  feed: boolean;
+  after: EventPosition | undefined;
+  limit: number;
+}
+
+const maxReadsPerQuery = 50;
+
+/**
+ * The end of the feed. `recorded_at` is when a transaction began, and its event becomes visible when it
+ * commits: an event that is older than the longest transaction can have no predecessor that is still
+ * invisible. Workers end a transaction after 10 seconds, see worker/main.ts.
+ */
+const feedEnd = (sql: Queries) =>
+  sql`now() - make_interval(secs => ${limits.feedDelaySeconds}::int)`;
+
+const columns = (sql: Queries) => sql`
+  d.event_id as id, d.kind, d.payment_id as "paymentId", d.order_id as "orderId", d.test,
+  d.created_at as "createdAt", d.recorded_at as "recordedAt", d.status, d.round,
+  d.next_attempt_at as "nextAttemptAt", d.delivered_at as "deliveredAt",
+  case when d.status = 'pending' then (
+    select count(*) from attempts t
+    where t.event_id = d.event_id and t.round = d.round and t.completed_at is not null)
+  else 0 end as "attemptsMade"`;
+
+/** Reads in the same turn of the event loop share one query, as those of payments do. */
+const createGet = (sql: Queries) => {
+  const readAll = async (keys: readonly (Owner & { id: string })[]) => {
+    const rows = await sql<(EventWithAttempts & { nth: number })[]>`
+      select ${columns(sql)}, e.body, w.nth, coalesce((
+        select json_agg(json_build_object('number', t.number, 'round', t.round, 'trigger', t.trigger,
+          'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
+          'responseStatus', t.response_status, 'errorClass', t.error_class,
+          'responseBody', case when t.error_class is not null then t.response_body end,
+          'responseTruncated', t.response_truncated) order by t.number)
+        from attempts t where t.event_id = d.event_id), '[]') as attempts
+      from unnest(${keys.map(({ id }) => id)}::text[],
+          ${keys.map(({ application }) => application)}::text[],
+          ${keys.map(({ test }) => String(test))}::text[])
+        with ordinality as w (id, application, test, nth)
+      join deliveries d on d.event_id = w.id::uuid and d.application = w.application
+        and d.test = w.test::boolean
+      join events e on e.id = d.event_id`;
+    const found: (EventWithAttempts | undefined)[] = keys.map(() => undefined);
+    for (const { nth, ...event } of rows) found[nth - 1] = event;
+    return found;
+  };
+  // No cache: a read must see the current state.
+  const reads = new DataLoader(readAll, { cache: false, maxBatchSize: maxReadsPerQuery });
+  return (id: string, owner: Owner): Promise<EventWithAttempts | undefined> =>
+    reads.load({ id, ...owner });
+};
+
+/** The events of applications and their deliveries, for reading. */
+export const createEvents = (sql: Queries) => {
+  const ownedBy = ({ application, test }: Owner, { orderId }: Pick<EventFilter, 'orderId'>) => sql`
+    d.application = ${application} and d.test = ${test}
+    ${orderId === undefined ? sql`` : sql`and d.order_id = ${orderId}`}`;
+
+  /**
+   * The combinations of kind and status that a list reads, each from one range of an index. Kinds come from
+   * the rows, because a later version may have recorded one that is unknown here.
+   */
+  const ranges = (owner: Owner, query: EventFilter): Fragment => {
+    const { kind, delivery } = query;
+    const ofOwner = ownedBy(owner, query);
+    const kinds =
+      kind === undefined
+        ? sql`
+          (select min(d.kind) as kind from deliveries d where ${ofOwner})
+          union all
+          select (select min(d.kind) from deliveries d where ${ofOwner} and d.kind > kinds.kind)
+          from kinds where kinds.kind is not null`
+        : sql`select ${kind}::text as kind`;
+    const statuses = delivery === undefined ? [...deliveryStatuses] : [delivery];
+    return sql`
+      with recursive kinds as (${kinds}), ranges as (
+        select kinds.kind, s.status from kinds cross join unnest(${statuses}::text[]) as s (status)
+        where kinds.kind is not null)`;
+  };
+
+  /** The default limit (20 and one more) is a literal: with a parameter Postgres would plan each time. */
+  const limitTo = (limit: number) => (limit === 21 ? sql`limit 21` : sql`limit ${limit}`);
+
+  /** The order of a list, and the part of it that the query asks for. */
+  const orderOf = ({ feed, from, to, after }: Omit<EventQuery, 'limit'>) => {
+    const at = feed ? sql`d.recorded_at` : sql`d.created_at`;
+    // With two bounds on one side, an index scan may start at the looser one.
+    const lower = feed && after ? sql`` : from && sql`and ${at} >= ${from}`;
+    const isAfterTighter = !feed && after && to && after.at < to;
+    const upper = isAfterTighter ? sql`` : to && sql`and ${at} < ${to}`;
+    return {
+      part: sql`
+        ${lower ?? sql``} ${upper ?? sql``}
+        ${feed ? sql`and ${at} < ${feedEnd(sql)}` : sql``}
+        ${after ? sql`and (${at}, d.event_id) ${feed ? sql`>` : sql`<`} (${after.at}, ${after.id}::uuid)` : sql``}`,
+      order: feed ? sql`${at}, d.event_id` : sql`${at} desc, d.event_id desc`,
+    };
+  };
+
+  return {
+    get: createGet(sql),
+
+    /** Every list reads only the beginning of some ranges of one index, whatever its filters. */
+    async list(owner: Owner, query: EventQuery): Promise<EventRecord[]> {
+      const { kind, delivery, paymentId, limit } = query;
+      const { part, order } = orderOf(query);
+      if (paymentId !== undefined)
+        return sql<EventRecord[]>`
+          select ${columns(sql)} from events e join deliveries d on d.event_id = e.id
+          where e.payment_id = ${paymentId} and ${ownedBy(owner, query)}
+            ${kind === undefined ? sql`` : sql`and d.kind = ${kind}`}
+            ${delivery === undefined ? sql`` : sql`and d.status = ${delivery}`} ${part}
+          order by ${order} ${limitTo(limit)}`;
+      return sql<EventRecord[]>`
+        ${ranges(owner, query)}
+        select ${columns(sql)} from ranges cross join lateral (
+          select d.* from deliveries d
+          where ${ownedBy(owner, query)} and d.kind = ranges.kind and d.status = ranges.status ${part}
+          order by ${order} ${limitTo(limit)}) as d
+        order by ${order} ${limitTo(limit)}`;
+    },
+  };
+};
+export type Events = ReturnType<typeof createEvents>;

@@ -1,0 +1,221 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../../contract/ids.ts';
+import { waitForFirstAttempt } from '../../../support/first-attempt.ts';
+import type { Journey } from '../../../support/journey.ts';
+import { createJourney } from '../../../support/journey.ts';
+import type { Service } from '../../../support/service.ts';
+import { startService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
+
+let service: Service;
+let journey: Journey;
+let application: Awaited<ReturnType<Service['anApplication']>>;
+beforeAll(async () => {
+  service = await startService();
+  application = await service.anApplication();
+  journey = createJourney(service, application.token);
+});
+afterAll(() => service?.stop());
+
+const getEvent = (paymentId: string, by = journey) =>
+  by.request('GET', `/api/v1/events/${eventId(paymentId)}`);
+const list = (query: string, by = journey) => by.request('GET', `/api/v1/events${query}`);
+const idsOf = ({ json }: { json: Record<string, unknown> }) =>
+  (json['data'] as { payment_id: string }[]).map(({ payment_id }) => payment_id);
+const delivered = (paymentId: string) =>
+  until('the event is delivered', async () => {
+    const { json } = await getEvent(paymentId);
+    const { status } = (json['delivery'] ?? {}) as { status?: string };
+    return status === 'delivered' && json;
+  });
+const problemsOf = ({ json }: { json: Record<string, unknown> }) =>
+  (json['error'] as { details: { fields: unknown } }).details.fields;
+
+describe('GET /api/v1/events/{event_id}', () => {
+  it('shows the payload byte for byte, so that the signature of its webhook verifies', async () => {
+    // Number literals and the order of keys would not survive parsing.
+    const body =
+      '{"order_id":"bytes","amount":1250,"currency":"EUR","metadata":{"z":1.50,"a":1e3,"\\u00e9":"é"}}';
+    const created = await journey.request('POST', '/api/v1/payments', body);
+    const id = String(created.json['payment_id']);
+    await journey.checkout(id);
+    await journey.choose(id, 'pay');
+    await journey.comeBack(id);
+    await delivered(id);
+
+    const { text } = await getEvent(id);
+    const [, payload = ''] = /"payload":(.*),"attempts":\[/.exec(text) ?? [];
+    const [webhook] = service.receiver.of(id);
+    expect(payload).toBe(webhook?.body.toString());
+    expect(payload).toContain('"metadata":{"z":1.50,"a":1e3,');
+    const signature = String(webhook?.headers['x-service-signature']);
+    const [, t = '', v1 = ''] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(signature) ?? [];
+    const digest = createHmac('sha256', application.secret).update(`${t}.${payload}`);
+    expect(digest.digest('hex')).toBe(v1);
+  });
+
+  it('shows an accepted attempt without its response body', async () => {
+    service.receiver.behave((_, res) => void res.end('thank you'));
+    const id = await journey.finish('pay');
+    const json = await delivered(id);
+    service.receiver.behave(() => 204);
+    expect(json).toMatchObject({
+      event_id: eventId(id),
+      event: 'payment.paid',
+      payment_id: id,
+      order_id: 'order-1',
+      test: true,
+      delivery: { status: 'delivered', round: 1, attempts_left: 0, next_attempt_at: null },
+      links: {
+        payment: `${service.url}/api/v1/payments/${id}`,
+        replay: `${service.url}/api/v1/events/${eventId(id)}/replay`,
+      },
+      payload: { event: 'payment.paid', payment_id: id },
+      attempts: [
+        {
+          number: 1,
+          round: 1,
+          trigger: 'schedule',
+          response_status: 200,
+          error: null,
+          response_body: null,
+          response_truncated: false,
+        },
+      ],
+    });
+  });
+
+  it('shows a failed attempt with the start of its response body, and nothing else of it', async () => {
+    service.receiver.behave((_, res) => {
+      res.writeHead(500, { 'x-secret-header': 'hidden' }).end('a'.repeat(4_096) + 'beyond');
+      return undefined;
+    });
+    const id = await journey.finish('pay');
+    await waitForFirstAttempt(service.sql, id);
+    service.receiver.behave(() => 204);
+    const { json, text } = await getEvent(id);
+    expect(json).toMatchObject({
+      delivery: { status: 'pending', round: 1, attempts_left: 5, delivered_at: null },
+      links: { replay: null },
+      attempts: [{ number: 1, response_status: 500, error: 'http_status' }],
+    });
+    const [attempt] = json['attempts'] as { response_body: string; response_truncated: boolean }[];
+    expect(attempt?.response_body).toBe('a'.repeat(4_096));
+    expect(attempt?.response_truncated).toBe(true);
+    expect(text).not.toContain('hidden');
+    expect(text).not.toContain('127.0.0.1:9/webhook');
+  });
+
+  it.each([
+    ['has a loopback address', 'https://127.0.0.1/hook?key=hidden', 'blocked'],
+    ['does not listen', 'http://127.0.0.1:1/hook?key=hidden', 'connect'],
+    ['does not exist', 'https://receiver.invalid/hook?key=hidden', 'dns'],
+  ])('names only the class of the failure where the receiver %s', async (_, url) => {
+    const other = await service.anApplication({ webhookUrl: url });
+    const theirs = createJourney(service, other.token);
+    const id = await theirs.finish('pay');
+    await waitForFirstAttempt(service.sql, id);
+    const { json, text } = await getEvent(id, theirs);
+    const [attempt] = json['attempts'] as Record<string, unknown>[];
+    expect(attempt).toMatchObject({ response_status: null, response_body: null });
+    expect(attempt?.['error']).toMatch(/^[a-z_]+$/);
+    for (const hidden of ['hidden', '/hook', 'ECONN', ':443', ':1/'])
+      expect(text, hidden).not.toContain(hidden);
+  });
+
+  it('answers 404 for an unknown event, a malformed id, another application and another mode', async () => {
+    const id = await journey.finish('pay');
+    await delivered(id);
+    const foreign = createJourney(service, (await service.anApplication()).token);
+    const notFound = async (by: Journey, path: string) => {
+      const { status, json } = await by.request('GET', path);
+      expect([status, (json['error'] as { code: string }).code]).toEqual([404, 'EVENT_NOT_FOUND']);
+    };
+    await notFound(foreign, `/api/v1/events/${eventId(id)}`);
+    await notFound(journey, `/api/v1/events/${eventId('PAY_X')}`);
+    await notFound(journey, `/api/v1/events/${eventId(id).toUpperCase()}`);
+    await notFound(journey, `/api/v1/events/${id}`);
+    expect(idsOf(await list('', foreign))).toEqual([]);
+    expect(idsOf(await list(`?payment_id=${id}`, foreign))).toEqual([]);
+
+    await service.sql`update deliveries set test = false where payment_id = ${id}`;
+    await notFound(journey, `/api/v1/events/${eventId(id)}`);
+    expect(idsOf(await list(`?payment_id=${id}`))).toEqual([]);
+  });
+});
+
+describe('GET /api/v1/events', () => {
+  it('filters by kind, delivery, payment, order and time, newest first', async () => {
+    const own = await service.anApplication();
+    const by = createJourney(service, own.token);
+    const paid = await by.finish('pay');
+    const failed = await by.finish('refuse');
+    const cancelled = await by.atGateway({ order_id: 'order-2' });
+    await by.choose(cancelled, 'cancel');
+    await by.comeBack(cancelled);
+    for (const id of [paid, failed, cancelled]) {
+      await until('it is delivered', async () => {
+        const { json } = await getEvent(id, by);
+        return (json['delivery'] as { status?: string } | undefined)?.status === 'delivered';
+      });
+    }
+    await service.sql`
+      update deliveries set status = 'exhausted' where payment_id = ${failed}`;
+    expect(idsOf(await list('', by))).toEqual([cancelled, failed, paid]);
+    expect(idsOf(await list('?event=payment.failed', by))).toEqual([failed]);
+    expect(idsOf(await list('?delivery=exhausted', by))).toEqual([failed]);
+    expect(idsOf(await list('?delivery=exhausted&event=payment.paid', by))).toEqual([]);
+    expect(idsOf(await list(`?payment_id=${paid}`, by))).toEqual([paid]);
+    expect(idsOf(await list('?order_id=order-2', by))).toEqual([cancelled]);
+    const { json } = await getEvent(failed, by);
+    const at = encodeURIComponent(String(json['created_at']));
+    expect(idsOf(await list(`?from=${at}`, by))).toEqual([cancelled, failed]);
+    expect(idsOf(await list(`?to=${at}`, by))).toEqual([paid]);
+
+    const first = await list('?per_page=2', by);
+    expect(idsOf(first)).toEqual([cancelled, failed]);
+    const { next_cursor, has_more } = first.json['pagination'] as Record<string, unknown>;
+    expect(has_more).toBe(true);
+    const second = await list(`?per_page=2&cursor=${next_cursor}`, by);
+    expect(idsOf(second)).toEqual([paid]);
+    expect(second.json['pagination']).toMatchObject({ has_more: false, next_cursor: null });
+    // A cursor belongs to its filters.
+    const refused = await list(`?cursor=${next_cursor}&delivery=delivered`, by);
+    expect(refused.status).toBe(422);
+    expect(problemsOf(refused)).toMatchObject([{ path: 'cursor', rule: 'cursor' }]);
+  });
+
+  it('hides an event from the feed for 15 seconds, and then shows it once', async () => {
+    const own = await service.anApplication();
+    const by = createJourney(service, own.token);
+    const id = await by.finish('pay');
+    expect(idsOf(await list('?order=asc', by))).toEqual([]);
+    await service.sql`
+      update deliveries set recorded_at = now() - interval '16 seconds' where payment_id = ${id}`;
+    const page = await list('?order=asc', by);
+    expect(idsOf(page)).toEqual([id]);
+    const { next_cursor } = page.json['pagination'] as Record<string, unknown>;
+    const next = await list(`?order=asc&cursor=${next_cursor}`, by);
+    expect(next.json).toEqual({
+      data: [],
+      pagination: { per_page: 20, has_more: false, next_cursor },
+    });
+  });
+
+  it.each([
+    ['event=payment.lost', 'event', 'invalid_value'],
+    ['delivery=lost', 'delivery', 'invalid_value'],
+    ['payment_id=PAY_1', 'payment_id', 'invalid_format'],
+    ['order_id=', 'order_id', 'length'],
+    ['from=yesterday', 'from', 'time'],
+    ['order=up', 'order', 'invalid_value'],
+    ['per_page=101', 'per_page', 'too_big'],
+    ['page=1', 'page', 'unknown_field'],
+    ['cursor=abc', 'cursor', 'cursor'],
+  ])('answers 422 to %s', async (query, path, rule) => {
+    const answer = await list(`?${query}`);
+    expect(answer.status).toBe(422);
+    expect(problemsOf(answer)).toMatchObject([{ path, rule }]);
+  });
+});
