@@ -137,6 +137,11 @@ export const createDeliveryActivities = (deps: Deps) => {
         await deliveries.beginRound(delivery.event.id, { trigger: 'admin', now: now() });
         delivery = await find(id);
       }
+      if (isReset && delivery.status === 'delivered') {
+        // A replay resets the workflow before it commits the round.
+        await deliveries.waitForChange(delivery.event.id);
+        delivery = await find(id);
+      }
       if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;
 
       const dueAt = await receivedAt(scheduledAt, delivery);

@@ -1,15 +1,19 @@
 import { createDeliveryActivities, type Deps as DeliveryDeps } from './delivery.ts';
 import { createLatePaymentActivities, type Deps as LatePaymentDeps } from './late-payments.ts';
 import { createPaymentActivities, type Deps as PaymentDeps } from './payment.ts';
+import { createReplayActivities, type Deps as ReplayDeps } from './replays.ts';
 import { createSweepActivity, type Deps as SweepDeps } from './sweep.ts';
+import { createWebhookTestActivities, type Deps as WebhookTestDeps } from './webhook-test.ts';
 
 /** Everything that workflows do outside of Temporal. */
 export const createActivities = (
-  deps: PaymentDeps & LatePaymentDeps & DeliveryDeps & SweepDeps,
+  deps: PaymentDeps & LatePaymentDeps & DeliveryDeps & ReplayDeps & SweepDeps & WebhookTestDeps,
 ) => ({
   ...createPaymentActivities(deps),
   ...createLatePaymentActivities(deps),
   ...createDeliveryActivities(deps),
+  ...createReplayActivities(deps),
   ...createSweepActivity(deps),
+  ...createWebhookTestActivities(deps),
 });
 export type Activities = ReturnType<typeof createActivities>;

@@ -4,6 +4,7 @@ import { createAdminPayments, type PaymentSummary } from '../postgres/admin-paym
 import { createDeliveries } from '../postgres/deliveries.ts';
 import type { Queries, Sql } from '../postgres/driver/sql.ts';
 import type { TemporalAdmin } from '../temporal/admin-client.ts';
+import { replayDelivery } from '../temporal/replay-delivery.ts';
 import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
@@ -51,11 +52,15 @@ export const createDeliveryOperations = ({ sql, change, resets, temporal, now }:
   const retrigger = async (id: string, reason: string | null): Promise<ResetResult> => {
     const subject = `payment:${id}`;
     const result = await change({ action: 'delivery.retrigger', subject, reason }, async (tx) => {
-      if (!(await createDeliveries(tx).beginRound(eventId(id), { trigger: 'admin', now: now() })))
-        throw await refusalFor(tx, id);
-      // Inside the transaction: the delivery stays exhausted if the reset fails.
-      const { toDelivery } = await resets();
-      const workflow = await toDelivery(id, reason ?? 'Re-triggered by an admin');
+      const workflow = await replayDelivery(
+        { paymentId: id, reason: reason ?? 'Re-triggered by an admin' },
+        {
+          beginRound: () =>
+            createDeliveries(tx).beginRound(eventId(id), { trigger: 'admin', now: now() }),
+          toDelivery: async (...args) => (await resets()).toDelivery(...args),
+        },
+      );
+      if (!workflow) throw await refusalFor(tx, id);
       const after = { delivery: 'pending', workflow };
       return { result: workflow, before: { delivery: 'exhausted' }, after };
     });

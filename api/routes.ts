@@ -1,6 +1,7 @@
 import { getApplicationRoute } from './auth/me.ts';
 import { getEventRoute } from './events/get.ts';
 import { listEventsRoute } from './events/list.ts';
+import { replayEventRoute } from './events/replay.ts';
 import { notifyOfPaymentRoute } from './gateways/notifications.ts';
 import type { Handler, Route } from './http/route.ts';
 import { getDocsAssetRoute, showDocsRoute } from './openapi/docs-page.ts';
@@ -12,6 +13,10 @@ import { createPaymentRoute } from './payments/create.ts';
 import { getPaymentRoute } from './payments/get.ts';
 import { listPaymentsRoute } from './payments/list.ts';
 import { verifyPaymentRoute } from './payments/verify.ts';
+import { createReplayRoute } from './replays/create.ts';
+import { getReplayRoute } from './replays/get.ts';
+import { stopReplayRoute } from './replays/stop.ts';
+import { testWebhookRoute } from './webhook/test.ts';
 
 /**
  * The table of all routes. A key is the name of its route everywhere: `operationId`, links, handlers.
@@ -26,6 +31,11 @@ export const routes = {
   verifyPayment: verifyPaymentRoute,
   listEvents: listEventsRoute,
   getEvent: getEventRoute,
+  replayEvent: replayEventRoute,
+  createReplay: createReplayRoute,
+  getReplay: getReplayRoute,
+  stopReplay: stopReplayRoute,
+  testWebhook: testWebhookRoute,
 
   // Payers' browsers, with the link of a payment
   checkout: checkoutRoute,

@@ -6,10 +6,12 @@ import { createGateways } from '../postgres/gateways.ts';
 import { createEvents } from '../postgres/events.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createPayments } from '../postgres/payments.ts';
+import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
+import { createWebhookTests } from '../postgres/webhook-tests.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
@@ -19,6 +21,7 @@ import { getApplicationHandler } from './auth/me.ts';
 import { shareAuthentication } from './auth/shared-authentication.ts';
 import { getEventHandler } from './events/get.ts';
 import { listEventsHandler } from './events/list.ts';
+import { replayEventHandler } from './events/replay.ts';
 import { notifyOfPaymentHandler } from './gateways/notifications.ts';
 import { createApp } from './http/app.ts';
 import type { Network } from './http/client-address.ts';
@@ -38,7 +41,11 @@ import { listPaymentsHandler } from './payments/list.ts';
 import { createStarter } from './payments/starter.ts';
 import { createVerifier } from './payments/verifier.ts';
 import { verifyPaymentHandler } from './payments/verify.ts';
+import { createReplayHandler } from './replays/create.ts';
+import { getReplayHandler } from './replays/get.ts';
+import { stopReplayHandler } from './replays/stop.ts';
 import type { Handlers } from './routes.ts';
+import { testWebhookHandler } from './webhook/test.ts';
 
 export interface Config {
   publicBaseUrl: string;
@@ -112,6 +119,7 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
   const payments = createPayments(sql);
   const events = createEvents(sql);
   const gateways = createGateways(sql);
+  const replays = createReplays(sql);
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
   const verify = createVerifier({ workflows });
@@ -140,6 +148,15 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
     verifyPayment: verifyPaymentHandler({ payments, verify, publicBaseUrl }),
     listEvents: listEventsHandler({ events, publicBaseUrl }),
     getEvent: getEventHandler({ events, publicBaseUrl }),
+    replayEvent: replayEventHandler({ events, workflows, publicBaseUrl }),
+    createReplay: createReplayHandler({ sql, replays, events, workflows, publicBaseUrl }),
+    getReplay: getReplayHandler({ replays }),
+    stopReplay: stopReplayHandler({ replays, workflows }),
+    testWebhook: testWebhookHandler({
+      sql,
+      webhookTests: createWebhookTests(sql),
+      workflows,
+    }),
     checkout: checkoutHandler({ payments, starter, now }),
     returnFromGateway,
     returnFromGatewayByPost: (request) => returnFromGateway(request),

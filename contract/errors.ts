@@ -13,8 +13,13 @@ export const errors = {
   GATEWAY_NOT_ALLOWED: { status: 403, meaning: 'A test token may use sandbox gateways only.' },
   PAYMENT_NOT_FOUND: { status: 404, meaning: 'There is no such payment.' },
   EVENT_NOT_FOUND: { status: 404, meaning: 'There is no such event.' },
+  REPLAY_NOT_FOUND: { status: 404, meaning: 'There is no such replay.' },
   NOT_FOUND: { status: 404, meaning: 'This path does not exist.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path does not support this method, see Allow.' },
+  REPLAY_NOT_POSSIBLE: {
+    status: 409,
+    meaning: 'The event cannot be delivered again, or another replay is running.',
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     meaning: `The body is larger than ${limits.requestBodyKb} KB.`,
@@ -85,6 +90,8 @@ export interface ErrorDetails {
   fields?: readonly FieldError[];
   /** Seconds. */
   retry_after?: number;
+  /** The replay that is running. */
+  replay_id?: string;
 }
 
 /** A failure that the API reports. Its code is part of the contract; its message is shown to the caller. */

@@ -32,6 +32,10 @@ export const newRequestId = (): string => `req_${newUlid()}`;
 
 export const requestIdPattern = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
 
+export const newReplayId = (): string => `RPL_${newUlid()}`;
+
+export const replayIdPattern = /^RPL_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
 export const eventIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const eventNamespace = 'd4c1b1f0-6f0e-4f5c-9d57-3a2c3f6a6b1e';

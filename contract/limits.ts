@@ -20,6 +20,14 @@ export const limits = {
   attemptsPerRound: 6,
   /** The feed of events leaves out what was recorded in the last seconds, see postgres/events.ts. */
   feedDelaySeconds: 15,
+  /** A replay of one event within this time after the begin of its round is the same replay. */
+  replayReuseSeconds: 10,
+  /** The longest time, and the most events, of a replay of many. */
+  replayDays: 31,
+  replayEvents: 100_000,
+  replaysPerSecond: 10,
+  /** Signed samples that an application may have sent to itself. */
+  webhookTestsPerMinute: 6,
   /** For this long after a verification, a verify or a return gets its result without asking the gateway. */
   verifyReuseSeconds: 3,
   /** A payment whose gateway says that money is on its way stays open for this long after its deadline. */

@@ -146,6 +146,11 @@ const details = {
       .max(limits.reportedProblems)
       .meta({ description: `All problems of the request, up to ${limits.reportedProblems}.` }),
   }),
+  REPLAY_NOT_POSSIBLE: z
+    .strictObject({
+      replay_id: z.string().optional().meta({ description: 'The replay that is running.' }),
+    })
+    .optional(),
   RATE_LIMITED: z.strictObject({
     retry_after: z.int().min(1).meta({ description: 'Seconds, as in `Retry-After`.' }),
   }),

@@ -33,6 +33,11 @@ grant select on applications, gateways, tokens, payments, workflow_outbox, idemp
   request_counts, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
   error_class, response_body, response_truncated) on attempts to payments_api;
+-- A replay and a webhook test are wishes: a workflow carries them out.
+grant select on replays, webhook_tests to payments_api;
+grant insert (id, application, test, delivery, from_at, to_at, matched), update (stop_requested) on replays
+  to payments_api;
+grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
   callback_url, metadata, expires_at, created_at, updated_at) on payments to payments_api;
 grant update (checkout_at) on payments to payments_api;
@@ -44,7 +49,8 @@ grant update (state, refusal, tracking_code, card_pan_masked) on sandbox_payment
 
 -- The worker decides outcomes. It can change neither the columns that a create wrote nor an event.
 grant select on applications, gateways, webhook_secrets, payments, workflow_outbox, idempotency_keys, events,
-  deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges to payments_worker;
+  deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replays, webhook_tests
+  to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, inquired_at, unanswered, tracking_code,
   card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
   on payments to payments_worker;
@@ -54,6 +60,9 @@ grant update (status, round, trigger, round_began_at, next_attempt_at, delivered
   healed_at) on deliveries to payments_worker;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
   error, response_body, response_truncated) on attempts to payments_worker;
+grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
+grant update (sent, completed_at, duration_ms, response_status, error_class, response_body, response_truncated)
+  on webhook_tests to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at) on late_payments to payments_worker;
 grant update (return_url, state, verifications) on sandbox_payments to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.
@@ -72,8 +81,8 @@ grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted
   to payments_admin;
 
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.
-grant select, delete on payments, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments
-  to payments_retention;
+grant select, delete on payments, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments,
+  replays, webhook_tests to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 
 -- The time and the id of an audit record are set by the table, so no role may insert them.

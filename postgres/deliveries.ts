@@ -1,4 +1,5 @@
 import type { EventKind } from '../contract/event.ts';
+import { limits } from '../contract/limits.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import { isActive } from './webhook-secrets.ts';
@@ -47,6 +48,15 @@ export type Consequence =
   | { status: 'pending'; nextAttemptAt: Date }
   | { status: 'exhausted'; run: string };
 
+export interface RoundStart {
+  trigger: RoundTrigger;
+  now: Date;
+  /** The statuses that a delivery may have. */
+  from?: readonly DeliveryStatus[];
+  /** The round that the caller has seen: of several callers only the first starts the next one. */
+  round?: number;
+}
+
 interface DeliveryRow extends Omit<Delivery, 'event' | 'attempts'> {
   eventId: string;
   kind: EventKind;
@@ -91,16 +101,28 @@ export const createDeliveries = (sql: Queries) => ({
     return row && toDelivery(row);
   },
 
-  /** Starts a new round of an exhausted delivery. False if the delivery is not exhausted, e.g. started already. */
+  /**
+   * Starts the next round, by default of an exhausted delivery. False if the delivery has another status,
+   * e.g. because somebody else has started the round. A delivered one has to rest some seconds after the
+   * begin of its round: of many callers at once some may come after a fast receiver.
+   */
   async beginRound(
     eventId: string,
-    { trigger, now }: { trigger: RoundTrigger; now: Date },
+    { trigger, now, from = ['exhausted'], round }: RoundStart,
   ): Promise<boolean> {
     const { count } = await sql`
       update deliveries set status = 'pending', round = round + 1, trigger = ${trigger},
         round_began_at = ${now}, next_attempt_at = ${now}, exhausted_by_run = null
-      where event_id = ${eventId} and status = 'exhausted'`;
+      where event_id = ${eventId} and status = any(${[...from]}::text[])
+        ${round === undefined ? sql`` : sql`and round = ${round}`}
+        and (status = 'exhausted' or round_began_at is null
+          or round_began_at < now() - make_interval(secs => ${limits.replayReuseSeconds}::int))`;
     return count === 1;
+  },
+
+  /** Waits for the end of a transaction that is changing the delivery. */
+  async waitForChange(eventId: string): Promise<void> {
+    await sql`select from deliveries where event_id = ${eventId} for share`;
   },
 
   /**

@@ -53,8 +53,11 @@ export interface EventFilter {
 }
 
 export interface EventQuery extends EventFilter {
-  /** Oldest first, by the time of recording, without the events of the last seconds. */
-  feed: boolean;
+  /**
+   * `newest` and `oldest` first by `created_at`; `feed`: oldest first by the time of recording, without the
+   * events of the last seconds.
+   */
+  order: 'newest' | 'oldest' | 'feed';
   after: EventPosition | undefined;
   limit: number;
 }
@@ -138,23 +141,37 @@ export const createEvents = (sql: Queries) => {
   const limitTo = (limit: number) => (limit === 21 ? sql`limit 21` : sql`limit ${limit}`);
 
   /** The order of a list, and the part of it that the query asks for. */
-  const orderOf = ({ feed, from, to, after }: Omit<EventQuery, 'limit'>) => {
+  const orderOf = ({ order, from, to, after }: Omit<EventQuery, 'limit'>) => {
+    const feed = order === 'feed';
+    const isAscending = order !== 'newest';
     const at = feed ? sql`d.recorded_at` : sql`d.created_at`;
     // With two bounds on one side, an index scan may start at the looser one.
-    const lower = feed && after ? sql`` : from && sql`and ${at} >= ${from}`;
-    const isAfterTighter = !feed && after && to && after.at < to;
+    const lower = isAscending && after ? sql`` : from && sql`and ${at} >= ${from}`;
+    const isAfterTighter = !isAscending && after && to && after.at < to;
     const upper = isAfterTighter ? sql`` : to && sql`and ${at} < ${to}`;
     return {
       part: sql`
         ${lower ?? sql``} ${upper ?? sql``}
         ${feed ? sql`and ${at} < ${feedEnd(sql)}` : sql``}
-        ${after ? sql`and (${at}, d.event_id) ${feed ? sql`>` : sql`<`} (${after.at}, ${after.id}::uuid)` : sql``}`,
-      order: feed ? sql`${at}, d.event_id` : sql`${at} desc, d.event_id desc`,
+        ${after ? sql`and (${at}, d.event_id) ${isAscending ? sql`>` : sql`<`} (${after.at}, ${after.id}::uuid)` : sql``}`,
+      order: isAscending ? sql`${at}, d.event_id` : sql`${at} desc, d.event_id desc`,
     };
   };
 
   return {
     get: createGet(sql),
+
+    /** Counts events up to `limit`. */
+    async count(owner: Owner, query: EventFilter, limit: number): Promise<number> {
+      const { part } = orderOf({ ...query, order: 'oldest', after: undefined });
+      const [row] = await sql<{ count: number }[]>`
+        ${ranges(owner, query)}
+        select count(*) from (
+          select from ranges join deliveries d on d.kind = ranges.kind and d.status = ranges.status
+          where ${ownedBy(owner, query)} ${part}
+          limit ${limit}) as counted`;
+      return row?.count ?? 0;
+    },
 
     /** Every list reads only the beginning of some ranges of one index, whatever its filters. */
     async list(owner: Owner, query: EventQuery): Promise<EventRecord[]> {

@@ -3,9 +3,12 @@ import type { Queries } from './driver/sql.ts';
 
 /** Deletes old records in bounded batches. */
 export const createRetention = (sql: Queries) => ({
-  /** Deletes response bodies of receivers from before that time. @returns how many, at most `limit` */
+  /** Deletes webhook tests and response bodies of receivers from before that time. @returns how many, at most `limit` */
   async deleteResponseBodies(before: Date, limit: number): Promise<number> {
     const { count } = await sql`
+      with deleted_tests as (
+        delete from webhook_tests where requested_at < ${before}
+      )
       update attempts set response_body = null where (event_id, number) in (
         select event_id, number from attempts
         where response_body is not null and completed_at < ${before}
@@ -20,7 +23,9 @@ export const createRetention = (sql: Queries) => ({
    */
   async deletePayments(before: Date, limit: number): Promise<number> {
     const [row] = await sql<{ count: number }[]>`
-      with old as (
+      with deleted_replays as (
+        delete from replays where ended_at < ${before}
+      ), old as (
         select p.id from payments p
         -- Ids are ordered by time, and the primary key begins with the oldest.
         where p.id < ${firstPaymentId(before)} and p.created_at < ${before}

@@ -239,6 +239,48 @@ create table attempts (
 -- A purge deletes old response bodies, oldest first.
 create index attempts__bodies on attempts (completed_at) where response_body is not null;
 
+-- Replays of the events of a time. The API writes the row, and a workflow works it off. One runs at a time for
+-- an application and token mode.
+create table replays (
+  id text primary key,
+  application text not null references applications,
+  test boolean not null,
+  delivery text not null
+    constraint replays__delivery check (delivery in ('exhausted', 'delivered')),
+  from_at timestamptz not null,
+  to_at timestamptz not null,
+  status text not null default 'running'
+    constraint replays__status check (status in ('running', 'done', 'stopped')),
+  stop_requested boolean not null default false,
+  matched int not null,
+  begun int not null default 0,
+  refused int not null default 0,
+  -- The last event that was replayed or refused.
+  position_at timestamptz,
+  position_id uuid,
+  created_at timestamptz not null default now(),
+  ended_at timestamptz,
+  constraint replays__ended check ((status = 'running') = (ended_at is null))
+);
+create unique index replays__running on replays (application, test) where status = 'running';
+
+-- Signed samples that applications had sent to their own webhook URL. Here, and not in Temporal's history, is
+-- what the receiver answered. Rows are deleted after a day.
+create table webhook_tests (
+  id uuid primary key,
+  application text not null references applications,
+  kind text not null,
+  requested_at timestamptz not null default now(),
+  sent text,
+  completed_at timestamptz,
+  duration_ms int,
+  response_status int,
+  error_class text,
+  response_body text,
+  response_truncated boolean
+);
+create index webhook_tests__application on webhook_tests (application, requested_at);
+
 -- The last gateway calls of each payment, for admins. No credentials, no card data.
 create table gateway_exchanges (
   payment_id text not null references payments on delete cascade,

@@ -12,6 +12,7 @@ import {
 export type FailureType =
   | 'PaymentNotFound'
   | 'EventNotFound'
+  | 'ReplayNotFound'
   | 'GatewayUnavailable'
   | 'GatewayBusy'
   | 'WebhookAttemptFailed'
@@ -27,6 +28,12 @@ export const paymentNotFound = (paymentId: string): ApplicationFailure =>
 /** The payment has not ended, so it has no event to deliver. */
 export const eventNotFound = (paymentId: string): ApplicationFailure =>
   final('EventNotFound', `${paymentId} has not ended, so it has no event`);
+
+/** The API commits the replay after it has started the workflow, or has not committed it at all. */
+export const replayNotFound = (replayId: string, isFinal: boolean): ApplicationFailure =>
+  isFinal
+    ? final('ReplayNotFound', `There is no record of ${replayId}`)
+    : expected('ReplayNotFound', `${replayId} is not recorded yet`, 1_000);
 
 /** The gateway gave no usable answer. Temporal retries. */
 export const gatewayUnavailable = (message: string): ApplicationFailure =>

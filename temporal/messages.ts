@@ -8,6 +8,9 @@ export const webhooksQueue = 'webhooks';
 export const paymentWorkflow = 'payment';
 export const latePaymentWorkflow = 'latePayment';
 export const sweeperWorkflow = 'sweeper';
+export const replayWorkflow = 'replay';
+export const replayManyWorkflow = 'replayMany';
+export const webhookTestWorkflow = 'webhookTest';
 
 /** Update of the payment workflow: verify the payment and return the result. */
 export const verifyUpdate = 'verify';
@@ -29,6 +32,23 @@ export interface VerifyRequest {
   returned: boolean;
   /** The payer came back by the gateway's cancel link: close the payment there if nobody has paid. */
   cancelled?: boolean;
+}
+
+export interface ReplayInput {
+  eventId: string;
+  /** The round that the caller has seen: the replay begins the next one, or nothing. */
+  round: number;
+}
+
+/** `begun`: the next round, with its first attempt due then (ISO 8601). `unchanged`: it was begun before. */
+export type ReplayResult = { result: 'begun'; nextAttemptAt: string } | { result: 'unchanged' };
+
+export interface ReplayManyInput {
+  replayId: string;
+}
+
+export interface WebhookTestInput {
+  testId: string;
 }
 
 export interface LatePaymentInput {

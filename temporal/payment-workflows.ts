@@ -3,6 +3,7 @@ import {
   NamespaceNotFoundError,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -13,17 +14,31 @@ import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
 import type { latePayment } from '../workflows/late-payment.ts';
 import type { payment } from '../workflows/payment.ts';
+import type { replay } from '../workflows/replay.ts';
+import type { replayMany } from '../workflows/replay-many.ts';
+import type { webhookTest } from '../workflows/webhook-test.ts';
 import {
   latePaymentWorkflow,
   paymentWorkflow,
   recheckSignal,
+  replayManyWorkflow,
+  type ReplayInput,
+  type ReplayResult,
+  replayWorkflow,
   type VerifyRequest,
   verifyUpdate,
+  webhookTestWorkflow,
 } from './messages.ts';
-import { latePaymentStartOptions, paymentStartOptions } from './start-options.ts';
+import {
+  latePaymentStartOptions,
+  paymentStartOptions,
+  replayManyStartOptions,
+  replayStartOptions,
+  webhookTestStartOptions,
+} from './start-options.ts';
 
 /** The longest time of a call to Temporal. A verification includes the calls to the gateway. */
-const deadlinesMs = { start: 5_000, verify: 10_000 } as const;
+const deadlinesMs = { start: 5_000, verify: 10_000, replay: 5_000, webhookTest: 14_000 } as const;
 
 /** Temporal did not answer within the deadline, or refused the call; the cause says why. */
 export class TemporalUnavailable extends Error {}
@@ -116,6 +131,38 @@ export const createPaymentWorkflows = (client: Client) => {
       );
     },
 
+    /**
+     * Starts a replay of one event, or joins the one that runs.
+     * @returns undefined if no worker has answered within 5 s; the replay goes on
+     */
+    async replay(input: ReplayInput, application: string): Promise<ReplayResult | undefined> {
+      const handle = await within(deadlinesMs.start, () =>
+        workflow.start<typeof replay>(replayWorkflow, replayStartOptions(input, application)),
+      );
+      return within(deadlinesMs.replay, () => handle.result()).catch(onlyUnavailable);
+    },
+
+    /** Starts a replay of many events unless it runs. */
+    async startReplayMany(replayId: string, application: string): Promise<void> {
+      const options = replayManyStartOptions(replayId, application);
+      await within(deadlinesMs.start, () =>
+        workflow.start<typeof replayMany>(replayManyWorkflow, options),
+      );
+    },
+
+    /** Has a worker send a sample, and waits until it has recorded the answer. */
+    async testWebhook(testId: string, application: string): Promise<void> {
+      const options = webhookTestStartOptions(testId, application);
+      try {
+        await within(deadlinesMs.webhookTest, () =>
+          workflow.execute<typeof webhookTest>(webhookTestWorkflow, options),
+        );
+      } catch (error) {
+        // There is no record of an answer then.
+        if (!(error instanceof WorkflowFailedError)) throw error;
+      }
+    },
+
     /** Starts the late-payment workflow unless it runs. */
     async startLatePayment(paymentId: string): Promise<void> {
       await within(deadlinesMs.start, () =>
@@ -152,6 +199,10 @@ const verifyUpdateId = ({ returned, cancelled }: VerifyRequest): string => {
   const window = Math.floor(Date.now() / (limits.verifyReuseSeconds * 1000));
   const kind = cancelled ? 'cancelled' : returned ? 'returned' : 'verify';
   return `${kind}-${window}`;
+};
+
+const onlyUnavailable = (error: unknown): undefined => {
+  if (!(error instanceof TemporalUnavailable)) throw error;
 };
 
 const isUnavailable = (error: unknown): error is Error =>

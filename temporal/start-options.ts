@@ -1,7 +1,14 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { formatMoney } from '../contract/money.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
-import { type LatePaymentInput, type PaymentInput, paymentsQueue } from './messages.ts';
+import {
+  type LatePaymentInput,
+  type PaymentInput,
+  paymentsQueue,
+  type ReplayInput,
+  type ReplayManyInput,
+  type WebhookTestInput,
+} from './messages.ts';
 
 /**
  * Operators search by these. They are set at the start and never upserted: an upsert costs a fifth of
@@ -58,6 +65,38 @@ export const latePaymentStartOptions = (paymentId: string) => ({
   workflowIdConflictPolicy: 'USE_EXISTING' as const,
   args: [{ id: paymentId }] as [LatePaymentInput],
   staticSummary: `Late payment of ${paymentId}`,
+});
+
+/** A running workflow is left alone: callers at the same moment share one replay. */
+export const replayStartOptions = (input: ReplayInput, application: string) => ({
+  taskQueue: paymentsQueue,
+  workflowId: `REPLAY_${input.eventId}`,
+  workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+  workflowIdConflictPolicy: 'USE_EXISTING' as const,
+  priority: { fairnessKey: application },
+  args: [input] as [ReplayInput],
+  staticSummary: `Replay of an event of ${application}`,
+});
+
+/** Also starts a replay again whose workflow was lost. */
+export const replayManyStartOptions = (replayId: string, application: string) => ({
+  taskQueue: paymentsQueue,
+  workflowId: replayId,
+  workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+  workflowIdConflictPolicy: 'USE_EXISTING' as const,
+  priority: { fairnessKey: application },
+  args: [{ replayId }] as [ReplayManyInput],
+  staticSummary: `Replay of many events of ${application}`,
+});
+
+export const webhookTestStartOptions = (testId: string, application: string) => ({
+  taskQueue: paymentsQueue,
+  workflowId: `WEBHOOK_TEST_${testId}`,
+  priority: { fairnessKey: application },
+  // A sample that comes later helps nobody.
+  workflowExecutionTimeout: '1 minute' as const,
+  args: [{ testId }] as [WebhookTestInput],
+  staticSummary: `Webhook test of ${application}`,
 });
 
 const latePaymentPrefix = 'LATE_';

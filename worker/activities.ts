@@ -10,6 +10,7 @@ import { createAdapters } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
+import { createEvents } from '../postgres/events.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
@@ -18,6 +19,7 @@ import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { createSweeperQueries } from '../postgres/sweeper.ts';
+import { createWebhookTests } from '../postgres/webhook-tests.ts';
 import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
 import type { Logger } from '../telemetry/log.ts';
 import {
@@ -29,6 +31,7 @@ import {
 } from './instrumented.ts';
 import { createActivityStartedAt } from '../temporal/activity-started-at.ts';
 import { createPaymentWorkflows } from '../temporal/payment-workflows.ts';
+import { createResets } from '../temporal/resets.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
 
 export interface Deps {
@@ -74,6 +77,10 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   });
   const activities = createActivities({
     ...collaborators,
+    sql,
+    events: createEvents(sql),
+    resets: createResets(client),
+    webhookTests: createWebhookTests(sql),
     latePayments: createLatePayments(sql),
     deliveries: instrumentDeliveries(createDeliveries(sql), metrics),
     secretBox,

@@ -33,6 +33,26 @@ export const { resolveLatePayment } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
+export const { replayEvent } = proxyActivities<Activities>({
+  summary: 'Begins the next round of a delivery',
+  startToCloseTimeout: '20s',
+  retry: { initialInterval: '1s', maximumInterval: '30s' },
+});
+
+/** Replays for some seconds, and says whether there is more. */
+export const { replaySome } = proxyActivities<Activities>({
+  summary: 'Replays the next events',
+  startToCloseTimeout: '1m',
+  retry: { initialInterval: '1s', maximumInterval: '30s' },
+});
+
+/** One POST: a sample that is sent twice would confuse who tests a receiver. */
+export const { sendTestWebhook } = proxyActivities<Activities>({
+  summary: 'Sends a signed sample to the webhook URL',
+  startToCloseTimeout: '15s',
+  retry: { maximumAttempts: 1 },
+});
+
 /**
  * The activity sets the documented delays between attempts itself. These intervals apply to failures of
  * our own, which repeat the attempt's number and do not count as an attempt.

@@ -51,6 +51,18 @@ export const exhaustedEvent: EventResponse = {
   ],
 };
 
+export const replayedEvent: EventResponse = {
+  ...exhaustedEvent,
+  delivery: {
+    status: 'pending',
+    round: 2,
+    attempts_left: 6,
+    next_attempt_at: '2026-11-21T09:12:40.011+00:00',
+    delivered_at: null,
+  },
+  links: { ...summary.links, replay: null },
+};
+
 export const exampleEvents: EventListResponse = {
   data: [summary],
   pagination: {

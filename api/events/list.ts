@@ -86,7 +86,7 @@ const render = async (
     orderId: order_id,
     from,
     to,
-    feed,
+    order: feed ? 'feed' : 'newest',
     after: cursor,
     // One more than the page holds, to learn whether there is more.
     limit: per_page + 1,

@@ -48,6 +48,9 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
     'insert into audit_log (actor, action, subject) values (current_user, $$a$$, $$b$$)',
     'select from webhook_secrets',
     'select error from attempts',
+    ...updates('replays', ['status', 'begun', 'refused', 'application']),
+    ...updates('webhook_tests', ['sent', 'response_body', 'application']),
+    'insert into webhook_tests (sent) values ($$forged$$)',
     'select from audit_log',
     ...updates('tokens', ['hash', 'mode', 'revoked_at', 'expires_at', 'application']),
     'insert into tokens default values',
@@ -121,16 +124,24 @@ export const forbiddenTo = (role: DatabaseRole): readonly string[] => [
 /** The tables that each role writes, and those that it cannot read. An additional grant fails the test. */
 export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> = {
   api: {
-    insert: ['idempotency_keys', 'payments', 'request_counts', 'workflow_outbox'],
-    update: ['idempotency_keys', 'payments', 'request_counts', 'sandbox_payments', 'tokens'],
-    delete: ['workflow_outbox'],
-    unread: [
-      'audit_log',
-      'gateway_exchanges',
-      'late_payments',
-      'migrations',
-      'webhook_secrets',
+    insert: [
+      'idempotency_keys',
+      'payments',
+      'replays',
+      'request_counts',
+      'webhook_tests',
+      'workflow_outbox',
     ],
+    update: [
+      'idempotency_keys',
+      'payments',
+      'replays',
+      'request_counts',
+      'sandbox_payments',
+      'tokens',
+    ],
+    delete: ['webhook_tests', 'workflow_outbox'],
+    unread: ['audit_log', 'gateway_exchanges', 'late_payments', 'migrations', 'webhook_secrets'],
   },
   worker: {
     insert: [
@@ -142,14 +153,29 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'late_payments',
       'sandbox_payments',
     ],
-    update: ['attempts', 'deliveries', 'late_payments', 'payments', 'sandbox_payments'],
+    update: [
+      'attempts',
+      'deliveries',
+      'late_payments',
+      'payments',
+      'replays',
+      'sandbox_payments',
+      'webhook_tests',
+    ],
     delete: ['gateway_exchanges', 'idempotency_keys', 'workflow_outbox'],
     unread: ['audit_log', 'migrations', 'request_counts', 'tokens'],
   },
   admin: {
     insert: ['applications', 'audit_log', 'gateways', 'tokens', 'webhook_secrets'],
     update: ['applications', 'deliveries', 'gateways', 'tokens', 'webhook_secrets'],
-    unread: ['idempotency_keys', 'migrations', 'request_counts', 'sandbox_payments'],
+    unread: [
+      'idempotency_keys',
+      'migrations',
+      'replays',
+      'request_counts',
+      'sandbox_payments',
+      'webhook_tests',
+    ],
   },
   retention: {
     insert: ['audit_log'],
@@ -160,7 +186,9 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'events',
       'late_payments',
       'payments',
+      'replays',
       'sandbox_payments',
+      'webhook_tests',
       'workflow_outbox',
     ],
     unread: [

@@ -23,7 +23,7 @@ const everything: EventQuery = {
   orderId: undefined,
   from: undefined,
   to: undefined,
-  feed: true,
+  order: 'feed',
   after: undefined,
   limit: 7,
 };
@@ -86,8 +86,8 @@ it('a list without a kind shows events of a kind that this version does not know
     update deliveries set kind = 'refund.succeeded', recorded_at = now() - interval '1 minute'
     where payment_id = ${id}`;
   const { list } = createEvents(records.sql);
-  for (const feed of [true, false]) {
-    const found = await list(owner, { ...everything, orderId: 'unknown-kind', feed });
+  for (const order of ['feed', 'newest', 'oldest'] as const) {
+    const found = await list(owner, { ...everything, orderId: 'unknown-kind', order });
     expect(found.map(({ kind }) => kind)).toEqual(['refund.succeeded']);
   }
 });

@@ -31,7 +31,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'gateways/sandbox.ts': { value: 'postgres/sandbox-payments.ts' },
   webhooks: { value: 'contract' },
   activities: {
-    value: 'contract postgres gateways webhooks temporal/failures.ts',
+    value: 'contract postgres gateways webhooks temporal/failures.ts temporal/replay-delivery.ts',
     type: 'telemetry/log.ts temporal',
   },
   workflows: {

@@ -56,7 +56,10 @@ describe('GET /api/v1/events/{event_id}', () => {
   });
 
   it('shows an accepted attempt without its response body', async () => {
-    service.receiver.behave((_, res) => void res.end('thank you'));
+    service.receiver.behave((_, res) => {
+      res.end('thank you');
+      return undefined;
+    });
     const id = await journey.finish('pay');
     const json = await delivered(id);
     service.receiver.behave(() => 204);
@@ -177,11 +180,11 @@ describe('GET /api/v1/events', () => {
     expect(idsOf(first)).toEqual([cancelled, failed]);
     const { next_cursor, has_more } = first.json['pagination'] as Record<string, unknown>;
     expect(has_more).toBe(true);
-    const second = await list(`?per_page=2&cursor=${next_cursor}`, by);
+    const second = await list(`?per_page=2&cursor=${String(next_cursor)}`, by);
     expect(idsOf(second)).toEqual([paid]);
     expect(second.json['pagination']).toMatchObject({ has_more: false, next_cursor: null });
     // A cursor belongs to its filters.
-    const refused = await list(`?cursor=${next_cursor}&delivery=delivered`, by);
+    const refused = await list(`?cursor=${String(next_cursor)}&delivery=delivered`, by);
     expect(refused.status).toBe(422);
     expect(problemsOf(refused)).toMatchObject([{ path: 'cursor', rule: 'cursor' }]);
   });
@@ -196,7 +199,7 @@ describe('GET /api/v1/events', () => {
     const page = await list('?order=asc', by);
     expect(idsOf(page)).toEqual([id]);
     const { next_cursor } = page.json['pagination'] as Record<string, unknown>;
-    const next = await list(`?order=asc&cursor=${next_cursor}`, by);
+    const next = await list(`?order=asc&cursor=${String(next_cursor)}`, by);
     expect(next.json).toEqual({
       data: [],
       pagination: { per_page: 20, has_more: false, next_cursor },

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
+import { limits } from '../contract/limits.ts';
+import type { WorkflowStart } from '../contract/payment.ts';
+import { createDeliveries, type RoundStart } from '../postgres/deliveries.ts';
+import type { Queries, Sql } from '../postgres/driver/sql.ts';
+import type { EventRecord, Events } from '../postgres/events.ts';
+import { createReplays, type RunningReplay } from '../postgres/replays.ts';
+import { eventNotFound, replayNotFound } from '../temporal/failures.ts';
+import type { ReplayInput, ReplayManyInput, ReplayResult } from '../temporal/messages.ts';
+import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
+import { replayDelivery } from '../temporal/replay-delivery.ts';
+import type { Resets } from '../temporal/resets.ts';
+import type { Log } from './log.ts';
+
+export interface Deps {
+  sql: Sql;
+  events: Pick<Events, 'list'>;
+  paymentOutcomes: { get(id: string): Promise<WorkflowStart | undefined> };
+  resets: Resets;
+  workflows: Pick<PaymentWorkflows, 'restart'>;
+  now: () => Date;
+  logger: Pick<Log, 'info'>;
+}
+
+/** Less than the timeout of the activity, so that a stopping worker loses little. */
+const batchMs = 15_000;
+const batchSize = 50;
+/** The API commits the record within seconds after the start, or never. */
+const attemptsForRecord = 30;
+
+/** The statuses from which an application may begin another round. */
+const replayable = ['exhausted', 'delivered'] as const;
+
+/** Begins further rounds of deliveries for applications. The payments' own workflows carry them out. */
+export const createReplayActivities = (deps: Deps) => {
+  const { sql, events, paymentOutcomes, resets, workflows, now, logger } = deps;
+
+  const begin = (
+    tx: Queries,
+    { id, paymentId }: { id: string; paymentId: string },
+    start: Omit<RoundStart, 'trigger'>,
+  ) =>
+    replayDelivery(
+      { paymentId, reason: 'Replayed by the application' },
+      {
+        beginRound: () => createDeliveries(tx).beginRound(id, { ...start, trigger: 'application' }),
+        toDelivery: resets.toDelivery,
+      },
+    );
+
+  const startWorkflow = async (paymentId: string): Promise<void> => {
+    const payment = await paymentOutcomes.get(paymentId);
+    // Without it the sweeper starts the workflow once the delivery is overdue.
+    if (payment) await workflows.restart(payment).catch(() => {});
+  };
+
+  /** @returns false if the replay is to stop, or another try of the activity has taken over */
+  const replayNext = async (replay: RunningReplay, event: EventRecord): Promise<boolean> => {
+    const from = replay.after;
+    const to = { at: event.createdAt, id: event.id };
+    const round = { from: [replay.delivery], round: event.round, now: now() };
+    const result = await sql.begin(async (tx) => {
+      const replays = createReplays(tx);
+      // First: a reset cannot be rolled back.
+      if (!(await replays.advance(replay.id, { from, to }))) return 'overtaken';
+      const workflow = await begin(tx, event, round);
+      await replays.count(replay.id, { begun: workflow !== undefined });
+      return workflow;
+    });
+    if (result === 'overtaken') return false;
+    replay.after = to;
+    if (result === 'no_history') await startWorkflow(event.paymentId);
+    return true;
+  };
+
+  return {
+    /** Begins the next round of one event, unless somebody has begun it since the caller looked. */
+    async replayEvent({ eventId, round }: ReplayInput): Promise<ReplayResult> {
+      const [event] = await sql<{ id: string; paymentId: string }[]>`
+        select event_id as id, payment_id as "paymentId" from deliveries where event_id = ${eventId}`;
+      if (!event) throw eventNotFound(eventId);
+      const startedAt = now();
+      const start = { from: replayable, round, now: startedAt };
+      const workflow = await sql.begin((tx) => begin(tx, event, start));
+      if (workflow === 'no_history') await startWorkflow(event.paymentId);
+      if (workflow === undefined) return { result: 'unchanged' };
+      logger.info({ event_id: eventId, round: round + 1 }, 'An application replays an event');
+      return { result: 'begun', nextAttemptAt: startedAt.toISOString() };
+    },
+
+    /** Replays events for some seconds, oldest first. */
+    async replaySome({ replayId }: ReplayManyInput): Promise<'more' | 'ended'> {
+      const replays = createReplays(sql);
+      const replay = await replays.getForWorker(replayId);
+      if (!replay) throw replayNotFound(replayId, activityInfo().attempt >= attemptsForRecord);
+      if (replay.status !== 'running') return 'ended';
+      if (replay.stopRequested || replay.webhookUrl === null) {
+        await replays.end(replayId, 'stopped');
+        return 'ended';
+      }
+      const until = performance.now() + batchMs;
+      while (performance.now() < until) {
+        const found = await events.list(replay, {
+          kind: undefined,
+          delivery: replay.delivery,
+          paymentId: undefined,
+          orderId: undefined,
+          from: replay.from,
+          to: replay.to,
+          order: 'oldest',
+          after: replay.after,
+          limit: batchSize,
+        });
+        for (const event of found) {
+          const nextAt = performance.now() + 1000 / limits.replaysPerSecond;
+          // The next activity finds out why.
+          if (!(await replayNext(replay, event))) return 'more';
+          await sleep(Math.max(nextAt - performance.now(), 0));
+        }
+        if (found.length < batchSize) {
+          await replays.end(replayId, 'done');
+          return 'ended';
+        }
+      }
+      return 'more';
+    },
+  };
+};

@@ -1,0 +1,76 @@
+import { EventResponse } from '../../contract/event-responses.ts';
+import { limits } from '../../contract/limits.ts';
+import type { Events, EventWithAttempts } from '../../postgres/events.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { Handler, Route } from '../http/route.ts';
+import { orUnavailable } from '../http/temporal-needed.ts';
+import { replayedEvent } from './event-examples.ts';
+import { eventParams, findOwnEvent } from './event-id.ts';
+import { presentEvent } from './present-event.ts';
+
+export const replayEventRoute = {
+  method: 'POST',
+  path: '/api/v1/events/:event_id/replay',
+  access: 'application',
+  tag: 'Events',
+  summary: 'Deliver an event again',
+  description:
+    `Begins another round of ${limits.attemptsPerRound} attempts for a delivery that is exhausted or ` +
+    'delivered. The event keeps its id and its bytes, and the numbers of its attempts go on; `t` of the ' +
+    'signature is fresh, `created_at` is old. It uses the webhook URL and the secrets of today.\n\n' +
+    'Safe to repeat: requests while a round runs, or within ' +
+    `${limits.replayReuseSeconds} seconds after its begin, begin no other. An event that was made without a ` +
+    'webhook URL (`none`) cannot be replayed: read it in the feed. If the service is busy, the response may ' +
+    'still show the old status; the replay follows.',
+  params: eventParams,
+  responses: {
+    202: {
+      description: 'The event; its delivery is `pending`.',
+      content: EventResponse,
+      examples: { replayed: replayedEvent },
+    },
+  },
+  errors: ['EVENT_NOT_FOUND', 'REPLAY_NOT_POSSIBLE'],
+} as const satisfies Route;
+
+export interface Deps {
+  events: Pick<Events, 'get'>;
+  workflows: Pick<PaymentWorkflows, 'replay'>;
+  publicBaseUrl: string;
+}
+
+export const replayEventHandler =
+  ({ events, workflows, publicBaseUrl }: Deps): Handler<typeof replayEventRoute> =>
+  async (request) => {
+    const { application, webhookUrl } = request.caller;
+    const accepted = (event: EventWithAttempts) => ({
+      status: 202 as const,
+      body: presentEvent(event, { publicBaseUrl, webhookUrl }),
+    });
+    const event = await findOwnEvent(events, request);
+    if (event.status === 'pending') return accepted(event);
+    if (event.status === 'none')
+      throw request.refuse(
+        'REPLAY_NOT_POSSIBLE',
+        'The application had no webhook URL when the payment ended, so the event is never sent: read it in the feed.',
+      );
+    if (webhookUrl === null)
+      throw request.refuse(
+        'REPLAY_NOT_POSSIBLE',
+        'The application has no webhook URL: an admin can set one.',
+      );
+
+    const replayed = await orUnavailable(
+      workflows.replay({ eventId: event.id, round: event.round }, application),
+      'The event cannot be replayed now.',
+    );
+    if (replayed?.result !== 'begun') return accepted(await findOwnEvent(events, request));
+    // As the replay has left it: the first attempt may be over by now.
+    return accepted({
+      ...event,
+      status: 'pending',
+      round: event.round + 1,
+      attemptsMade: 0,
+      nextAttemptAt: new Date(replayed.nextAttemptAt),
+    });
+  };

@@ -1,0 +1,123 @@
+import type { z } from 'zod';
+import { newReplayId } from '../../contract/ids.ts';
+import { limits } from '../../contract/limits.ts';
+import { CreateReplay, ReplayPlanResponse, ReplayResponse } from '../../contract/replays.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
+import type { Events } from '../../postgres/events.ts';
+import { createReplays, type NewReplay, type Replay } from '../../postgres/replays.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import { ownerOf } from '../auth/authentication.ts';
+import { parseBody } from '../http/parse-body.ts';
+import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import { orUnavailable } from '../http/temporal-needed.ts';
+import { presentReplay, replayExamples } from './present-replay.ts';
+
+const createExamples = {
+  count: { from: '2026-11-17', to: '2026-11-17', dry_run: true },
+  exhausted: { from: '2026-11-17', to: '2026-11-17' },
+  delivered: {
+    from: '2026-11-17T08:00:00Z',
+    to: '2026-11-17T09:30:00Z',
+    delivery: 'delivered',
+  },
+} satisfies Record<string, z.input<typeof CreateReplay>>;
+
+/** The response to a `to` before its `from`. */
+const invalidTime: ValidationExample = {
+  message: 'The body is not valid, see details.fields.',
+  fields: [{ path: 'to', rule: 'too_small', message: 'must be later than from' }],
+};
+
+export const createReplayRoute = {
+  method: 'POST',
+  path: '/api/v1/replays',
+  access: 'application',
+  tag: 'Events',
+  summary: 'Deliver the events of a time again',
+  description:
+    `Replays at most ${limits.replayEvents} events of at most ${limits.replayDays} days, oldest first, ` +
+    `${limits.replaysPerSecond} a second. One replay at a time runs for an application and token mode. With ` +
+    '`dry_run` it only counts.',
+  body: { json: CreateReplay, examples: createExamples },
+  validationExample: invalidTime,
+  responses: {
+    200: {
+      description: 'The count of a dry run.',
+      content: ReplayPlanResponse,
+      examples: { count: { matched: 412 } },
+    },
+    202: {
+      description: 'The replay, `running`.',
+      headers: ['location'],
+      content: ReplayResponse,
+      examples: { running: { ...replayExamples.running, begun: 0, refused: 0 } },
+    },
+  },
+  errors: ['REPLAY_NOT_POSSIBLE'],
+} as const satisfies Route;
+
+export interface Deps {
+  sql: Pick<Sql, 'begin'>;
+  replays: Pick<ReturnType<typeof createReplays>, 'getRunningId'>;
+  events: Pick<Events, 'count'>;
+  workflows: Pick<PaymentWorkflows, 'startReplayMany'>;
+  publicBaseUrl: string;
+}
+
+export const createReplayHandler = (deps: Deps): Handler<typeof createReplayRoute> => {
+  const { sql, replays, events, workflows, publicBaseUrl } = deps;
+
+  /** In one transaction with the start of the workflow: without it there is no replay. */
+  const start = (replay: NewReplay): Promise<Replay | undefined> =>
+    sql.begin(async (tx) => {
+      const inserted = await createReplays(tx).insert(replay);
+      if (inserted) await workflows.startReplayMany(replay.id, replay.application);
+      return inserted;
+    });
+
+  return async (request) => {
+    const { caller, refuse } = request;
+    const body = parseBody(CreateReplay, await request.readJson(), refuse);
+    const { from, to, delivery, dry_run: isDryRun } = body;
+    const owner = ownerOf(caller);
+    const filter = { kind: undefined, delivery, paymentId: undefined, orderId: undefined };
+    const matched = await events.count(owner, { ...filter, from, to }, limits.replayEvents + 1);
+    if (matched > limits.replayEvents)
+      throw refuse('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
+        details: {
+          fields: [
+            {
+              path: 'to',
+              rule: 'too_big',
+              message: `must be earlier: the time has more than ${limits.replayEvents} such events`,
+            },
+          ],
+        },
+      });
+    if (isDryRun) return { status: 200, body: JSON.stringify({ matched }) };
+    if (caller.webhookUrl === null)
+      throw refuse(
+        'REPLAY_NOT_POSSIBLE',
+        'The application has no webhook URL: an admin can set one.',
+      );
+
+    const replay = await orUnavailable(
+      start({ ...owner, id: newReplayId(), delivery, from, to, matched }),
+      'The events cannot be replayed now.',
+    );
+    if (replay)
+      return {
+        status: 202,
+        body: presentReplay(replay),
+        headers: { location: `${publicBaseUrl}/api/v1/replays/${replay.id}` },
+      };
+    const runningId = await replays.getRunningId(owner);
+    // Does nothing unless the workflow was lost, e.g. with Temporal's database.
+    if (runningId) await workflows.startReplayMany(runningId, owner.application).catch(() => {});
+    throw refuse(
+      'REPLAY_NOT_POSSIBLE',
+      `Another replay is running${runningId ? `: ${runningId}` : ''}.`,
+      runningId ? { details: { replay_id: runningId } } : {},
+    );
+  };
+};

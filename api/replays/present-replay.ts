@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { formatObject } from '../../contract/json-text.ts';
+import { ReplayId, type ReplayResponse } from '../../contract/replays.ts';
+import { replayIdPattern } from '../../contract/ids.ts';
+import { isoTime } from '../../contract/time.ts';
+import type { Replay, Replays } from '../../postgres/replays.ts';
+import type { Caller } from '../../postgres/tokens.ts';
+import { ownerOf } from '../auth/authentication.ts';
+import type { Refuse } from '../http/route.ts';
+
+export const replayParams = z.object({ replay_id: ReplayId });
+
+export const presentReplay = (replay: Replay): string =>
+  formatObject({
+    replay_id: replay.id,
+    status: replay.status,
+    delivery: replay.delivery,
+    from: isoTime(replay.from),
+    to: isoTime(replay.to),
+    matched: replay.matched,
+    begun: replay.begun,
+    refused: replay.refused,
+    created_at: isoTime(replay.createdAt),
+    ended_at: replay.endedAt && isoTime(replay.endedAt),
+  });
+
+export const replayExamples = {
+  running: {
+    replay_id: 'RPL_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+    status: 'running',
+    delivery: 'exhausted',
+    from: '2026-11-17T00:00:00.000+00:00',
+    to: '2026-11-18T00:00:00.000+00:00',
+    matched: 412,
+    begun: 37,
+    refused: 1,
+    created_at: '2026-11-20T10:41:37.123+00:00',
+    ended_at: null,
+  },
+} satisfies Record<string, ReplayResponse>;
+
+interface ReplayRequest {
+  caller: Caller;
+  params: Readonly<Record<string, string>>;
+  refuse: Refuse<'REPLAY_NOT_FOUND'>;
+}
+
+/** The caller's replay with the id in the path. @throws PaymentError REPLAY_NOT_FOUND */
+export const findOwnReplay = async (
+  replays: Pick<Replays, 'get'>,
+  { caller, params, refuse }: ReplayRequest,
+): Promise<Replay> => {
+  const id = params['replay_id'] ?? '';
+  const replay = replayIdPattern.test(id) ? await replays.get(id, ownerOf(caller)) : undefined;
+  if (!replay) throw refuse('REPLAY_NOT_FOUND');
+  return replay;
+};

@@ -1,0 +1,42 @@
+import { ReplayResponse } from '../../contract/replays.ts';
+import type { Replays } from '../../postgres/replays.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { Handler, Route } from '../http/route.ts';
+import { orUnavailable } from '../http/temporal-needed.ts';
+import { findOwnReplay, presentReplay, replayExamples, replayParams } from './present-replay.ts';
+
+export const stopReplayRoute = {
+  method: 'POST',
+  path: '/api/v1/replays/:replay_id/stop',
+  access: 'application',
+  tag: 'Events',
+  summary: 'Stop a replay',
+  description:
+    'It stops before its next event. Rounds that have begun go on. Safe to repeat; a replay that has ended ' +
+    'stays as it is.',
+  params: replayParams,
+  responses: {
+    202: { description: 'The replay.', content: ReplayResponse, examples: replayExamples },
+  },
+  errors: ['REPLAY_NOT_FOUND'],
+} as const satisfies Route;
+
+export interface Deps {
+  replays: Pick<Replays, 'get' | 'requestStop'>;
+  workflows: Pick<PaymentWorkflows, 'startReplayMany'>;
+}
+
+export const stopReplayHandler =
+  ({ replays, workflows }: Deps): Handler<typeof stopReplayRoute> =>
+  async (request) => {
+    const replay = await findOwnReplay(replays, request);
+    if (replay.status === 'running') {
+      await replays.requestStop(replay.id);
+      // Does nothing unless the workflow was lost: then nobody else would see the mark.
+      await orUnavailable(
+        workflows.startReplayMany(replay.id, replay.application),
+        'The replay stops as soon as possible.',
+      );
+    }
+    return { status: 202, body: presentReplay(await findOwnReplay(replays, request)) };
+  };

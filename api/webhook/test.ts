@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { formatObject } from '../../contract/json-text.ts';
+import { limits } from '../../contract/limits.ts';
+import { TestWebhook, WebhookTestResponse } from '../../contract/replays.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
+import { createWebhookTests, type WebhookTests } from '../../postgres/webhook-tests.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import { parseBody } from '../http/parse-body.ts';
+import { rateLimited } from '../http/rate-limiter.ts';
+import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import { orUnavailable } from '../http/temporal-needed.ts';
+import { eventExamples } from '../payments/payment-examples.ts';
+
+const requestExamples = {
+  paid: { event: 'payment.paid' },
+} satisfies Record<string, z.input<typeof TestWebhook>>;
+
+/** The response to an unknown kind of event. */
+const invalidEvent: ValidationExample = {
+  message: 'The body is not valid, see details.fields.',
+  fields: [
+    {
+      path: 'event',
+      rule: 'invalid_value',
+      message: 'must be one of payment.paid, payment.failed, payment.cancelled, payment.expired',
+    },
+  ],
+};
+
+const responseExample: WebhookTestResponse = {
+  sent: { ...eventExamples.paid, order_id: 'webhook-test', metadata: { webhook_test: true } },
+  response_status: 400,
+  duration_ms: 41,
+  error: 'http_status',
+  response_body: 'Signature does not match',
+  response_truncated: false,
+};
+
+export const testWebhookRoute = {
+  method: 'POST',
+  path: '/api/v1/webhook/test',
+  access: 'application',
+  tag: 'Events',
+  summary: 'Send a signed sample to the webhook URL',
+  description:
+    'Sends one event of a payment that does not exist, with the real headers and signature, and returns ' +
+    'what the receiver answered. It has `test` = true, the order id `webhook-test` and a new event id. One ' +
+    `attempt; at most ${limits.webhookTestsPerMinute} in a minute.`,
+  body: { json: TestWebhook, examples: requestExamples },
+  validationExample: invalidEvent,
+  responses: {
+    200: {
+      description: 'What was sent, and the answer.',
+      content: WebhookTestResponse,
+      examples: { refused: responseExample },
+    },
+  },
+  errors: [],
+} as const satisfies Route;
+
+export interface Deps {
+  sql: Pick<Sql, 'begin'>;
+  webhookTests: Pick<WebhookTests, 'getResult'>;
+  workflows: Pick<PaymentWorkflows, 'testWebhook'>;
+}
+
+/** A worker sends the sample: this process cannot read webhook secrets. */
+export const testWebhookHandler =
+  ({ sql, webhookTests, workflows }: Deps): Handler<typeof testWebhookRoute> =>
+  async (request) => {
+    const { caller, refuse } = request;
+    const { event: kind } = parseBody(TestWebhook, await request.readJson(), refuse);
+    const { application } = caller;
+    const id = randomUUID();
+    const tooMany = await sql.begin((tx) =>
+      createWebhookTests(tx).insert({ id, application, kind }),
+    );
+    if (tooMany) throw rateLimited(tooMany.retryAfterSeconds);
+
+    const unavailable = 'The sample cannot be sent now.';
+    await orUnavailable(workflows.testWebhook(id, application), unavailable);
+    const result = await webhookTests.getResult(id);
+    if (!result) throw refuse('SERVICE_UNAVAILABLE', unavailable);
+    const { sent, responseStatus, durationMs, errorClass, responseBody } = result;
+    return {
+      status: 200,
+      body: formatObject({
+        sent: sent === null ? null : { jsonText: sent },
+        response_status: responseStatus,
+        duration_ms: durationMs,
+        error: errorClass,
+        response_body: responseBody,
+        response_truncated: result.responseTruncated,
+      }),
+    };
+  };

@@ -1,0 +1,380 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
+import type { Answer, Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+beforeEach(() => service.receiver.behave(() => 204));
+
+const codeOf = ({ status, json }: Answer) => [
+  status,
+  (json['error'] as { code?: string } | undefined)?.code,
+];
+const getEvent = async (journey: Journey, id: string) => {
+  const { json } = await journey.request('GET', `/api/v1/events/${eventId(id)}`);
+  return json as {
+    delivery?: { status: string; round: number; attempts_left: number };
+    attempts: { number: number; round: number; trigger: string }[];
+  };
+};
+const becomes = (journey: Journey, id: string, status: string, round = 1) =>
+  until(`${id} is ${status} in round ${round}`, async () => {
+    const { delivery } = await getEvent(journey, id);
+    return delivery?.status === status && delivery.round === round;
+  });
+const replay = (journey: Journey, id: string) =>
+  journey.request('POST', `/api/v1/events/${eventId(id)}/replay`);
+const numbersOf = (id: string) =>
+  service.receiver.of(id).map(({ headers }) => Number(headers['x-service-delivery-attempt']));
+/** As if the round had begun longer ago than repeated requests count as one. */
+const rest = (id: string) => service.sql`
+  update deliveries set round_began_at = round_began_at - interval '11 seconds' where payment_id = ${id}`;
+
+const aJourney = async (options: Parameters<Service['anApplication']>[0] = {}) => {
+  const made = await service.anApplication(options);
+  return { ...made, journey: createJourney(service, made.token) };
+};
+const aDelivered = async (journey: Journey) => {
+  const id = await journey.finish('pay');
+  await becomes(journey, id, 'delivered');
+  return id;
+};
+const anExhausted = async (journey: Journey) => {
+  service.receiver.behave(() => 500);
+  const id = await journey.finish('pay');
+  await until('the first attempt', () => service.receiver.of(id)[0]);
+  await skipAllTime(service.client, id);
+  await becomes(journey, id, 'exhausted');
+  service.receiver.behave(() => 204);
+  return id;
+};
+
+describe('POST /api/v1/events/{event_id}/replay', () => {
+  it('delivers an exhausted event again, with the same bytes and rising numbers', async () => {
+    const { journey, application } = await aJourney();
+    const id = await anExhausted(journey);
+    const answer = await replay(journey, id);
+    expect(answer.status, answer.text).toBe(202);
+    expect(answer.json).toMatchObject({
+      event_id: eventId(id),
+      delivery: { status: 'pending', round: 2, attempts_left: 6 },
+      links: { replay: null },
+    });
+    await becomes(journey, id, 'delivered', 2);
+    expect(numbersOf(id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    const posts = service.receiver.of(id);
+    expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
+    const { attempts } = await getEvent(journey, id);
+    expect(attempts.map(({ trigger }) => trigger)).toEqual([
+      ...Array<string>(6).fill('schedule'),
+      'application',
+    ]);
+    // The audit log is the admins'.
+    const audit = await service.sql`select from audit_log where subject = ${`payment:${id}`}`;
+    expect([audit.length, application]).toEqual([0, application]);
+  });
+
+  it('delivers a delivered event again, each time that it is asked to', async () => {
+    const { journey } = await aJourney();
+    const id = await aDelivered(journey);
+    for (const round of [2, 3, 4]) {
+      const answer = await replay(journey, id);
+      expect(answer.json['delivery']).toMatchObject({ status: 'pending', round });
+      await becomes(journey, id, 'delivered', round);
+      await rest(id);
+    }
+    expect(numbersOf(id)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('begins one round when twenty ask at once, for an exhausted and for a delivered event', async () => {
+    const { journey } = await aJourney();
+    for (const make of [anExhausted, aDelivered]) {
+      const id = await make(journey);
+      const before = numbersOf(id).length;
+      const answers = await Promise.all(Array.from({ length: 20 }, () => replay(journey, id)));
+      expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(202));
+      await becomes(journey, id, 'delivered', 2);
+      // One more, when all is over.
+      expect((await replay(journey, id)).json['delivery']).toMatchObject({ round: 2 });
+      expect(numbersOf(id)).toHaveLength(before + 1);
+    }
+  });
+
+  it('changes nothing while attempts go on', async () => {
+    const { journey } = await aJourney();
+    service.receiver.behave(() => 500);
+    const id = await journey.finish('pay');
+    await until('the first attempt', async () => (await getEvent(journey, id)).attempts?.length);
+    const answer = await replay(journey, id);
+    expect(answer.status).toBe(202);
+    expect(answer.json['delivery']).toMatchObject({ status: 'pending', round: 1 });
+  });
+
+  it('answers 409 for an event without a delivery, and without a webhook URL', async () => {
+    const quiet = await aJourney({ webhookUrl: null });
+    const none = await quiet.journey.finish('pay');
+    await becomes(quiet.journey, none, 'none');
+    expect(codeOf(await replay(quiet.journey, none))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+    const { journey, application } = await aJourney();
+    const id = await aDelivered(journey);
+    await service.sql`update applications set webhook_url = null where slug = ${application}`;
+    expect(codeOf(await replay(journey, id))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+    const body = { from: '2020-01-01', to: '2020-01-02' };
+    const many = await journey.request('POST', '/api/v1/replays', body);
+    expect(codeOf(many)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+  });
+
+  it('answers 404 for the event of another application', async () => {
+    const [mine, theirs] = [await aJourney(), await aJourney()];
+    const id = await aDelivered(theirs.journey);
+    expect(codeOf(await replay(mine.journey, id))).toEqual([404, 'EVENT_NOT_FOUND']);
+  });
+
+  it('starts a workflow of its own where the history of the payment is gone', async () => {
+    const { journey } = await aJourney();
+    const id = await aDelivered(journey);
+    await service.client.workflow.getHandle(id).result();
+    const { namespace } = service.client.options;
+    await service.client.workflowService.deleteWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: id },
+    });
+    await until('the history is gone', () =>
+      service.client.workflow
+        .getHandle(id)
+        .describe()
+        .then(
+          () => false,
+          () => true,
+        ),
+    );
+    expect((await replay(journey, id)).status).toBe(202);
+    await becomes(journey, id, 'delivered', 2);
+  });
+});
+
+describe('POST /api/v1/replays', () => {
+  const today = () => {
+    const date = new Date().toISOString().slice(0, 10);
+    return { from: '2026-01-01' > date ? date : date, to: date };
+  };
+  const start = (journey: Journey, fields: object = {}) =>
+    journey.request('POST', '/api/v1/replays', { ...today(), ...fields });
+  const get = (journey: Journey, id: unknown) =>
+    journey.request('GET', `/api/v1/replays/${String(id)}`);
+  const ended = (journey: Journey, id: unknown) =>
+    until('the replay has ended', async () => {
+      const { json } = await get(journey, id);
+      return json['status'] !== 'running' && json;
+    });
+  const exhaust = (ids: readonly string[]) => service.sql`
+    update deliveries set status = 'exhausted', round_began_at = null where payment_id = any(${ids})`;
+
+  it('counts, and replays the exhausted events of a time, oldest first', async () => {
+    const { journey } = await aJourney();
+    const ids: string[] = [];
+    for (let one = 0; one < 5; one += 1) ids.push(await aDelivered(journey));
+    const exhausted = ids.slice(0, 4);
+    await exhaust(exhausted);
+    const plan = await start(journey, { dry_run: true });
+    expect([plan.status, plan.json]).toEqual([200, { matched: 4 }]);
+    expect((await start(journey, { delivery: 'delivered', dry_run: true })).json).toEqual({
+      matched: 1,
+    });
+
+    const created = await start(journey);
+    expect(created.status, created.text).toBe(202);
+    const id = created.json['replay_id'];
+    expect(created.headers.get('location')).toBe(`${service.url}/api/v1/replays/${String(id)}`);
+    expect(created.json).toMatchObject({ status: 'running', matched: 4, begun: 0 });
+    expect(await ended(journey, id)).toMatchObject({ status: 'done', begun: 4, refused: 0 });
+    for (const each of exhausted) await becomes(journey, each, 'delivered', 2);
+    const second = service.receiver.all.filter(
+      ({ json, headers }) =>
+        exhausted.includes(String(json['payment_id'])) &&
+        headers['x-service-delivery-attempt'] === '2',
+    );
+    expect(second).toHaveLength(4);
+    expect(numbersOf(ids[4] ?? '')).toEqual([1]);
+  });
+
+  it('runs once at a time, stops when asked to, and survives the kill of its worker', async () => {
+    const { journey } = await aJourney();
+    const ids = await Promise.all(Array.from({ length: 30 }, () => aDelivered(journey)));
+    const created = await start(journey, { delivery: 'delivered' });
+    const id = created.json['replay_id'];
+    const twin = await start(journey, { delivery: 'delivered' });
+    expect(codeOf(twin)).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
+    expect(twin.json).toMatchObject({ error: { details: { replay_id: id } } });
+    const begun = async (least: number) =>
+      until(`${least} have begun`, async () => {
+        const { json } = await get(journey, id);
+        return Number(json['begun']) >= least && json;
+      });
+    await begun(5);
+    await service.worker.kill();
+    await service.worker.start();
+    const stopped = await journey.request('POST', `/api/v1/replays/${String(id)}/stop`);
+    expect(stopped.status).toBe(202);
+    const { begun: count, status } = await ended(journey, id);
+    expect(status).toBe('stopped');
+    expect(Number(count)).toBeLessThan(30);
+
+    await service.sql`
+      update deliveries set round_began_at = null where payment_id = any(${ids})`;
+    const again = await start(journey, { delivery: 'delivered' });
+    await service.worker.kill();
+    await service.worker.start();
+    const result = await until(
+      'it has ended',
+      async () => {
+        const { json } = await get(journey, again.json['replay_id']);
+        return json['status'] === 'done' && json;
+      },
+      100_000,
+    );
+    expect(Number(result['begun']) + Number(result['refused'])).toBeGreaterThanOrEqual(29);
+    // Nobody got a round that no replay began.
+    for (const each of ids) {
+      const { delivery } = await getEvent(journey, each);
+      expect(delivery?.round).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('is not shown to another application or mode', async () => {
+    const [mine, theirs] = [await aJourney(), await aJourney()];
+    const created = await start(theirs.journey);
+    const id = created.json['replay_id'];
+    expect(codeOf(await get(mine.journey, id))).toEqual([404, 'REPLAY_NOT_FOUND']);
+    const stop = await mine.journey.request('POST', `/api/v1/replays/${String(id)}/stop`);
+    expect(codeOf(stop)).toEqual([404, 'REPLAY_NOT_FOUND']);
+    expect(codeOf(await get(mine.journey, 'RPL_1'))).toEqual([404, 'REPLAY_NOT_FOUND']);
+    await service.sql`update replays set test = false where id = ${String(id)}`;
+    expect(codeOf(await get(theirs.journey, id))).toEqual([404, 'REPLAY_NOT_FOUND']);
+  });
+
+  it.each([
+    [{ to: '2020-01-01' }, 'to', 'too_small'],
+    [{ from: '2020-01-01' }, 'to', 'too_big'],
+    [{ from: 'yesterday' }, 'from', 'time'],
+    [{ from: 5 }, 'from', 'invalid_type'],
+    [{ delivery: 'pending' }, 'delivery', 'invalid_value'],
+    [{ dry_run: 'yes' }, 'dry_run', 'invalid_type'],
+    [{ rate: 100 }, 'rate', 'unknown_field'],
+  ])('answers 422 to %j', async (fields, path, rule) => {
+    const { journey } = await aJourney();
+    const answer = await start(journey, fields);
+    expect(answer.status, answer.text).toBe(422);
+    const { details } = answer.json['error'] as { details: { fields: unknown } };
+    expect(details.fields).toMatchObject([{ path, rule }]);
+  });
+});
+
+describe('POST /api/v1/webhook/test', () => {
+  const test = (journey: Journey, body: unknown = {}) =>
+    journey.request('POST', '/api/v1/webhook/test', body);
+
+  it('sends a signed sample, and returns what the receiver answered', async () => {
+    const { journey, secret, application } = await aJourney();
+    const { status, json, text } = await test(journey, { event: 'payment.failed' });
+    expect(status, text).toBe(200);
+    expect(json).toMatchObject({ response_status: 204, error: null, response_body: null });
+    const { event_id, payment_id } = json['sent'] as Record<string, string>;
+    const [post] = service.receiver.of(payment_id ?? '');
+    expect(post?.json).toEqual(json['sent']);
+    expect(json['sent']).toMatchObject({
+      event: 'payment.failed',
+      application,
+      order_id: 'webhook-test',
+      test: true,
+    });
+    expect(post?.headers['x-service-event-id']).toBe(event_id);
+    const signature = String(post?.headers['x-service-signature']);
+    const [, t = '', v1 = ''] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(signature) ?? [];
+    const digest = createHmac('sha256', secret)
+      .update(`${t}.`)
+      .update(post?.body ?? '');
+    expect(digest.digest('hex')).toBe(v1);
+  });
+
+  it('shows the body of a failure, and keeps it out of the history in Temporal', async () => {
+    const { journey } = await aJourney();
+    service.receiver.behave((_, res) => {
+      res.writeHead(400).end('the receiver says why');
+      return undefined;
+    });
+    expect((await test(journey)).json).toMatchObject({
+      response_status: 400,
+      error: 'http_status',
+      response_body: 'the receiver says why',
+    });
+    const [row] = await service.sql<{ id: string }[]>`
+      select id from webhook_tests where response_status = 400`;
+    const handle = service.client.workflow.getHandle(`WEBHOOK_TEST_${row?.id}`);
+    expect(JSON.stringify(await handle.fetchHistory())).not.toContain(
+      Buffer.from('receiver says').toString('base64').slice(0, 12),
+    );
+  });
+
+  it('says that there is no URL, and names the class of a failure without an address', async () => {
+    const quiet = await aJourney({ webhookUrl: null });
+    expect((await test(quiet.journey)).json).toEqual({
+      sent: null,
+      response_status: null,
+      duration_ms: null,
+      error: 'no_url',
+      response_body: null,
+      response_truncated: false,
+    });
+    const inner = await aJourney({ webhookUrl: 'https://10.0.0.1/hook' });
+    const answer = await test(inner.journey);
+    expect(answer.json).toMatchObject({ error: 'blocked', response_status: null });
+    expect(answer.text).not.toContain('10.0.0.1');
+  });
+
+  it('sends six in a minute, also when ten are asked for at once', async () => {
+    const { journey } = await aJourney();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => test(journey)));
+    const statuses = answers.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([...Array<number>(6).fill(200), ...Array<number>(4).fill(429)]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(50);
+  });
+
+  it('answers 422 to an unknown kind', async () => {
+    const { journey } = await aJourney();
+    expect(codeOf(await test(journey, { event: 'payment.lost' }))).toEqual([
+      422,
+      'VALIDATION_FAILED',
+    ]);
+  });
+});
+
+it('answers 503 while Temporal is away, and changes nothing', async () => {
+  const { journey } = await aJourney();
+  const id = await aDelivered(journey);
+  await service.engine.kill();
+  try {
+    expect(codeOf(await replay(journey, id))).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    const date = new Date().toISOString().slice(0, 10);
+    const many = { from: date, to: date, delivery: 'delivered' };
+    const created = await journey.request('POST', '/api/v1/replays', many);
+    expect(codeOf(created)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    const test = await journey.request('POST', '/api/v1/webhook/test', {});
+    expect(codeOf(test)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  } finally {
+    await service.engine.start();
+  }
+  const { delivery } = await getEvent(journey, id);
+  expect(delivery).toMatchObject({ status: 'delivered', round: 1 });
+  expect(await service.sql`select from replays where status = 'running'`).toHaveLength(0);
+});
