@@ -8,6 +8,7 @@ import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createPayments } from '../postgres/payments.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
+import { createSandboxPlans } from '../postgres/sandbox-plans.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
@@ -32,6 +33,7 @@ import { createOpenApi } from './openapi/document.ts';
 import { getOpenApiHandler } from './openapi/serve-document.ts';
 import { checkoutHandler } from './payer/checkout.ts';
 import { throttleRechecks } from './payer/late-payments.ts';
+import { createPlayedPayers, type PlayedPayers } from './payer/played-payer.ts';
 import { returnHandler } from './payer/return.ts';
 import { chooseInSandboxHandler, showSandboxHandler } from './payer/sandbox.ts';
 import { createBacklog } from './payments/backlog.ts';
@@ -78,8 +80,15 @@ export const createService = (deps: Deps) => {
   const failures = createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now });
   let draining = false;
 
+  const { handlers, playedPayers } = createHandlers({
+    ...deps,
+    workflows,
+    starter,
+    backlog,
+    failures,
+  });
   const app = createApp({
-    handlers: createHandlers({ ...deps, workflows, starter, backlog, failures }),
+    handlers,
     authenticate: createAuthenticate({
       tokens: shareAuthentication(createTokens(sql)),
       failures,
@@ -101,6 +110,7 @@ export const createService = (deps: Deps) => {
     },
     async stop(): Promise<void> {
       backlog.stop();
+      await playedPayers.stop();
       await starter.drain();
     },
   };
@@ -113,7 +123,7 @@ interface HandlerDeps extends Deps {
   failures: ReturnType<typeof createRateLimiter>;
 }
 
-const createHandlers = (deps: HandlerDeps): Handlers => {
+const createHandlers = (deps: HandlerDeps): { handlers: Handlers; playedPayers: PlayedPayers } => {
   const { sql, workflows, logger, metrics, publicBaseUrl, starter, backlog, failures } = deps;
   const now = () => new Date();
   const payments = createPayments(sql);
@@ -131,13 +141,23 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
     recheckLatePayment: throttleRechecks(workflows.recheckLatePayment),
     logger,
   });
-  return {
+  const checkout = checkoutHandler({ payments, starter, now });
+  const playedPayers = createPlayedPayers({
+    sandboxPlans: createSandboxPlans(sql),
+    sandboxPayments,
+    payments,
+    checkout,
+    returnFromGateway,
+    logger,
+  });
+  const handlers: Handlers = {
     getApplication: getApplicationHandler,
     createPayment: createPaymentHandler({
       payments,
       idempotencyKeys,
       gateways,
       starter,
+      playedPayers,
       backlog,
       metrics,
       publicBaseUrl,
@@ -157,7 +177,7 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
       webhookTests: createWebhookTests(sql),
       workflows,
     }),
-    checkout: checkoutHandler({ payments, starter, now }),
+    checkout,
     returnFromGateway,
     returnFromGatewayByPost: (request) => returnFromGateway(request),
     showSandbox: showSandboxHandler({ sandboxPayments, payments }),
@@ -175,4 +195,5 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
     showDocs: showDocsHandler,
     getDocsAsset: getDocsAssetHandler(),
   };
+  return { handlers, playedPayers };
 };

@@ -3,6 +3,7 @@ import type { FieldError } from './errors.ts';
 import type { JsonNode } from './json.ts';
 import { nestingDepth } from './json.ts';
 import { amountBounds, currencyExponents } from './money.ts';
+import { SandboxPlan } from './sandbox-plan.ts';
 
 /** Characters are Unicode code points, as in JSON Schema. */
 const lengthBetween = ({ min, max }: { min: number; max: number }) =>
@@ -87,6 +88,7 @@ export const CreatePayment = z
         .meta({
           description: `Seconds that the payer has to pay. ${plainInteger} The gateway may accept less (rule \`gateway_bounds\`).`,
         }),
+      sandbox: SandboxPlan.optional(),
     },
     { error: 'must be an object' },
   )

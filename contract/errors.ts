@@ -76,6 +76,7 @@ export const fieldRules: readonly string[] = [
   'gateway_currency',
   'gateway_bounds',
   'gateway_step',
+  'sandbox_only',
 ];
 
 /** One problem of a request. */

@@ -45,7 +45,10 @@ grant insert, delete on workflow_outbox to payments_api;
 grant insert, update on idempotency_keys, request_counts to payments_api;
 grant update (last_used_at) on tokens to payments_api;
 -- The payer's choice on the sandbox gateway's own page.
-grant update (state, refusal, tracking_code, card_pan_masked) on sandbox_payments to payments_api;
+grant update (state, refusal, tracking_code, card_pan_masked, amount, silent_until, lose_confirmation)
+  on sandbox_payments to payments_api;
+-- How the payers of tests act.
+grant select, insert, update (due_at), delete on sandbox_plans to payments_api;
 
 -- The worker decides outcomes. It can change neither the columns that a create wrote nor an event.
 grant select on applications, gateways, webhook_secrets, payments, workflow_outbox, idempotency_keys, events,
@@ -64,7 +67,7 @@ grant update (status, begun, refused, position_at, position_id, ended_at) on rep
 grant update (sent, completed_at, duration_ms, response_status, error_class, response_body, response_truncated)
   on webhook_tests to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at) on late_payments to payments_worker;
-grant update (return_url, state, verifications) on sandbox_payments to payments_worker;
+grant update (return_url, state, verifications, confirmations) on sandbox_payments to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
 

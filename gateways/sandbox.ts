@@ -40,16 +40,23 @@ const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): Gateway
     return { result: 'opened', reference, redirect: { method: 'GET', url } };
   },
   async verify({ reference }) {
-    return toStatus(await sandboxPayments.verify(reference));
+    const payment = answered(await sandboxPayments.verify(reference));
+    if (payment?.isLost) throw new GatewayUnavailable('A test asked for a lost confirmation');
+    return toStatus(payment);
   },
   async inquire({ reference }) {
-    const payment = await sandboxPayments.get(reference);
+    const payment = answered(await sandboxPayments.get(reference));
     return payment?.state === 'paid' ? { state: 'processing' } : toStatus(payment);
   },
   expire({ reference }) {
     return sandboxPayments.expire(reference);
   },
 });
+
+const answered = (payment: SandboxPayment | undefined): SandboxPayment | undefined => {
+  if (payment?.isSilent) throw new GatewayUnavailable('A test asked for a gateway that is silent');
+  return payment;
+};
 
 const toStatus = (payment: SandboxPayment | undefined): GatewayStatus => {
   if (!payment) throw new GatewayUnavailable('The sandbox gateway does not have this payment');

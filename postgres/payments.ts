@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { ListPosition } from '../contract/list-payments.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
+import type { SandboxPlan } from '../contract/sandbox-plan.ts';
 import type { Status } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import { insertColumns, insertValues, selectPayment } from './payment-columns.ts';
@@ -57,6 +58,19 @@ const tighterBound = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'>
   return after.createdAt < to ? { to: undefined, after } : { to, after: undefined };
 };
 
+const planInsert = (
+  sql: Queries,
+  { outcome, failure_code, after_seconds, returns }: SandboxPlan,
+) => {
+  // The payers of these go to the gateway at once and act there later.
+  const isAtOnce = outcome === 'abandoned' || outcome === 'paid_late' || outcome === 'silent';
+  return sql`, plan as (
+    insert into sandbox_plans (payment_id, outcome, failure_code, after_seconds, returns, due_at)
+    select id, ${outcome}, ${failure_code ?? null}, ${after_seconds}::int, ${returns}::boolean,
+      now() + make_interval(secs => ${isAtOnce ? 0 : after_seconds}::int)
+    from payment)`;
+};
+
 const maxReadsPerQuery = 50;
 
 /**
@@ -110,12 +124,14 @@ export const createPayments = (sql: Queries) => ({
    * Writes the payment, its idempotency record and its outbox entry in one statement. Two creates with the
    * same key wait for each other.
    * @param traceId the trace of the request, for the sweeper if it starts the workflow
+   * @param plan how the payer of a test acts, if it says so
    * @returns false if the key is taken; then nothing is written
    */
   async insert(
     payment: Payment,
     idempotency: IdempotencyRecord | null,
     traceId: string | null = null,
+    plan?: SandboxPlan,
   ): Promise<boolean> {
     const key = idempotency
       ? sql`
@@ -135,7 +151,7 @@ export const createPayments = (sql: Queries) => ({
         insert into payments (${insertColumns(sql)})
         select ${insertValues(sql, payment)} from key
         returning id, created_at
-      )
+      ) ${plan ? planInsert(sql, plan) : sql``}
       insert into workflow_outbox (payment_id, created_at, trace_id)
       select id, created_at, ${traceId}::text from payment
       returning payment_id`;

@@ -16,12 +16,30 @@ export interface SandboxPayment {
   refusal: FailureCode | null;
   trackingCode: string | null;
   cardPanMasked: string | null;
+  /** A test asked for a gateway that does not answer for a while. */
+  isSilent: boolean;
+  /** A test asked for a first confirmation that is lost. */
+  isLost: boolean;
+}
+
+/** What the payer does at the gateway, and how the gateway then behaves in a test. */
+export interface SandboxChoice {
+  state: 'paid' | 'refused' | 'cancelled';
+  refusal: FailureCode | null;
+  /** The gateway takes the money although it has closed the payment. */
+  late?: boolean;
+  /** Minor units that the gateway confirms beside the amount. */
+  extraAmount?: number;
+  silentSeconds?: number;
+  loseConfirmation?: boolean;
 }
 
 export const createSandboxPayments = (sql: Queries) => {
+  const isSilent = sql`coalesce(silent_until > now(), false)`;
   const columns = sql`
     reference, payment_id as "paymentId", amount, currency, return_url as "returnUrl", state,
-    refusal, tracking_code as "trackingCode", card_pan_masked as "cardPanMasked"`;
+    refusal, tracking_code as "trackingCode", card_pan_masked as "cardPanMasked",
+    ${isSilent} as "isSilent", lose_confirmation and confirmations = 1 as "isLost"`;
   return {
     /** Opening a payment twice returns the same reference. */
     async open(
@@ -50,16 +68,17 @@ export const createSandboxPayments = (sql: Queries) => {
     },
 
     /** Records the payer's choice. False if the payment is no longer open. */
-    async choose(
-      paymentId: string,
-      choice: { state: 'paid' | 'refused' | 'cancelled'; refusal: FailureCode | null },
-    ): Promise<boolean> {
+    async choose(paymentId: string, choice: SandboxChoice): Promise<boolean> {
       const paid = choice.state === 'paid';
+      const from = choice.late ? ['open', 'expired'] : ['open'];
       const { count } = await sql`
         update sandbox_payments set state = ${choice.state}, refusal = ${choice.refusal},
           tracking_code = ${paid ? String(randomBytes(6).readUIntBE(0, 6)).padStart(12, '0') : null},
-          card_pan_masked = ${paid ? '502229******1234' : null}
-        where payment_id = ${paymentId} and state = 'open'`;
+          card_pan_masked = ${paid ? '502229******1234' : null},
+          amount = amount + ${choice.extraAmount ?? 0}::bigint,
+          silent_until = now() + make_interval(secs => ${choice.silentSeconds ?? 0}::int),
+          lose_confirmation = ${choice.loseConfirmation ?? false}
+        where payment_id = ${paymentId} and state = any(${from}::text[])`;
       return count === 1;
     },
 
@@ -67,7 +86,9 @@ export const createSandboxPayments = (sql: Queries) => {
     async verify(reference: string): Promise<SandboxPayment | undefined> {
       const [row] = await sql<SandboxPayment[]>`
         update sandbox_payments set verifications = verifications + 1,
-          state = case when state = 'paid' then 'verified' else state end
+          confirmations = confirmations
+            + case when state in ('paid', 'verified') and not ${isSilent} then 1 else 0 end,
+          state = case when state = 'paid' and not ${isSilent} then 'verified' else state end
         where reference = ${reference}
         returning ${columns}`;
       return row;
@@ -78,6 +99,13 @@ export const createSandboxPayments = (sql: Queries) => {
       const { count } = await sql`
         update sandbox_payments set state = 'expired' where reference = ${reference} and state = 'open'`;
       return count === 1;
+    },
+
+    /** The same, of a test's payment. */
+    async expireByPayment(paymentId: string): Promise<void> {
+      await sql`
+        update sandbox_payments set state = 'expired'
+        where payment_id = ${paymentId} and state = 'open'`;
     },
   };
 };

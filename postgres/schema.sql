@@ -324,8 +324,26 @@ create table sandbox_payments (
   card_pan_masked text,
   -- The number of verify calls that the gateway received.
   verifications int not null default 0,
+  -- Of a test that asked for it: the gateway does not answer until then, or loses its first confirmation.
+  silent_until timestamptz,
+  lose_confirmation boolean not null default false,
+  -- The number of those calls that found the payment paid.
+  confirmations int not null default 0,
   created_at timestamptz not null default now()
 );
+
+-- How the payers of tests act, until that is over. The API plays them; due_at of a plan that it is playing lies
+-- some seconds ahead.
+create table sandbox_plans (
+  payment_id text primary key references payments on delete cascade,
+  outcome text not null constraint sandbox_plans__outcome check (outcome in ('paid', 'failed', 'cancelled',
+    'abandoned', 'paid_late', 'other_amount', 'already_verified', 'silent')),
+  failure_code text,
+  after_seconds int not null,
+  returns boolean not null,
+  due_at timestamptz not null
+);
+create index sandbox_plans__due_at on sandbox_plans (due_at);
 
 -- Every change that an admin makes, written in the transaction of the change.
 create table audit_log (

@@ -11,10 +11,11 @@ import { currentTrace, logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { ownerOf } from '../auth/authentication.ts';
 import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import type { PlayedPayers } from '../payer/played-payer.ts';
 import type { Backlog } from './backlog.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from './idempotency.ts';
 import type { Deps as NewPaymentDeps } from './new-payment.ts';
-import { newPayment } from './new-payment.ts';
+import { newPayment, sandboxPlanIn } from './new-payment.ts';
 import { paymentExamples } from './payment-examples.ts';
 import type { Starter } from './starter.ts';
 
@@ -29,6 +30,12 @@ export const createExamples = {
     description: 'Two tickets',
     metadata: { seat: '12A' },
     expires_in: 900,
+  },
+  played: {
+    order_id: 'order-1042',
+    amount: 1250,
+    currency: 'EUR',
+    sandbox: { outcome: 'failed', failure_code: 'insufficient_funds', after_seconds: 2 },
   },
 } satisfies Record<string, z.input<typeof CreatePayment>>;
 
@@ -78,6 +85,7 @@ export interface Deps extends NewPaymentDeps {
   payments: Pick<Payments, 'insert'>;
   idempotencyKeys: Pick<IdempotencyKeys, 'get'>;
   starter: Pick<Starter, 'start'>;
+  playedPayers: Pick<PlayedPayers, 'wake'>;
   backlog: Pick<Backlog, 'check'>;
   metrics: Pick<ApiMetrics, 'created'>;
   publicBaseUrl: string;
@@ -90,7 +98,8 @@ const keyLifetimeMs = 25 * 60 * 60 * 1000;
 
 /** Stores the payment and responds; the workflow starts after the response. */
 export const createPaymentHandler = (deps: Deps): Handler<typeof createPaymentRoute> => {
-  const { payments, idempotencyKeys, starter, backlog, metrics, publicBaseUrl, now } = deps;
+  const { payments, idempotencyKeys, starter, playedPayers, backlog, metrics, publicBaseUrl, now } =
+    deps;
 
   const findStored = (caller: Caller, key: string): Promise<StoredResponse | undefined> =>
     idempotencyKeys.get(ownerOf(caller), keyScope, key);
@@ -115,14 +124,16 @@ export const createPaymentHandler = (deps: Deps): Handler<typeof createPaymentRo
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
     const expiresAt = new Date(now().getTime() + keyLifetimeMs);
+    const plan = sandboxPlanIn(body);
     const record = keyed ? { route: keyScope, expiresAt, ...keyed, ...response } : null;
     // Two tries: a taken key may expire before its stored response is read.
     for (let attempt = 1; attempt <= 2; attempt += 1) {
-      if (await payments.insert(payment, record, currentTrace() ?? null)) {
+      if (await payments.insert(payment, record, currentTrace() ?? null, plan)) {
         metrics.created.inc({ gateway: payment.gateway });
         const log = logContext.getStore();
         if (log) log['payment_id'] = payment.id;
         starter.start(payment);
+        if (plan) playedPayers.wake();
         return { status: 201, body: response.body, headers: { location } };
       }
       const stored = keyed && (await findStored(caller, keyed.key));

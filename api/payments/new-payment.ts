@@ -9,6 +9,7 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
 import type { Payment } from '../../contract/payment.ts';
+import { SandboxPlan, sandboxPlanProblems } from '../../contract/sandbox-plan.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
 import type { Gateway, Gateways } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
@@ -54,6 +55,12 @@ export const newPayment = async (
       // Amounts are checked even if another part of the body is invalid.
       terms: parsed.success ? parsed.data : PaymentTerms.safeParse(value).data,
     }),
+    ...(parsed.data?.sandbox && gateway && isAllowed
+      ? sandboxPlanProblems(parsed.data.sandbox, {
+          expiresIn: parsed.data.expires_in,
+          driver: gateway.driver,
+        })
+      : []),
   ];
   if (!parsed.success || !gateway || problems.length > 0)
     throw refuse('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
@@ -82,6 +89,12 @@ export const newPayment = async (
     createdAt,
     updatedAt: createdAt,
   };
+};
+
+/** The plan in the body of a create that {@link newPayment} has accepted. */
+export const sandboxPlanIn = (body: JsonNode): SandboxPlan | undefined => {
+  const plan = body.kind === 'object' ? body.members.get('sandbox') : undefined;
+  return plan && SandboxPlan.parse(toPlainValue(plan));
 };
 
 const stringIn = (members: ReadonlyMap<string, JsonNode>, name: string): string | undefined => {

@@ -266,8 +266,22 @@ create table sandbox_payments (
   tracking_code text,
   card_pan_masked text,
   verifications int not null default 0,
+  silent_until timestamptz,
+  lose_confirmation boolean not null default false,
+  confirmations int not null default 0,
   created_at timestamptz not null default now()
 );
+
+create table sandbox_plans (
+  payment_id text primary key references payments on delete cascade,
+  outcome text not null constraint sandbox_plans__outcome check (outcome in ('paid', 'failed', 'cancelled',
+    'abandoned', 'paid_late', 'other_amount', 'already_verified', 'silent')),
+  failure_code text,
+  after_seconds int not null,
+  returns boolean not null,
+  due_at timestamptz not null
+);
+create index sandbox_plans__due_at on sandbox_plans (due_at);
 
 create table audit_log (
   id bigint generated always as identity primary key,

@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
+import type { Answer, Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipTime } from '../../support/skip-time.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+let journey: Journey;
+beforeAll(async () => {
+  service = await startService();
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(() => service?.stop());
+
+const times = 20;
+const create = (sandbox: object, fields: object = {}) =>
+  journey.create({ order_id: 'played', sandbox, ...fields });
+const createMany = (sandbox: object, fields: object = {}) =>
+  Promise.all(Array.from({ length: times }, () => create(sandbox, fields)));
+const statusOf = async (id: string) => (await journey.get(id)).json['status'];
+
+/** What an application can see of the end of a payment. */
+const endOf = async (id: string) => {
+  const { json: payment } = await journey.get(id);
+  const event = await until(
+    `the event of ${id} is delivered`,
+    async () => {
+      const { json } = await journey.request('GET', `/api/v1/events/${eventId(id)}`);
+      const { status } = (json['delivery'] ?? {}) as { status?: string };
+      return status === 'delivered' && json;
+    },
+    60_000,
+  );
+  const { status, failure_code, card_pan_masked } = payment;
+  const attempts = (event['attempts'] as object[]).length;
+  return { status, failure_code, card_pan_masked, event: event['event'], attempts };
+};
+/** Waits for the ends of all, and expects them to be the same. */
+const expectEnds = async (ids: readonly string[], end: object) => {
+  await until(
+    'all have ended',
+    async () => {
+      const rows = await service.sql`
+        select from payments where id = any(${ids}) and status in ('pending', 'processing')`;
+      return rows.length === 0;
+    },
+    100_000,
+  );
+  const ends = await Promise.all(ids.map(endOf));
+  expect(ends).toEqual(
+    ids.map(() => ({ card_pan_masked: null, failure_code: null, attempts: 1, ...end })),
+  );
+  await until('no plan is left', async () => {
+    const left = await service.sql`select from sandbox_plans where payment_id = any(${ids})`;
+    return left.length === 0;
+  });
+};
+const card = '502229******1234';
+const paid = { status: 'paid', event: 'payment.paid', card_pan_masked: card };
+
+/** As if the payers had been sent to the gateway minutes ago, and the sweeper ran now. */
+const sweepLater = async (ids: readonly string[]) => {
+  await service.sql`
+    update payments set checkout_at = now() - interval '3 minutes',
+      inquired_at = inquired_at - interval '3 minutes'
+    where id = any(${ids}) and checkout_at is not null`;
+  await sweepNow(service.client);
+};
+const sent = (ids: readonly string[]) =>
+  until('every payer is at the gateway', async () => {
+    const rows = await service.sql`
+      select from payments where id = any(${ids}) and checkout_at is not null`;
+    return rows.length === ids.length;
+  });
+
+describe('a payer who is played ends the payment in the same way twenty times', () => {
+  it('paid', async () => {
+    await expectEnds(await createMany({ outcome: 'paid' }), paid);
+  });
+
+  it('paid, and the browser is closed: the sweeper finds the money', async () => {
+    const ids = await createMany({ outcome: 'paid', returns: false });
+    await until('all have paid', async () => {
+      const rows = await service.sql`
+        select from sandbox_payments where payment_id = any(${ids}) and state = 'paid'`;
+      return rows.length === times;
+    });
+    await sweepLater(ids);
+    await expectEnds(ids, paid);
+  });
+
+  it('failed, with its code', async () => {
+    const plan = { outcome: 'failed', failure_code: 'insufficient_funds' };
+    const end = { status: 'failed', event: 'payment.failed' };
+    await expectEnds(await createMany(plan), { ...end, failure_code: 'insufficient_funds' });
+    await expectEnds([await create({ outcome: 'failed' })], {
+      ...end,
+      failure_code: 'card_declined',
+    });
+  });
+
+  it('cancelled', async () => {
+    const end = { status: 'cancelled', event: 'payment.cancelled' };
+    await expectEnds(await createMany({ outcome: 'cancelled' }), end);
+  });
+
+  it('abandoned: expired at the deadline, or when the gateway lets it expire', async () => {
+    const end = { status: 'expired', event: 'payment.expired' };
+    const ids = await createMany({ outcome: 'abandoned' });
+    await sent(ids);
+    for (const id of ids) await skipTime(service.client, id, '14h');
+    await expectEnds(ids, end);
+
+    const early = await createMany({ outcome: 'abandoned', after_seconds: 1 });
+    await until('the gateway has let them expire', async () => {
+      const rows = await service.sql`
+        select from sandbox_payments where payment_id = any(${early}) and state = 'expired'`;
+      return rows.length === times;
+    });
+    await sweepLater(early);
+    await expectEnds(early, end);
+  });
+
+  it('paid_late: expired, and the money goes back', async () => {
+    const ids = await createMany({ outcome: 'paid_late' }, { expires_in: 60 });
+    await sent(ids);
+    for (const id of ids) await skipTime(service.client, id, '2m');
+    // The engine's clock was ahead; now ours is there, too.
+    await service.sql`
+      update payments set expires_at = now() - interval '1 second' where id = any(${ids})`;
+    await service.sql`update sandbox_plans set due_at = now() where payment_id = any(${ids})`;
+    await expectEnds(ids, { status: 'expired', event: 'payment.expired' });
+    const results = await until('every late payment is resolved', async () => {
+      const rows = await service.sql<{ result: string }[]>`
+        select result from late_payments where payment_id = any(${ids}) and result is not null`;
+      return rows.length === times && rows;
+    });
+    expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['returns']));
+  });
+
+  it('other_amount: failed with amount_mismatch', async () => {
+    const end = { status: 'failed', event: 'payment.failed', failure_code: 'amount_mismatch' };
+    await expectEnds(await createMany({ outcome: 'other_amount' }), end);
+  });
+
+  it('already_verified: processing, then paid', async () => {
+    const ids = await createMany({ outcome: 'already_verified' });
+    for (const id of ids)
+      await until('it is processing', async () => (await statusOf(id)) === 'processing');
+    await sweepLater(ids);
+    await expectEnds(ids, paid);
+  });
+
+  it('silent: processing while the gateway does not answer, then paid', async () => {
+    const ids = await createMany({ outcome: 'silent', after_seconds: 20 });
+    for (const id of ids)
+      await until('it is processing', async () => (await statusOf(id)) === 'processing');
+    await sweepLater(ids);
+    expect(await statusOf(ids[0] ?? '')).toBe('processing');
+    await until(
+      'the gateway answers',
+      async () => {
+        const rows = await service.sql`
+          select from sandbox_payments where payment_id = any(${ids}) and silent_until > now()`;
+        return rows.length === 0;
+      },
+      30_000,
+    );
+    await sweepLater(ids);
+    await expectEnds(ids, paid);
+  });
+});
+
+it('acts after its seconds, and not before', async () => {
+  const id = await create({ outcome: 'paid', after_seconds: 3 });
+  await expectEnds([id], paid);
+  const [row] = await service.sql<{ seconds: number }[]>`
+    select extract(epoch from paid_at - created_at)::float8 as seconds from payments where id = ${id}`;
+  expect(row?.seconds).toBeGreaterThanOrEqual(3);
+  expect(row?.seconds).toBeLessThan(10);
+});
+
+it('loses no plan when the process is killed', async () => {
+  const ids = [
+    ...(await createMany({ outcome: 'paid', after_seconds: 2 })),
+    ...(await createMany({ outcome: 'paid' })),
+  ];
+  await service.api.kill();
+  await service.api.start();
+  await expectEnds(ids, paid);
+});
+
+const problemsOf = ({ json }: Answer) =>
+  (json['error'] as { details: { fields: unknown } }).details.fields;
+
+it.each([
+  [{}, 'sandbox.outcome', 'invalid_value'],
+  [{ outcome: 'lost' }, 'sandbox.outcome', 'invalid_value'],
+  [{ outcome: 'paid', failure_code: 'invalid_card' }, 'sandbox.failure_code', 'exclusive'],
+  [{ outcome: 'failed', failure_code: 'lost' }, 'sandbox.failure_code', 'invalid_value'],
+  [{ outcome: 'paid', after_seconds: 1_800 }, 'sandbox.after_seconds', 'too_big'],
+  [{ outcome: 'paid_late', after_seconds: 3_601 }, 'sandbox.after_seconds', 'too_big'],
+  [{ outcome: 'silent' }, 'sandbox.after_seconds', 'too_small'],
+  [{ outcome: 'paid', returns: 'no' }, 'sandbox.returns', 'invalid_type'],
+  [{ outcome: 'paid', amount: 1 }, 'sandbox.amount', 'unknown_field'],
+  ['paid', 'sandbox', 'invalid_type'],
+])('answers 422 to the plan %j', async (sandbox, path, rule) => {
+  const answer = await journey.request('POST', '/api/v1/payments', {
+    order_id: 'order-1',
+    amount: 1250,
+    currency: 'EUR',
+    sandbox,
+  });
+  expect(answer.status, answer.text).toBe(422);
+  expect(problemsOf(answer)).toContainEqual(expect.objectContaining({ path, rule }));
+});
+
+it('answers 422 where the gateway is not the built-in sandbox, in either mode', async () => {
+  await service.sql`
+    insert into gateways (slug, driver, kind) values ('trial', 'zarinpal', 'sandbox'),
+      ('real', 'zarinpal', 'live')`;
+  const live = createJourney(service, (await service.anApplication({ mode: 'live' })).token);
+  const body = { order_id: 'o', amount: 10_000, currency: 'IRR', sandbox: { outcome: 'paid' } };
+  for (const [by, gateway] of [
+    [journey, 'trial'],
+    [live, 'real'],
+  ] as const) {
+    const answer = await by.request('POST', '/api/v1/payments', { ...body, gateway });
+    expect(answer.status, answer.text).toBe(422);
+    expect(problemsOf(answer)).toMatchObject([{ path: 'sandbox', rule: 'sandbox_only' }]);
+  }
+});
+
+it('is part of the request that an Idempotency-Key stands for, and is not shown to the payer', async () => {
+  const body = { order_id: 'o', amount: 1250, currency: 'EUR' };
+  const headers = { 'idempotency-key': 'plan-1' };
+  const plan = { outcome: 'abandoned' };
+  const one = await journey.request(
+    'POST',
+    '/api/v1/payments',
+    { ...body, sandbox: plan },
+    headers,
+  );
+  const two = await journey.request(
+    'POST',
+    '/api/v1/payments',
+    { ...body, sandbox: plan },
+    headers,
+  );
+  expect(two.text).toBe(one.text);
+  const other = await journey.request('POST', '/api/v1/payments', body, headers);
+  expect(other.status).toBe(422);
+  expect(one.text).not.toContain('abandoned');
+  const id = String(one.json['payment_id']);
+  await sent([id]);
+  expect((await journey.call('GET', `/api/v1/sandbox/${id}`)).text).not.toContain('abandoned');
+});
