@@ -4,6 +4,7 @@ import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import { createDeliveries } from '../../postgres/deliveries.ts';
+import { createEvents } from '../../postgres/events.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../../postgres/late-payments.ts';
@@ -20,8 +21,15 @@ import { createWorkflowOutbox } from '../../postgres/workflow-outbox.ts';
 import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { aPayment, noAnswer } from './records.ts';
 
-/** Files of `postgres/` whose tables grow only by hand: applications, gateways, webhook secrets. */
-export const smallTableFiles = ['applications.ts', 'gateways.ts', 'webhook-secrets.ts'];
+/** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
+export const smallTableFiles = [
+  'applications.ts',
+  'gateways.ts',
+  'replays.ts',
+  'sandbox-plans.ts',
+  'webhook-secrets.ts',
+  'webhook-tests.ts',
+];
 
 const fewTokens = 'tokens are issued by hand, and only an admin lists them';
 
@@ -87,10 +95,19 @@ export const everyStatement = (
     message: null,
     durationMs: 5,
   };
+  const anyEvent = {
+    kind: undefined,
+    delivery: undefined,
+    paymentId: undefined,
+    orderId: undefined,
+    from: undefined,
+    to: undefined,
+  };
   const all = { id: null, orderId: null, application: null, status: null, delivery: null };
 
   const auditLog = createAuditLog(db);
   const deliveries = createDeliveries(db);
+  const events = createEvents(db);
   const exchanges = createGatewayExchanges(db);
   const idempotencyKeys = createIdempotencyKeys(db);
   const latePayments = createLatePayments(db);
@@ -169,6 +186,7 @@ export const everyStatement = (
       calls: {
         get: () => deliveries.get(eventId(idOf(count))),
         beginRound: () => deliveries.beginRound(eventId(idOf(count)), { trigger: 'admin', now }),
+        waitForChange: () => deliveries.waitForChange(eventId(idOf(count))),
         beginAttempt: () => deliveries.beginAttempt(eventId(idOf(count)), attempt),
         completeAttempt: () =>
           deliveries.completeAttempt(eventId(idOf(count)), 1, {
@@ -176,6 +194,23 @@ export const everyStatement = (
             consequence: { status: 'delivered' },
             completedAt: now,
           }),
+      },
+    },
+    'events.ts': {
+      methods: events,
+      calls: {
+        get: () => events.get(eventId(idOf(count)), owner),
+        list: () =>
+          events.list(owner, { ...anyEvent, order: 'newest', after: undefined, limit: 21 }),
+        'list, of a payment': () =>
+          events.list(owner, {
+            ...anyEvent,
+            paymentId: idOf(count),
+            order: 'feed',
+            after: undefined,
+            limit: 21,
+          }),
+        count: () => events.count(owner, { ...anyEvent, delivery: 'exhausted' }, 100),
       },
     },
     'gateway-exchanges.ts': {
@@ -215,6 +250,7 @@ export const everyStatement = (
         choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
         verify: () => sandboxPayments.verify('R7'),
         expire: () => sandboxPayments.expire('R8'),
+        expireByPayment: () => sandboxPayments.expireByPayment(idOf(9)),
       },
     },
     'sweeper.ts': {

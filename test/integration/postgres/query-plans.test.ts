@@ -3,6 +3,7 @@ import { createApplications } from '../../../postgres/applications.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+import { createEvents } from '../../../postgres/events.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import {
   allowedScans,
@@ -102,6 +103,39 @@ describe('at 100,000 payments', { timeout: 300_000 }, () => {
         expect(countBlocks(plan), description).toBeLessThan(40);
       }
     }
+  });
+
+  it('a list of events reads only the start of some ranges, for every combination of filters', async () => {
+    const events = createEvents(sql);
+    const second = (n: number) => new Date(Date.now() - n * 1000);
+    for (const order of ['newest', 'oldest', 'feed'] as const)
+      for (let combination = 0; combination < 64; combination += 1) {
+        const on = (bit: number) => (combination & (1 << bit)) !== 0;
+        const query = {
+          kind: on(0) ? ('payment.failed' as const) : undefined,
+          delivery: on(1) ? ('exhausted' as const) : undefined,
+          orderId: on(2) ? 'order-7' : undefined,
+          paymentId: undefined,
+          from: on(3) ? second(90_000) : undefined,
+          to: on(4) ? second(2_000) : undefined,
+          after: on(5)
+            ? { at: second(40_000), id: '00000000-0000-0000-0000-000000000000' }
+            : undefined,
+          order,
+          limit: 21,
+        };
+        const plans = await collectPlans(async () => {
+          for (let time = 0; time < 7; time += 1) await events.list(owner, query);
+        });
+        const description = `${JSON.stringify(query)} as it was planned`;
+        expect(plans).toHaveLength(7);
+        for (const plan of plans) {
+          expect(plan, description).not.toMatch(/Seq Scan on|Bitmap/);
+          expect(plan, description).not.toMatch(/Rows Removed by Filter: \d{2,}/);
+          // At most 21 rows of each of four kinds and four statuses, anywhere in the table.
+          expect(countBlocks(plan), description).toBeLessThan(600);
+        }
+      }
   });
 
   it('every query uses an index, except the allowed scans', async () => {
