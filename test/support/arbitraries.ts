@@ -62,6 +62,7 @@ export const rejectedBy = (schema: Schema, resolve: Resolve): fc.Arbitrary<unkno
       fc.integer({ max: (minimum ?? 0) - 1 }),
       ...(maximum === undefined ? [] : [fc.maxSafeInteger().filter((value) => value > maximum)]),
     );
+  if (type === 'boolean') return fc.constantFrom<unknown>(null, [], {}, 0, 1, '', 'true');
   if (type === 'object') return fc.oneof(others, fc.constantFrom<unknown>('{}', 5));
   return fc.oneof(
     others,

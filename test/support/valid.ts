@@ -119,7 +119,8 @@ const rejectedTime = fc.constantFrom(
 
 /** The request to send; its body is still a value. */
 export const toRequest = (path: string, { path: inPath, query, header, body }: Parts) => {
-  const texts = Object.entries(query).map(([name, value]) => [name, String(value)] as const);
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const texts = given.map(([name, value]) => [name, String(value)] as const);
   const search = new URLSearchParams(Object.fromEntries(texts)).toString();
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(inPath[name])),

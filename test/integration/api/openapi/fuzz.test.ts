@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
 import { documentText } from '../../../../tools/release-openapi.ts';
+import { eventId } from '../../../../contract/ids.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import type { FieldValues } from '../../../support/arbitraries.ts';
 import { moments } from '../../../support/arbitraries.ts';
@@ -31,6 +32,8 @@ interface Caller {
   ids: string[];
   journey: Journey;
   cursor: string;
+  eventIds: string[];
+  replayId: string;
 }
 
 const document = JSON.parse(documentText()) as OpenApiDocument;
@@ -56,7 +59,14 @@ const aCaller = async (): Promise<Caller> => {
   for (const action of ['refuse', 'cancel']) ids.push(await journey.finish(action));
   const list = await journey.request('GET', '/api/v1/payments?per_page=2');
   const { next_cursor: cursor } = list.json['pagination'] as { next_cursor: string };
-  return { application, token, ids, journey, cursor };
+  const eventIds = ids.slice(2).map(eventId);
+  // There is nothing to replay, so it ends at once.
+  const replay = await journey.request('POST', '/api/v1/replays', {
+    from: '2020-01-01',
+    to: '2020-01-01',
+  });
+  const replayId = String(replay.json['replay_id']);
+  return { application, token, ids, journey, cursor, eventIds, replayId };
 };
 
 beforeAll(async () => {
@@ -119,6 +129,15 @@ const sendParts = (
 const fieldValues = (caller: Caller): FieldValues => ({
   payment_id: fc.constantFrom(...caller.ids),
   callback_url: fc.constantFrom('http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'),
+  event_id: fc.constantFrom(...caller.eventIds),
+  replay_id: fc.constant(caller.replayId),
+  sandbox: fc.constantFrom(
+    { outcome: 'paid' },
+    { outcome: 'failed', failure_code: 'invalid_card', returns: false },
+    { outcome: 'abandoned', after_seconds: 59 },
+    { outcome: 'paid_late', after_seconds: 3_600 },
+    { outcome: 'silent', after_seconds: 1 },
+  ),
   gateway: fc.constant('sandbox'),
   from: moments,
   to: moments,
@@ -132,6 +151,22 @@ const fieldValues = (caller: Caller): FieldValues => ({
     { maxKeys: 20 },
   ),
 });
+
+/** The times of a replay belong together. Without a dry run it is possible once at a time. */
+const replayValues: FieldValues = {
+  body: fc.record({
+    from: fc.constantFrom('2026-11-01', '2026-11-01T00:00:00Z'),
+    to: fc.constantFrom('2026-11-01', '2026-12-01T23:59:59+01:00'),
+    delivery: fc.constantFrom('exhausted', 'delivered'),
+    dry_run: fc.constant(true),
+  }),
+};
+
+/** Values that only some operations need. A cursor of events belongs to its filters. */
+const ownValues: Record<string, FieldValues> = {
+  createReplay: replayValues,
+  listEvents: { cursor: fc.constant(undefined) },
+};
 
 /** Notifications of Stripe: any JSON, or an event of a session. */
 const stripeValues: FieldValues = {
@@ -174,11 +209,24 @@ describe('every operation', () => {
     const { route, operation } = described;
     // A create starts a workflow and a return asks a gateway: both are slow.
     const batches =
-      { createPayment: 12, returnFromGateway: 8, returnFromGatewayByPost: 8 }[name] ?? 40;
-    const values = { ...fieldValues(one), ...(route.access === 'gateway' && stripeValues) };
+      {
+        createPayment: 12,
+        replayEvent: 4,
+        returnFromGateway: 8,
+        returnFromGatewayByPost: 8,
+        testWebhook: 4,
+      }[name] ?? 40;
+    const values = {
+      ...fieldValues(one),
+      ...(route.access === 'gateway' && stripeValues),
+      ...ownValues[name],
+    };
+    // Six samples in a minute are allowed.
+    const statuses = Object.keys(route.responses).map(Number);
+    if (name === 'testWebhook') statuses.push(429);
     await inBatches(name, validRequests(operation, resolve, values), { batches }, async (parts) => {
       const answer = await sendParts(described, parts, bearer(one));
-      expect(Object.keys(route.responses).map(Number), answer.text).toContain(answer.status);
+      expect(statuses, answer.text).toContain(answer.status);
       expect(answer.text).not.toContain(other.application);
     });
   });
@@ -189,7 +237,8 @@ describe('every operation', () => {
       route.access !== 'payer' && invalidRequests(operation, resolve, {}) !== undefined,
   );
   it.each(withRules)('rejects a request with one invalid part: %s', async (name, described) => {
-    const requests = invalidRequests(described.operation, resolve, fieldValues(one));
+    const values = { ...fieldValues(one), ...ownValues[name] };
+    const requests = invalidRequests(described.operation, resolve, values);
     if (!requests) return;
     await inBatches(name, requests, { batches: 80 }, async ({ parts, at }) => {
       const answer = await sendParts(described, parts, bearer(one));
