@@ -48,11 +48,11 @@ export const createFinalizer = (deps: Deps) => {
 
   /** Whether the gateway may hold money of an ended payment, or may still capture some. */
   const mayHoldMoney = async (payment: PaymentWithAccount): Promise<boolean> => {
-    const { id, status, failureCode, sent } = payment;
+    const { id, status, failureCode, reference } = payment;
     if (status === 'paid') return false;
     if (failureCode === 'amount_mismatch') return true;
     // All stored exchanges count, also those of earlier tries and of a try that broke off.
-    return sent && mayHaveCaptured(await gatewayExchanges.list(id));
+    return reference !== null && mayHaveCaptured(await gatewayExchanges.list(id));
   };
 
   /**

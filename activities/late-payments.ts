@@ -162,11 +162,14 @@ export const createLatePaymentActivities = (deps: Deps) => {
       if (!payment?.reference || !isTerminal(payment.status) || payment.status === 'paid')
         return 'done';
       const found = await latePayments.get(id);
-      if (found?.result) return 'done';
       const opened = toOpened(payment, payment.reference, publicBaseUrl);
-      return withGatewaySlot(gatewayBulkhead, payment, () =>
-        resolve(payment, opened, { found, last }),
-      );
+      const resolution = found?.result
+        ? 'done'
+        : await withGatewaySlot(gatewayBulkhead, payment, () =>
+            resolve(payment, opened, { found, last }),
+          );
+      if (resolution === 'done') await latePayments.countSearch(id, now());
+      return resolution;
     },
   };
 };

@@ -195,7 +195,8 @@ export const createPaymentActivities = (deps: Deps) => {
     },
 
     /**
-     * Ends the payment at its deadline, after a last inquiry if a payer was sent to the gateway.
+     * Ends the payment at its deadline. The gateway is asked a last time about every payment that it knows:
+     * Postgres may have lost the record that a payer was sent there.
      * @throws ApplicationFailure GatewayBusy
      */
     async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<VerificationResult> {
@@ -208,12 +209,6 @@ export const createPaymentActivities = (deps: Deps) => {
         const outcome = isUnreachable ? failedWith('gateway_error') : expired;
         return finalize(payment, outcome, { onlyIfUnsent: true });
       }
-      if (!payment.sent) {
-        const result = await finalize(payment, expired, { onlyIfUnsent: true });
-        if (result.kind === 'ended') return result;
-        // A payer has just been sent to the gateway, so the gateway is asked.
-      }
-
       const opened = toOpened(payment, reference, publicBaseUrl);
       const { result: answer, exchanges } = await callGateway(payment, (gateway) =>
         inquireAtDeadline(gateway, { payment, opened, grace }),

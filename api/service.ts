@@ -25,7 +25,8 @@ import { getDocsAssetHandler, showDocsHandler } from './openapi/docs-page.ts';
 import { createOpenApi } from './openapi/document.ts';
 import { getOpenApiHandler } from './openapi/serve-document.ts';
 import { checkoutHandler } from './payer/checkout.ts';
-import { throttleRechecks } from './payer/late-payments.ts';
+import { createGatewayBudget } from './payer/gateway-budget.ts';
+import { createSearchLate } from './payer/late-payments.ts';
 import { returnHandler } from './payer/return.ts';
 import { chooseInSandboxHandler, showSandboxHandler } from './payer/sandbox.ts';
 import { createBacklog } from './payments/backlog.ts';
@@ -113,12 +114,10 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
   const verify = createVerifier({ workflows });
   const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
   const readNotification = secretBox && createNotificationReader({ secretBox, now });
-  const returnFromGateway = returnHandler({
-    payments,
-    verify,
-    recheckLatePayment: throttleRechecks(workflows.recheckLatePayment),
-    logger,
-  });
+  const { recheckLatePayment } = workflows;
+  const budget = createGatewayBudget({ now: Date.now, logger });
+  const searchLate = createSearchLate({ recheckLatePayment, budget, now, logger });
+  const returnFromGateway = returnHandler({ payments, verify, searchLate, budget, now, logger });
   return {
     getApplication: getApplicationHandler,
     createPayment: createPaymentHandler({
@@ -133,7 +132,7 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
     }),
     listPayments: listPaymentsHandler({ payments, publicBaseUrl }),
     getPayment: getPaymentHandler({ payments, publicBaseUrl }),
-    verifyPayment: verifyPaymentHandler({ payments, verify, publicBaseUrl }),
+    verifyPayment: verifyPaymentHandler({ payments, verify, searchLate, publicBaseUrl, now }),
     checkout: checkoutHandler({ payments, starter, now }),
     returnFromGateway,
     returnFromGatewayByPost: (request) => returnFromGateway(request),
@@ -146,6 +145,7 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
       readNotification,
       unverified: failures,
       metrics,
+      now,
       logger,
     }),
     getOpenApi: getOpenApiHandler(createOpenApi(publicBaseUrl)),

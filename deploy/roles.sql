@@ -43,7 +43,8 @@ grant update (state, refusal, tracking_code, card_pan_masked) on sandbox_payment
 grant select on applications, gateways, webhook_secrets, payments, workflow_outbox, idempotency_keys, events,
   deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, inquired_at, unanswered, tracking_code,
-  card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
+  card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at,
+  late_searches, late_searched_at)
   on payments to payments_worker;
 grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges
   to payments_worker;

@@ -56,10 +56,13 @@ export interface NotificationRequest {
   body: Buffer;
 }
 
-/** `rejected`: the signature is wrong. `ignored`: not about a payment's state. `changed`: verify the payment. */
+/**
+ * `rejected`: the signature is wrong. `ignored`: not about a payment's state. `changed`: verify the payment.
+ * `closed`: nobody can pay it any more, which is no news of a payment that has ended.
+ */
 export type Notification =
   | { result: 'rejected' | 'ignored' }
-  | { result: 'changed'; reference: string; paymentId: string | null };
+  | { result: 'changed' | 'closed'; reference: string; paymentId: string | null };
 
 /**
  * One account at a payment provider, for one try: all calls together may take 20 s.

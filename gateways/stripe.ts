@@ -51,11 +51,13 @@ const Credentials = z.strictObject({
 });
 
 /** The two asynchronous types are from memory. Any of them only leads to an inquiry of the session. */
-const sessionEvents = new Set(
-  ['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'].map(
-    (name) => `checkout.session.${name}`,
-  ),
-);
+const sessionEvents = new Map<string, 'changed' | 'closed'>([
+  ['checkout.session.completed', 'changed'],
+  ['checkout.session.async_payment_succeeded', 'changed'],
+  ['checkout.session.async_payment_failed', 'changed'],
+  // Also the echo of our own call of `expire`.
+  ['checkout.session.expired', 'closed'],
+]);
 
 export const stripe = defineDriver({
   capabilities,
@@ -207,12 +209,13 @@ const parseOpeningRefusal = (response: HttpResponse): Opening => {
 /** Call it after the signature is checked. */
 const parseEvent = (body: Buffer, kind: Kind): Notification => {
   const event = Event.safeParse(parseJson(body.toString('utf8'))).data;
-  if (!event || !sessionEvents.has(event.type)) return { result: 'ignored' };
+  const result = event && sessionEvents.get(event.type);
+  if (!result) return { result: 'ignored' };
   const session = EventSession.safeParse(event.data.object).data;
   if (!session || !isOfKind(kind, { id: session.id, livemode: event.livemode }))
     return { result: 'ignored' };
   const { id: reference, client_reference_id: paymentId = null } = session;
-  return { result: 'changed', reference, paymentId };
+  return { result, reference, paymentId };
 };
 
 /** Unix seconds. Depends on the deadline alone where possible, so that a repeated create is the same. */

@@ -93,6 +93,10 @@ create table payments (
   gateway_message text,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
+  -- The searches for late money that have ended, and the last one's time. Each one makes the pause before
+  -- the next one longer.
+  late_searches int not null default 0,
+  late_searched_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null))
@@ -120,8 +124,8 @@ create index payments__to_heal on payments (healed_at nulls first, expires_at)
 create index payments__tracking_code on payments (gateway, tracking_code)
   where tracking_code is not null;
 
--- A payment without checkout_at expires without an inquiry. Clearing the column would therefore let a
--- paid payment expire, so no role may do it.
+-- The sweeper inquires only about payments with checkout_at. Clearing the column would therefore let a
+-- payer's money go back, so no role may do it.
 create function refuse_clearing_checkout() returns trigger language plpgsql as $$
 begin
   raise exception 'checkout_at cannot be cleared' using errcode = 'insufficient_privilege';

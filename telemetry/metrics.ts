@@ -58,6 +58,14 @@ export const createDatabaseMetrics = (
 };
 export type DatabaseMetrics = ReturnType<typeof createDatabaseMetrics>;
 
+const createAlertCounter = (registry: Registry) =>
+  new Counter({
+    name: 'payments_alerts_total',
+    help: 'Log lines with an `alert` field. A person must act on them.',
+    labelNames: ['alert'],
+    registers: [registry],
+  });
+
 export const createApiMetrics = (registry: Registry) => {
   const registers = [registry];
   return {
@@ -86,6 +94,7 @@ export const createApiMetrics = (registry: Registry) => {
       labelNames: ['gateway', 'payment'],
       registers,
     }),
+    alerts: createAlertCounter(registry),
   };
 };
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
@@ -125,12 +134,7 @@ export const createWorkerMetrics = (registry: Registry) => {
       buckets: bounds.lateness,
       registers,
     }),
-    alerts: new Counter({
-      name: 'payments_alerts_total',
-      help: 'Log lines with an `alert` field. A person must act on them.',
-      labelNames: ['alert'],
-      registers,
-    }),
+    alerts: createAlertCounter(registry),
     swept: new Counter({
       name: 'payments_sweeper_processed_total',
       help: 'Items that the tasks of the sweeper processed.',

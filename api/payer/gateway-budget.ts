@@ -1,0 +1,54 @@
+import type { Logger } from '../../telemetry/log.ts';
+
+/** `return`: a verification of an open payment. `late`: a search for money of an ended one. */
+export type PayerWork = 'return' | 'late';
+
+export interface Deps {
+  /** Milliseconds. */
+  now: () => number;
+  logger: Pick<Logger, 'warn'>;
+}
+
+/** Half of what the sweeper may ask one gateway, because each API process has a budget of its own. */
+const perSecond = 50;
+const burst = 100;
+/** Late searches leave the other half to payers of open payments, who are waiting. */
+const leftByLate = burst / 2;
+const logEveryMs = 60_000;
+
+/**
+ * Bounds the work that payers' pages cause at each gateway, and thereby in Temporal: a link never expires,
+ * and anybody may open it again and again. Admins create gateways, so the map stays small.
+ */
+export const createGatewayBudget = ({ now, logger }: Deps) => {
+  const buckets = new Map<string, { tokens: number; filledAt: number; loggedAt: number }>();
+  return {
+    /** @returns false if the gateway's budget is used up; then the work must not begin */
+    take(gateway: string, work: PayerWork): boolean {
+      const time = now();
+      const bucket = buckets.get(gateway) ?? {
+        tokens: burst,
+        filledAt: time,
+        loggedAt: -Infinity,
+      };
+      buckets.set(gateway, bucket);
+      // A clock that is set back fills nothing.
+      const seconds = Math.max(time - bucket.filledAt, 0) / 1000;
+      bucket.tokens = Math.min(burst, bucket.tokens + seconds * perSecond);
+      bucket.filledAt = time;
+      if (bucket.tokens >= 1 + (work === 'late' ? leftByLate : 0)) {
+        bucket.tokens -= 1;
+        return true;
+      }
+      if (time - bucket.loggedAt >= logEveryMs) {
+        bucket.loggedAt = time;
+        logger.warn(
+          { gateway, work },
+          'Payers return more often than their gateway may be asked; the sweeper asks it later',
+        );
+      }
+      return false;
+    },
+  };
+};
+export type GatewayBudget = ReturnType<typeof createGatewayBudget>;

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import { createGatewayBudget, type PayerWork } from '../../../../api/payer/gateway-budget.ts';
+
+const aBudget = () => {
+  let nowMs = 1_000_000;
+  const lines: unknown[] = [];
+  const { take } = createGatewayBudget({
+    now: () => nowMs,
+    logger: { warn: (...line: unknown[]) => void lines.push(line) },
+  });
+  /** How often the work may begin in so many seconds, if it is asked for 1,000 times a second. */
+  const countTaken = (work: PayerWork, seconds: number, gateway = 'a') => {
+    let taken = 0;
+    for (let count = 0; count < seconds * 1000; count += 1) {
+      nowMs += 1;
+      if (take(gateway, work)) taken += 1;
+    }
+    return taken;
+  };
+  return { take, countTaken, lines, pass: (ms: number) => (nowMs += ms) };
+};
+
+it('bounds returns and late searches of a gateway together, below what the sweeper may ask', () => {
+  const { countTaken } = aBudget();
+  countTaken('return', 10);
+  expect(countTaken('return', 10)).toBeLessThanOrEqual(501);
+  countTaken('late', 10);
+  const both = countTaken('late', 5) + countTaken('return', 5);
+  expect(both).toBeLessThanOrEqual(501 + 50);
+});
+
+it('leaves half of the burst to returns when late searches use the rest', () => {
+  const { take, countTaken } = aBudget();
+  expect(countTaken('late', 5)).toBeGreaterThan(200);
+  const returns = Array.from({ length: 50 }, () => take('a', 'return'));
+  expect(returns).not.toContain(false);
+  expect(take('a', 'late')).toBe(false);
+});
+
+it('has a budget of its own for each gateway', () => {
+  const { take, countTaken } = aBudget();
+  countTaken('return', 10);
+  expect(take('b', 'return')).toBe(true);
+});
+
+it('fills nothing when the clock is set back', () => {
+  const { take, countTaken, pass } = aBudget();
+  countTaken('return', 10);
+  pass(-3_600_000);
+  countTaken('return', 1);
+  expect(take('a', 'return')).toBe(false);
+});
+
+it('logs once a minute that it is used up', () => {
+  const { countTaken, lines } = aBudget();
+  countTaken('return', 50);
+  expect(lines).toEqual([[{ gateway: 'a', work: 'return' }, expect.any(String)]]);
+  countTaken('return', 20);
+  expect(lines).toHaveLength(2);
+});
