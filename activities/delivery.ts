@@ -44,6 +44,8 @@ export interface DeliverRequest {
   isReset: boolean;
 }
 
+export type DeliveryResult = 'delivered' | 'none' | 'postponed';
+
 export const createDeliveryActivities = (deps: Deps) => {
   const { deliveries, secretBox, dispatcher, targetRule, deliveryBulkhead, now, logger } = deps;
 
@@ -124,9 +126,10 @@ export const createDeliveryActivities = (deps: Deps) => {
   return {
     /**
      * Makes at most one attempt to deliver the event. Temporal retries after the documented delays.
+     * @returns `postponed` if too many deliveries of the application wait: the sweeper says when to go on
      * @throws ApplicationFailure WebhookAttemptFailed, WebhookPostponed, WebhookExhausted (final)
      */
-    async deliverWebhook({ id, isReset }: DeliverRequest): Promise<'delivered' | 'none'> {
+    async deliverWebhook({ id, isReset }: DeliverRequest): Promise<DeliveryResult> {
       const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
       let delivery = await find(id);
       if (delivery.status === 'exhausted') {
@@ -146,7 +149,11 @@ export const createDeliveryActivities = (deps: Deps) => {
 
       // Before the ledger is written: waiting for a slot costs neither a row nor an attempt.
       const slot = deliveryBulkhead.acquire(delivery.application, id);
-      if (!slot.acquired) throw webhookPostponed(delivery.application, slot.retryAfterMs);
+      if (!slot.acquired) {
+        if (!slot.lineIsFull) throw webhookPostponed(delivery.application, slot.retryAfterMs);
+        await deliveries.postpone(id, now());
+        return 'postponed';
+      }
       try {
         return await attempt(delivery, step, scheduledAt);
       } finally {

@@ -85,11 +85,14 @@ export const createPaymentActivities = (deps: Deps) => {
     kind: 'waiting' | 'processing' | 'unknown',
     { processing, exchanges }: { processing: boolean; exchanges: readonly GatewayExchange[] },
   ): Promise<VerificationResult> => {
-    // A two-step gateway may return money that it is still verifying unless it is asked again soon.
-    const isVerifying =
-      kind === 'processing' && findDriver(driver)?.capabilities.twoStepVerify === true;
-    const unanswered = kind === 'unknown' || isVerifying;
-    if (await paymentOutcomes.recordInquiry(id, { processing, unanswered, now: now(), exchanges }))
+    const isTwoStep = findDriver(driver)?.capabilities.twoStepVerify === true;
+    const answer =
+      kind === 'unknown'
+        ? 'unanswered'
+        : kind === 'processing' && isTwoStep
+          ? 'verifying'
+          : 'usual';
+    if (await paymentOutcomes.recordInquiry(id, { processing, answer, now: now(), exchanges }))
       return { kind };
     return afterFinalized(await findPayment(paymentOutcomes, id));
   };

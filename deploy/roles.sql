@@ -48,7 +48,8 @@ grant update (status, gateway_reference, gateway_redirect, inquired_at, unanswer
   on payments to payments_worker;
 grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges
   to payments_worker;
-grant update (status, round, next_attempt_at, exhausted_by_run, healed_at) on deliveries to payments_worker;
+grant update (status, round, next_attempt_at, exhausted_by_run, healed_at, postponed_for, postponed_at)
+  on deliveries to payments_worker;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
   error, response_body, response_truncated) on attempts to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at) on late_payments to payments_worker;

@@ -92,6 +92,18 @@ export const createDeliveries = (sql: Queries) => ({
     return row && toDelivery(row);
   },
 
+  /**
+   * Records that the delivery waits for a slot of its application until the sweeper wakes its workflow. The
+   * end of an attempt clears it. A delivery that is postponed again keeps its place.
+   */
+  async postpone(paymentId: string, now: Date): Promise<void> {
+    await sql`
+      update deliveries d set postponed_for = p.application,
+        postponed_at = coalesce(d.postponed_at, ${now})
+      from payments p
+      where d.payment_id = ${paymentId} and p.id = d.payment_id and d.status = 'pending'`;
+  },
+
   /** Starts a new round of an exhausted delivery. False if the delivery is not exhausted, e.g. started already. */
   async beginRound(paymentId: string, now: Date): Promise<boolean> {
     const { count } = await sql`
@@ -149,7 +161,8 @@ export const createDeliveries = (sql: Queries) => ({
       ), moved as (
         update deliveries d set status = ${consequence.status},
           next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
-          exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null}
+          exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null},
+          postponed_for = null, postponed_at = null
         from attempt where d.payment_id = attempt.payment_id and d.status = 'pending'
       )
       select from attempt`;

@@ -7,7 +7,7 @@ import { createAuditLog } from './audit-log.ts';
 import type { Queries } from './driver/sql.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { selectPayment } from './payment-columns.ts';
-import { retryInquiryAt } from './sweeper.ts';
+import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
 
 /** A payment with its gateway's account and its progress. */
 export interface PaymentWithAccount extends Payment, RecordedAccount {
@@ -64,23 +64,31 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   },
 
   /**
-   * Records an inquiry that brought no outcome. `processing` moves a pending payment to that state;
-   * `unanswered` means that the gateway gave no usable answer, or none yet.
+   * Records an inquiry that brought no outcome. `processing` moves a pending payment to that state.
+   * `unanswered`: the gateway gave no usable answer. `verifying`: a two-step gateway has not verified yet.
    * @returns false if the payment has ended
    */
   async recordInquiry(
     id: string,
     {
       processing,
-      unanswered,
+      answer,
       now,
       exchanges,
-    }: { processing: boolean; unanswered: boolean; now: Date } & WithExchanges,
+    }: {
+      processing: boolean;
+      answer: 'usual' | 'unanswered' | 'verifying';
+      now: Date;
+    } & WithExchanges,
   ): Promise<boolean> {
+    const inquiredAt = {
+      usual: sql`${now}::timestamptz`,
+      unanswered: retryInquiryAt(sql, now),
+      verifying: verifyingInquiryAt(sql, now),
+    }[answer];
     const { count } = await sql`
       with ${exchangeInserts(sql, id, exchanges)}
-      update payments set inquired_at = ${unanswered ? retryInquiryAt(sql, now) : now},
-        unanswered = ${unanswered},
+      update payments set inquired_at = ${inquiredAt}, unanswered = ${answer !== 'usual'},
         status = case when ${processing} then 'processing' else status end,
         updated_at = case when ${processing} and status = 'pending' then ${now} else updated_at end
       where id = ${id} and status in ('pending', 'processing')`;

@@ -181,12 +181,19 @@ create table deliveries (
   exhausted_by_run text,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
-  constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
+  -- The application for whose delivery slots the delivery waits, and since when. Its workflow sleeps until
+  -- the sweeper wakes it.
+  postponed_for text,
+  postponed_at timestamptz,
+  constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null)),
+  constraint deliveries__postponed check ((postponed_for is null) = (postponed_at is null))
 );
 create index deliveries__pending on deliveries (next_attempt_at) where status = 'pending';
 create index deliveries__exhausted on deliveries (payment_id) where status = 'exhausted';
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';
+create index deliveries__postponed on deliveries (postponed_for, postponed_at)
+  where postponed_for is not null;
 
 -- The ledger of POSTs: each row is written before its POST and completed after it.
 create table attempts (

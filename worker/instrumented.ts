@@ -81,6 +81,7 @@ export const instrumentSweeperTasks = (
     startOutboxWorkflows: instrument('startOutboxWorkflows'),
     inquireAtGateways: instrument('inquireAtGateways'),
     healPayments: instrument('healPayments'),
+    wakePostponedDeliveries: instrument('wakePostponedDeliveries'),
     deleteExpiredIdempotencyKeys: instrument('deleteExpiredIdempotencyKeys'),
   };
 };

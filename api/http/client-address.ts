@@ -69,3 +69,9 @@ export const rateLimitKey = (address: string): string => {
   const zeros = Array<string>(8 - before.length - after.length).fill('0');
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 };
+
+/** The /48 of a /64, which one customer of a data centre has; undefined for any other key. */
+export const siteKey = (key: string): string | undefined => {
+  const [, site] = /^([^:]+:[^:]+:[^:]+):[^:]+::\/64$/.exec(key) ?? [];
+  return site && `${site}::/48`;
+};

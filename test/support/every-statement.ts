@@ -124,6 +124,8 @@ export const everyStatement = (
         getByReference: () => payments.getByReference('sandbox', 'R7'),
         isOpened: () => payments.isOpened(idOf(7)),
         sendToGateway: () => payments.sendToGateway(idOf(7), now),
+        recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
+        exists: () => payments.exists(idOf(7)),
       },
     },
     'tokens.ts': {
@@ -154,7 +156,14 @@ export const everyStatement = (
         recordInquiry: () =>
           paymentOutcomes.recordInquiry(idOf(7), {
             processing: true,
-            unanswered: false,
+            answer: 'usual',
+            now,
+            exchanges: [exchange],
+          }),
+        'recordInquiry, while it is verified': () =>
+          paymentOutcomes.recordInquiry(idOf(7), {
+            processing: true,
+            answer: 'verifying',
             now,
             exchanges: [exchange],
           }),
@@ -167,6 +176,7 @@ export const everyStatement = (
       methods: deliveries,
       calls: {
         get: () => deliveries.get(idOf(count)),
+        postpone: () => deliveries.postpone(idOf(count), now),
         beginRound: () => deliveries.beginRound(idOf(count), now),
         beginAttempt: () => deliveries.beginAttempt(idOf(count), attempt),
         completeAttempt: () =>
@@ -193,6 +203,7 @@ export const everyStatement = (
       calls: {
         get: () => latePayments.get(idOf(count)),
         record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
+        countSearch: () => latePayments.countSearch(idOf(count), now),
         beginReversal: () =>
           latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
       },
@@ -225,6 +236,9 @@ export const everyStatement = (
         releaseClaims: () => sweeper.releaseClaims(['PAY_1', 'PAY_2']),
         listEndedUnpaid: () => sweeper.listEndedUnpaid('sandbox', ['R1', 'R2']),
         claimStalledPayments: () => sweeper.claimStalledPayments(10),
+        listPostponedApplications: () => sweeper.listPostponedApplications(),
+        listPostponed: () => sweeper.listPostponed(application, 10),
+        countPostponed: () => sweeper.countPostponed([idOf(1), idOf(2)]),
         countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
         claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
       },

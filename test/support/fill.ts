@@ -27,9 +27,10 @@ export const fill = async (
     `insert into events (payment_id, id, kind, body, created_at)
     select id, gen_random_uuid(), 'payment.' || status, '{}', created_at from payments
     where status not in ('pending', 'processing')`,
-    `insert into deliveries (payment_id, status, next_attempt_at)
+    `insert into deliveries (payment_id, status, next_attempt_at, postponed_for, postponed_at)
     select payment_id, case when n % 100 = 0 then 'pending' else 'delivered' end,
-      case when n % 100 = 0 then created_at end
+      case when n % 100 = 0 then created_at end,
+      case when n % 200 = 0 then '${application}' end, case when n % 200 = 0 then created_at end
     from (select payment_id, created_at, row_number() over () as n from events) as all_of_them`,
     `insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
       completed_at, duration_ms)

@@ -105,7 +105,12 @@ export const startRecords = async () => {
       id: string,
       result: Partial<Parameters<typeof paymentOutcomes.recordInquiry>[1]> = {},
     ) => {
-      const waiting = { processing: false, unanswered: false, now: new Date(), exchanges: [] };
+      const waiting = {
+        processing: false,
+        answer: 'usual' as const,
+        now: new Date(),
+        exchanges: [],
+      };
       return paymentOutcomes.recordInquiry(id, { ...waiting, ...result });
     },
     async ended(status: TerminalStatus, fields: Partial<Payment> = {}): Promise<Payment> {

@@ -242,6 +242,7 @@ const checks: Record<string, () => Promise<void>> = {
       'startOutboxWorkflows',
       'inquireAtGateways',
       'healPayments',
+      'wakePostponedDeliveries',
       'deleteExpiredIdempotencyKeys',
     ])
       await watch.isNow('worker', name, { task }, (value) => value >= since);

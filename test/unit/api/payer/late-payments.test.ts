@@ -8,8 +8,8 @@ import {
 /** A throttled recheck that records its calls. */
 const aRecheck = () => {
   const calls: { id: string; at: number; withinMs: number | undefined }[] = [];
-  const recheck = throttleRechecks(async (id, { withinMs } = {}) => {
-    calls.push({ id, at: performance.now(), withinMs });
+  const recheck = throttleRechecks(async (id, options) => {
+    calls.push({ id, at: performance.now(), withinMs: options?.withinMs });
   });
   return { calls, recheck };
 };
