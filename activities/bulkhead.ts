@@ -8,7 +8,7 @@ export interface BulkheadOptions {
 }
 
 export type Acquisition =
-  | { acquired: true; release: () => void }
+  | { acquired: true; release: (use?: { failed: boolean }) => void }
   /**
    * All slots are in use: retry after this time. If the line is full, the caller has no position in it, and
    * should wait elsewhere.
@@ -28,6 +28,10 @@ interface Owner {
   nextTicket: number;
   /** The recent average time of a slot in use. */
   averageUseMs: number;
+  /** Since the last use of a slot that did not fail. */
+  failuresInARow: number;
+  /** When a caller last found the line full. */
+  fullAtMs: number;
 }
 
 const shortestDelayMs = 250;
@@ -35,6 +39,9 @@ const longestDelayMs = 5 * 60_000;
 /** A payment this overdue has retried on another worker. */
 const forgetAfterMs = 1_000;
 const firstAverageMs = 250;
+/** The part of the slots that is left to an owner who only fails while the line is full. */
+const failingShare = 1 / 4;
+const rememberFullMs = 5 * 60_000;
 
 /**
  * A bulkhead in this worker: each owner (a gateway or an application) has its own slots, so a slow one
@@ -61,18 +68,30 @@ export const createBulkhead = ({
       line: new Map(),
       nextTicket: 0,
       averageUseMs: firstAverageMs,
+      failuresInARow: 0,
+      fullAtMs: -Infinity,
     };
     owners.set(slug, owner);
     return owner;
+  };
+
+  /**
+   * The slots that an owner may use. If all uses fail while a long backlog waits, more slots would only
+   * fail faster, and each use costs CPU. The first use that does not fail gives all slots back.
+   */
+  const slotsOf = ({ failuresInARow, fullAtMs }: Owner, nowMs: number): number => {
+    const isFailing = failuresInARow >= perOwner && nowMs - fullAtMs < rememberFullMs;
+    return isFailing ? Math.ceil(perOwner * failingShare) : perOwner;
   };
 
   const occupySlot = (owner: Owner): Acquisition => {
     const acquiredMs = clockMs();
     owner.inUse += 1;
     let isReleased = false;
-    const release = () => {
+    const release = ({ failed } = { failed: false }) => {
       if (isReleased) return;
       isReleased = true;
+      owner.failuresInARow = failed ? owner.failuresInARow + 1 : 0;
       owner.inUse -= 1;
       owner.averageUseMs += (clockMs() - acquiredMs - owner.averageUseMs) / 8;
     };
@@ -85,19 +104,22 @@ export const createBulkhead = ({
       const nowMs = clockMs();
       const owner = findOwner(slug);
       const { inUse, line, averageUseMs } = owner;
-      if (inUse < perOwner) {
+      const slots = slotsOf(owner, nowMs);
+      if (inUse < slots) {
         line.delete(paymentId);
         return occupySlot(owner);
       }
       forgetOverdue(line, nowMs);
       // A payment that retries without success keeps its ticket, so its delays become shorter.
       const ticket = line.get(paymentId)?.ticket ?? owner.nextTicket;
-      const turnMs = (positionOf(ticket, owner) * averageUseMs) / perOwner;
+      const turnMs = (positionOf(ticket, owner) * averageUseMs) / slots;
       const longestMs = Math.min(withinMs, longestDelayMs);
       const retryAfterMs = Math.ceil(Math.max(Math.min(turnMs, longestMs), shortestDelayMs));
       const lineIsFull = turnMs > longestLineMs;
-      if (lineIsFull) line.delete(paymentId);
-      else {
+      if (lineIsFull) {
+        owner.fullAtMs = nowMs;
+        line.delete(paymentId);
+      } else {
         owner.nextTicket = Math.max(owner.nextTicket, ticket + 1);
         // A Map keeps the position of a key that is set again.
         line.set(paymentId, { ticket, retryAtMs: nowMs + retryAfterMs });

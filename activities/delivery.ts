@@ -154,10 +154,13 @@ export const createDeliveryActivities = (deps: Deps) => {
         await deliveries.postpone(id, now());
         return 'postponed';
       }
+      let failed = true;
       try {
-        return await attempt(delivery, step, scheduledAt);
+        const result = await attempt(delivery, step, scheduledAt);
+        failed = false;
+        return result;
       } finally {
-        slot.release();
+        slot.release({ failed });
       }
     },
   };

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkflowStart } from '../../contract/payment.ts';
 import type { SweeperQueries } from '../../postgres/sweeper.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import type { Log } from '../log.ts';
@@ -15,14 +17,15 @@ export interface Deps {
 /** The deliveries of an application that the last sweep woke. */
 interface Batch {
   size: number;
-  ids: readonly string[];
+  payments: readonly WorkflowStart[];
 }
 
 const firstSize = 100;
 /** A dead receiver gets this many tries in a sweep, beside those that wait in the workers' lines. */
 const leastSize = 10;
-const largestSize = 1_000;
-const signalsAtOnce = 50;
+const largestSize = 500;
+/** All applications together: more at once would delay the payments of others in Temporal. */
+const pauseMs = 30;
 
 /**
  * Wakes postponed deliveries. A dead receiver's backlog may be long, and trying all of it again and again
@@ -32,7 +35,8 @@ const signalsAtOnce = 50;
 export const createPostponedDeliveryTask = ({ sweeperQueries, workflows, logger }: Deps) => {
   let last = new Map<string, Batch>();
 
-  const nextSize = async ({ size, ids }: Batch): Promise<number> => {
+  const nextSize = async ({ size, payments }: Batch): Promise<number> => {
+    const ids = payments.map(({ id }) => id);
     const waiting = (await sweeperQueries.countPostponed(ids)) / Math.max(ids.length, 1);
     if (waiting > 0.5) return Math.max(leastSize, Math.floor(size / 2));
     return waiting <= 0.1 ? Math.min(largestSize, size * 2) : size;
@@ -47,12 +51,24 @@ export const createPostponedDeliveryTask = ({ sweeperQueries, workflows, logger 
         const before = last.get(application);
         const size = before ? await nextSize(before) : firstSize;
         const woken = await sweeperQueries.listPostponed(application, size);
-        batches.set(application, { size, ids: woken.map(({ id }) => id) });
-        await forEachOrThrow(woken, { atOnce: signalsAtOnce, until, logger }, workflows.recheck);
+        batches.set(application, { size, payments: woken });
       }
       // Without applications that have caught up.
       last = batches;
-      return [...batches.values()].reduce((sum, { ids }) => sum + ids.length, 0);
+      const all = inTurns([...batches.values()].map(({ payments }) => payments));
+      await forEachOrThrow(all, { atOnce: 1, until, logger }, async (payment) => {
+        await workflows.recheck(payment);
+        await sleep(pauseMs);
+      });
+      return all.length;
     },
   };
+};
+
+/** The first of each list, then the second of each, and so on. */
+const inTurns = <T>(lists: readonly (readonly T[])[]): T[] => {
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, index) =>
+    lists.flatMap((list) => list.slice(index, index + 1)),
+  ).flat();
 };

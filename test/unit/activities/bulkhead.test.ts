@@ -117,6 +117,26 @@ describe('a bulkhead', () => {
     nowMs += 1;
   });
 
+  it('leaves a quarter of its slots to an owner who only fails while the line is full', () => {
+    let nowMs = 1_000_000;
+    const bulkhead = createBulkhead({ perOwner, longestLineMs: 10_000, clockMs: () => nowMs });
+    let next = 0;
+    const acquire = () => bulkhead.acquire('a', `p${(next += 1)}`);
+    /** Uses all slots that it can get, each for 10 s. @returns how many */
+    const useAll = (failed: boolean) => {
+      const used = Array.from({ length: perOwner + 200 }, acquire);
+      nowMs += 10_000;
+      for (const slot of used) if (slot.acquired) slot.release({ failed });
+      return used.filter(({ acquired }) => acquired).length;
+    };
+    expect([useAll(true), useAll(true), useAll(true)]).toEqual([perOwner, 1, 1]);
+    expect([useAll(false), useAll(true)]).toEqual([1, perOwner]);
+    // Without a backlog it has all slots again.
+    expect(useAll(true)).toBe(1);
+    nowMs += 5 * 60_000;
+    expect(useAll(true)).toBe(perOwner);
+  });
+
   it('takes no longer for a try when 100,000 payments wait', () => {
     const usOfTry = (waiting: number) => {
       const { acquire } = setUp();
