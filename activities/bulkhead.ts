@@ -30,8 +30,8 @@ interface Owner {
   averageUseMs: number;
   /** Since the last use of a slot that did not fail. */
   failuresInARow: number;
-  /** When a caller last found the line full. */
-  fullAtMs: number;
+  /** When payments of the owner were last known to wait elsewhere, because the line was full. */
+  backloggedAtMs: number;
 }
 
 const shortestDelayMs = 250;
@@ -39,9 +39,9 @@ const longestDelayMs = 5 * 60_000;
 /** A payment this overdue has retried on another worker. */
 const forgetAfterMs = 1_000;
 const firstAverageMs = 250;
-/** The part of the slots that is left to an owner who only fails while the line is full. */
+/** The part of the slots that is left to an owner who has a backlog and only fails. */
 const failingShare = 1 / 4;
-const rememberFullMs = 5 * 60_000;
+const rememberBacklogMs = 5 * 60_000;
 
 /**
  * A bulkhead in this worker: each owner (a gateway or an application) has its own slots, so a slow one
@@ -69,7 +69,7 @@ export const createBulkhead = ({
       nextTicket: 0,
       averageUseMs: firstAverageMs,
       failuresInARow: 0,
-      fullAtMs: -Infinity,
+      backloggedAtMs: -Infinity,
     };
     owners.set(slug, owner);
     return owner;
@@ -79,9 +79,11 @@ export const createBulkhead = ({
    * The slots that an owner may use. If all uses fail while a long backlog waits, more slots would only
    * fail faster, and each use costs CPU. The first use that does not fail gives all slots back.
    */
-  const slotsOf = ({ failuresInARow, fullAtMs }: Owner, nowMs: number): number => {
-    const isFailing = failuresInARow >= perOwner && nowMs - fullAtMs < rememberFullMs;
-    return isFailing ? Math.ceil(perOwner * failingShare) : perOwner;
+  const slotsOf = ({ failuresInARow, backloggedAtMs }: Owner, nowMs: number): number => {
+    const isBacklogged = nowMs - backloggedAtMs < rememberBacklogMs;
+    return isBacklogged && failuresInARow >= perOwner
+      ? Math.ceil(perOwner * failingShare)
+      : perOwner;
   };
 
   const occupySlot = (owner: Owner): Acquisition => {
@@ -99,10 +101,18 @@ export const createBulkhead = ({
   };
 
   return {
-    /** @param options.withinMs the longest useful delay; a later retry would be too late */
-    acquire(slug: string, paymentId: string, { withinMs = longestDelayMs } = {}): Acquisition {
+    /**
+     * @param options.withinMs the longest useful delay; a later retry would be too late
+     * @param options.isBacklogged more payments of the owner wait elsewhere
+     */
+    acquire(
+      slug: string,
+      paymentId: string,
+      { withinMs = longestDelayMs, isBacklogged = false } = {},
+    ): Acquisition {
       const nowMs = clockMs();
       const owner = findOwner(slug);
+      if (isBacklogged) owner.backloggedAtMs = nowMs;
       const { inUse, line, averageUseMs } = owner;
       const slots = slotsOf(owner, nowMs);
       if (inUse < slots) {
@@ -117,7 +127,7 @@ export const createBulkhead = ({
       const retryAfterMs = Math.ceil(Math.max(Math.min(turnMs, longestMs), shortestDelayMs));
       const lineIsFull = turnMs > longestLineMs;
       if (lineIsFull) {
-        owner.fullAtMs = nowMs;
+        owner.backloggedAtMs = nowMs;
         line.delete(paymentId);
       } else {
         owner.nextTicket = Math.max(owner.nextTicket, ticket + 1);

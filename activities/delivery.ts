@@ -148,7 +148,9 @@ export const createDeliveryActivities = (deps: Deps) => {
         throw webhookAttemptFailed('The documented delay is not over yet', step.ms);
 
       // Before the ledger is written: waiting for a slot costs neither a row nor an attempt.
-      const slot = deliveryBulkhead.acquire(delivery.application, id);
+      const slot = deliveryBulkhead.acquire(delivery.application, id, {
+        isBacklogged: delivery.postponed,
+      });
       if (!slot.acquired) {
         if (!slot.lineIsFull) throw webhookPostponed(delivery.application, slot.retryAfterMs);
         await deliveries.postpone(id, now());

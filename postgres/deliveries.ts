@@ -20,6 +20,8 @@ export interface Delivery {
   status: DeliveryStatus;
   round: number;
   exhaustedByRun: string | null;
+  /** It waited in Postgres, because too many deliveries of its application waited. */
+  postponed: boolean;
   application: string;
   event: { id: string; kind: EventKind; body: Buffer };
   webhookUrl: string | null;
@@ -69,6 +71,7 @@ export const createDeliveries = (sql: Queries) => ({
   async get(paymentId: string): Promise<Delivery | undefined> {
     const [row] = await sql<DeliveryRow[]>`
       select d.payment_id as "paymentId", d.status, d.round, d.exhausted_by_run as "exhaustedByRun", p.application,
+        d.postponed_at is not null as postponed,
         e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
         array(
           select s.ciphertext from webhook_secrets s

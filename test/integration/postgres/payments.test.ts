@@ -49,7 +49,11 @@ describe('payments.insert', () => {
       union all select xmin::text, cmin::text from workflow_outbox where payment_id = ${payment.id}`;
     expect(marks).toHaveLength(3);
     expect(new Set(marks.map((mark) => JSON.stringify(mark))).size).toBe(1);
-    expect(await records.payments.get(payment.id, owner)).toEqual({ ...payment, sent: false });
+    expect(await records.payments.get(payment.id, owner)).toEqual({
+      ...payment,
+      opened: false,
+      sent: false,
+    });
   });
 
   it('writes one payment for 20 parallel creates with one key', async () => {

@@ -117,7 +117,7 @@ describe('a bulkhead', () => {
     nowMs += 1;
   });
 
-  it('leaves a quarter of its slots to an owner who only fails while the line is full', () => {
+  it('leaves a quarter of its slots to an owner who has a backlog and only fails', () => {
     let nowMs = 1_000_000;
     const bulkhead = createBulkhead({ perOwner, longestLineMs: 10_000, clockMs: () => nowMs });
     let next = 0;
@@ -135,6 +135,9 @@ describe('a bulkhead', () => {
     expect(useAll(true)).toBe(1);
     nowMs += 5 * 60_000;
     expect(useAll(true)).toBe(perOwner);
+    nowMs += 5 * 60_000;
+    bulkhead.acquire('a', 'postponed before', { isBacklogged: true });
+    expect(bulkhead.acquire('a', 'next').acquired).toBe(false);
   });
 
   it('takes no longer for a try when 100,000 payments wait', () => {
