@@ -12,6 +12,8 @@ export interface Deps {
 /** Half of what the sweeper may ask one gateway, because each API process has a budget of its own. */
 const perSecond = 50;
 const burst = 100;
+/** A late search starts a workflow, and many at once would slow down Temporal for everybody. */
+const costs = { return: 1, late: 10 } as const satisfies Record<PayerWork, number>;
 /** Late searches leave the other half to payers of open payments, who are waiting. */
 const leftByLate = burst / 2;
 const logEveryMs = 60_000;
@@ -36,8 +38,9 @@ export const createGatewayBudget = ({ now, logger }: Deps) => {
       const seconds = Math.max(time - bucket.filledAt, 0) / 1000;
       bucket.tokens = Math.min(burst, bucket.tokens + seconds * perSecond);
       bucket.filledAt = time;
-      if (bucket.tokens >= 1 + (work === 'late' ? leftByLate : 0)) {
-        bucket.tokens -= 1;
+      const cost = costs[work];
+      if (bucket.tokens >= cost + (work === 'late' ? leftByLate : 0)) {
+        bucket.tokens -= cost;
         return true;
       }
       if (time - bucket.loggedAt >= logEveryMs) {
