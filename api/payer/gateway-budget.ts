@@ -9,13 +9,15 @@ export interface Deps {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** Half of what the sweeper may ask one gateway, because each API process has a budget of its own. */
-const perSecond = 50;
+/** Less than the 100 that the sweeper may ask one gateway, see inquiries.ts. */
+const perSecond = 80;
 const burst = 100;
 /** A late search starts a workflow, and many at once would slow down Temporal for everybody. */
-const costs = { return: 1, late: 10 } as const satisfies Record<PayerWork, number>;
+const costs = { return: 1, late: 16 } as const satisfies Record<PayerWork, number>;
 /** Late searches leave the other half to payers of open payments, who are waiting. */
 const leftByLate = burst / 2;
+/** A crowd of payers who return at once waits for at most this long. */
+const longestWaitMs = 3_000;
 const logEveryMs = 60_000;
 
 /**
@@ -25,8 +27,11 @@ const logEveryMs = 60_000;
 export const createGatewayBudget = ({ now, logger }: Deps) => {
   const buckets = new Map<string, { tokens: number; filledAt: number; loggedAt: number }>();
   return {
-    /** @returns false if the gateway's budget is used up; then the work must not begin */
-    take(gateway: string, work: PayerWork): boolean {
+    /**
+     * @returns in how many ms the work may begin, which is always 0 for a late search; undefined if the
+     *   gateway's budget is used up: then the work must not begin
+     */
+    take(gateway: string, work: PayerWork): number | undefined {
       const time = now();
       const bucket = buckets.get(gateway) ?? {
         tokens: burst,
@@ -38,10 +43,11 @@ export const createGatewayBudget = ({ now, logger }: Deps) => {
       const seconds = Math.max(time - bucket.filledAt, 0) / 1000;
       bucket.tokens = Math.min(burst, bucket.tokens + seconds * perSecond);
       bucket.filledAt = time;
-      const cost = costs[work];
-      if (bucket.tokens >= cost + (work === 'late' ? leftByLate : 0)) {
-        bucket.tokens -= cost;
-        return true;
+      const left = bucket.tokens - costs[work];
+      const waitMs = Math.ceil((Math.max(-left, 0) / perSecond) * 1000);
+      if (work === 'late' ? left >= leftByLate : waitMs <= longestWaitMs) {
+        bucket.tokens = left;
+        return waitMs;
       }
       if (time - bucket.loggedAt >= logEveryMs) {
         bucket.loggedAt = time;
@@ -50,7 +56,7 @@ export const createGatewayBudget = ({ now, logger }: Deps) => {
           'Payers return more often than their gateway may be asked; the sweeper asks it later',
         );
       }
-      return false;
+      return undefined;
     },
   };
 };

@@ -45,7 +45,7 @@ export const createSearchLate = ({ recheckLatePayment, budget, now, logger }: De
     const { id, gateway, status, updatedAt } = payment;
     const nowMs = now().getTime();
     if (status === 'paid' || nowMs - updatedAt.getTime() > searchedForMs) return;
-    if ((coveredUntil.get(id) ?? 0) > nowMs || !budget.take(gateway, 'late')) return;
+    if ((coveredUntil.get(id) ?? 0) > nowMs || budget.take(gateway, 'late') === undefined) return;
     const askAt = nextSearchAt(payment);
     try {
       if (askAt <= nowMs) return await recheck(id, withinMs);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
 import type { Status } from '../../contract/status.ts';
 import { isTerminal } from '../../contract/status.ts';
@@ -85,7 +86,9 @@ const verifyReturned = async (
 ): Promise<Status> => {
   const says = parseReturn(payment.driver, request.search());
   logger.info({ payment_id: payment.id, says }, 'The payer returned');
-  if (!budget.take(payment.gateway, 'return')) return 'processing';
+  const waitMs = budget.take(payment.gateway, 'return');
+  if (waitMs === undefined) return 'processing';
+  if (waitMs > 0) await sleep(waitMs);
   const hint = { returned: true, cancelled: says === 'cancelled' };
   const onError = (error: unknown): undefined => {
     logger.warn(

@@ -78,7 +78,7 @@ const aSearch = ({ isOverBudget = false, fails = false } = {}) => {
       if (fails) throw new Error('Temporal is away');
       calls.push({ askInMs: askAt && askAt - nowMs });
     },
-    budget: { take: () => !isOverBudget },
+    budget: { take: () => (isOverBudget ? undefined : 0) },
     now: () => new Date(nowMs),
     logger: { warn: (...line: unknown[]) => void warnings.push(line) },
   });

@@ -54,7 +54,7 @@ const returned = (payment: PayerPayment, options: Options) => {
     },
     verify,
     searchLate,
-    budget: { take: () => !isOverBudget },
+    budget: { take: () => (isOverBudget ? undefined : 0) },
     now: () => new Date(),
     logger: { info() {}, warn() {} },
   });
