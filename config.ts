@@ -146,8 +146,8 @@ const adminShape = {
   TEMPORAL_UI_URL: httpUrl.optional(),
 };
 
-/** The settings of each kind of process, which docs/configuration.md lists. */
-export const settings = {
+/** The shape of the settings of each kind of process, which docs/configuration.md lists. */
+export const shapes = {
   api: apiShape,
   worker: workerShape,
   admin: adminShape,
