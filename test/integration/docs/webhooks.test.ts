@@ -102,7 +102,7 @@ describe('the receiver of docs/webhooks.md', () => {
     expect((await send(anEvent(), { secrets: [other] })).status).toBe(400);
   });
 
-  it('FS-32: refuses what is more than 300 s away, to both sides', async () => {
+  it('refuses what is more than 300 s away, to both sides', async () => {
     const statuses: (number | null)[] = [];
     for (const aheadSeconds of [-310, -290, 290, 310])
       statuses.push((await send(anEvent(), { aheadSeconds })).status);
