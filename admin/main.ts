@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { userInfo } from 'node:os';
 import process from 'node:process';
 import { Client, Connection } from '@temporalio/client';

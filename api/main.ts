@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { readApiConfig } from '../config.ts';
 import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import { createApiMetrics, createDatabaseMetrics, createRegistry } from '../telemetry/metrics.ts';

@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { readWorkerConfig } from '../config.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
