@@ -9,6 +9,8 @@ import { withQueryTimeout } from '../postgres/driver/query-timeout.ts';
 import { listen, runProcess, SetupError } from '../process.ts';
 import { createLogger } from '../telemetry/log.ts';
 import { createHttpServer } from './http/server.ts';
+import { readClock } from '../postgres/clock.ts';
+import { watchClock } from '../telemetry/clock.ts';
 import { shutdownGracefully } from './http/shutdown.ts';
 import { connectClient } from '../temporal/client.ts';
 import { createService } from './service.ts';
@@ -30,6 +32,7 @@ await runProcess(async () => {
   const databaseMetrics = createDatabaseMetrics(registry, {
     connectionsMax: postgresConnectionsMax,
   });
+  const clock = watchClock({ readClock: () => readClock(probe), registry, logger });
   const operations = await openMetricsPort({
     config,
     registry,
@@ -65,6 +68,7 @@ await runProcess(async () => {
       drain: service.drain,
     });
     await service.stop();
+    clock.stop();
     await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
     await operations.close();
     // Last, because a call that waits for its retry throws from a timer after this.

@@ -65,7 +65,7 @@ export const everyStatement = (
     status: 201,
     location: '',
     body: '',
-    expiresAt: now,
+    keptFor: '1 day',
   };
   const paymentWith = (id: string) => aPayment({ id, application });
   const ended = { ...paymentWith(idOf(2)), status: 'expired' as const };

@@ -77,6 +77,13 @@ const checks: Record<string, () => Promise<void>> = {
     expect((await create()).headers.get('idempotent-replayed')).toBe('true');
     expect(await watch.valueOf('api', 'payments_created_total', labels)).toBe(count);
   },
+  payments_clock_offset_seconds: async () => {
+    for (const part of ['api', 'worker'] as const)
+      expect(
+        Math.abs(await watch.valueOf(part, 'payments_clock_offset_seconds')),
+        part,
+      ).toBeLessThan(1);
+  },
   payments_database_connections_max: async () => {
     expect(await watch.valueOf('api', 'payments_database_connections_max')).toBe(8);
     expect(await watch.valueOf('worker', 'payments_database_connections_max')).toBe(20);
