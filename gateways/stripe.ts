@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { toWire } from './amount.ts';
 import type { Call, HttpResponse } from './call.ts';
 import { escapedPath, parseJson, parseResponse } from './call.ts';
+import { describePayment } from './description.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type {
   Account,
@@ -187,7 +188,7 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'line_items[0][quantity]': '1',
   'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
   'line_items[0][price_data][unit_amount]': String(toWire(capabilities, payment)),
-  'line_items[0][price_data][product_data][name]': payment.description || payment.id,
+  'line_items[0][price_data][product_data][name]': productName(payment),
   success_url: `${payment.returnUrl}?result=paid`,
   cancel_url: `${payment.returnUrl}?result=cancelled`,
   client_reference_id: payment.id,
@@ -195,6 +196,10 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'payment_intent_data[metadata][payment_id]': payment.id,
   expires_at: String(expiresAt),
 });
+
+/** Stripe once limited the name of a product to 250 characters. Spreading never cuts a code point. */
+const productName = (payment: GatewayPayment): string =>
+  [...describePayment(payment)].slice(0, 250).join('');
 
 /** @throws GatewayUnavailable if a request with the same key is running, or used the key differently */
 const parseOpeningRefusal = (response: HttpResponse): Opening => {

@@ -60,6 +60,17 @@ describe('stripe', () => {
     expect(sessions).toHaveLength(1);
   });
 
+  it.each([
+    ['🎟'.repeat(255), '🎟'.repeat(250)],
+    [`${'a'.repeat(249)}🎟bc`, `${'a'.repeat(249)}🎟`],
+    ['a'.repeat(250), 'a'.repeat(250)],
+  ])('cuts the name of the product after 250 whole characters: %s', async (description, name) => {
+    const [call] = await callsOf(async () => {
+      await adapter().open({ ...aPayment(stripe.money), description });
+    });
+    expect(call?.form.get('line_items[0][price_data][product_data][name]')).toBe(name);
+  });
+
   it('uses another idempotency key a minute after an error', async () => {
     const payment = aPayment(stripe.money);
     const at = new Date();
