@@ -8,7 +8,7 @@ import {
   readStackVariables,
   readTemporalVariables,
   requireValid,
-  withoutEmpty,
+  withoutBlank,
 } from './environment.ts';
 import { SetupError } from './process.ts';
 
@@ -147,14 +147,16 @@ const adminShape = {
 };
 
 /** @throws SetupError */
-export const readApiConfig = (env: Environment = process.env) => {
+export const readApiConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
   const { values, problems } = parseVariables(apiShape, env);
   const temporal = readTemporalVariables(env, problems);
   return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
 /** @throws SetupError */
-export const readWorkerConfig = (env: Environment = process.env) => {
+export const readWorkerConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
   const { values, texts, problems } = parseVariables(workerShape, env);
   const temporal = readTemporalVariables(env, problems);
   if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
@@ -166,27 +168,30 @@ export const readWorkerConfig = (env: Environment = process.env) => {
  * Uses the embedded stack without a DATABASE_URL, or with the stack's own.
  * @throws SetupError
  */
-export const readAdminConfig = (env: Environment = process.env) => {
-  const embedded = readStackVariables(env['DATA_DIR'] || '.data');
-  const isElsewhere = env['DATABASE_URL_FILE'] || env['DATABASE_URL'];
+export const readAdminConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
+  const embedded = readStackVariables(env['DATA_DIR'] ?? '.data');
+  const isElsewhere = env['DATABASE_URL_FILE'] ?? env['DATABASE_URL'];
   const usesStack = !isElsewhere || env['DATABASE_URL'] === embedded['DATABASE_URL'];
-  const settings = usesStack ? { ...embedded, ...withoutEmpty(env) } : env;
+  const settings = usesStack ? { ...embedded, ...env } : env;
   const { values, problems } = parseVariables(adminShape, settings);
   const temporal = readTemporalVariables(settings, problems);
   return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
 /** For the migrations. @throws SetupError */
-export const readDatabaseConfig = (env: Environment = process.env) => {
+export const readDatabaseConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
   const { values, problems } = parseVariables({ DATABASE_URL: shared.DATABASE_URL }, env);
   return requireValid(values, problems);
 };
 
 /** For programs that use Temporal only. Without an address, they use the embedded stack. @throws SetupError */
-export const readTemporalConfig = (env: Environment = process.env) => {
-  const isElsewhere = env['TEMPORAL_ADDRESS'] || env['TEMPORAL_CONFIG_FILE'];
-  const embedded = isElsewhere ? {} : readStackVariables(env['DATA_DIR'] || '.data');
-  const settings = { ...embedded, ...withoutEmpty(env) };
+export const readTemporalConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
+  const isElsewhere = env['TEMPORAL_ADDRESS'] ?? env['TEMPORAL_CONFIG_FILE'];
+  const embedded = isElsewhere ? {} : readStackVariables(env['DATA_DIR'] ?? '.data');
+  const settings = { ...embedded, ...env };
   const { values, problems } = parseVariables(
     { WORKFLOW_BUNDLE: workerShape.WORKFLOW_BUNDLE },
     settings,
@@ -200,7 +205,8 @@ const inherited =
   /^(PATH|HOME|USER|LANG|TZ|TMPDIR|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|(HTTPS?|NO|ALL)_PROXY|GO[A-Z0-9]*)$/i;
 
 /** @throws SetupError */
-export const readStackConfig = (env: Environment = process.env) => {
+export const readStackConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
   const { values, problems } = parseVariables(stackShape, env);
   const external = values?.TEMPORAL_ADDRESS ? readTemporalVariables(env, problems) : undefined;
   return {
