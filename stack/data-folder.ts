@@ -56,7 +56,12 @@ export const readKeyRing = ({ secretsKey, connection }: DataFolder): KeyRing => 
   try {
     return parseKeyRing(readFileSync(secretsKey, 'utf8').trim());
   } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
+    // Not a file: a folder stands where a mount found none.
+    if (!(error instanceof SetupError))
+      throw new SetupError(
+        `${secretsKey} cannot be read (${String(error)}): put back the file, or remove what is there and the demo application gets new credentials.`,
+        { cause: error },
+      );
     throw new SetupError(
       `${secretsKey} is damaged: put back what it held, or remove it and the demo application gets new credentials.`,
       { cause: error },
