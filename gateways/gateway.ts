@@ -156,9 +156,7 @@ const parseCredentials = <Schema extends z.ZodType>(
   const fields = new Set(
     parsed.error.issues.map(({ code, path }) => {
       if (code === 'unrecognized_keys') return 'there is an unknown field';
-      return path.length > 0
-        ? `${path.join('.')} is missing or wrong`
-        : 'they are not a JSON object';
+      return path.length > 0 ? `${path.join('.')} is missing or wrong` : 'not a JSON object';
     }),
   );
   throw new AccountProblem(`The credentials do not fit the driver: ${[...fields].join(', ')}`);

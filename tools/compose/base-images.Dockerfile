@@ -49,8 +49,8 @@ FROM small AS temporal-tools
 COPY temporal temporal-sql-tool /usr/local/bin/
 
 FROM small AS temporal-ui
-RUN useradd --uid 5000 --create-home ui-server
-WORKDIR /home/ui-server
+RUN useradd --uid 5000 ui-server
+WORKDIR /srv/ui-server
 COPY ui-server ./
 COPY ui-config config
 USER ui-server

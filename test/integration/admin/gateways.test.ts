@@ -86,10 +86,15 @@ describe('gateways', () => {
 describe('gateways with credentials that do not fit the driver', () => {
   const hidden = 'sk_test_hidden';
   it.each([
-    ['zarinpal', 'live', { merchantId: hidden }, 'fit the driver: merchantId.'],
-    ['zarinpal', 'live', {}, 'fit the driver: merchantId.'],
-    ['stripe', 'live', { secretKey: hidden, webhookSecrets: [hidden] }, ': webhookSecrets.0.'],
-    ['stripe', 'live', { secretKey: hidden, [hidden]: 1 }, ': an unknown field.'],
+    ['zarinpal', 'live', { merchantId: hidden }, 'fit the driver: merchantId is missing or wrong.'],
+    ['zarinpal', 'live', {}, 'fit the driver: merchantId is missing or wrong.'],
+    [
+      'stripe',
+      'live',
+      { secretKey: hidden, webhookSecrets: [hidden] },
+      ': webhookSecrets.0 is missing or wrong.',
+    ],
+    ['stripe', 'live', { secretKey: hidden, [hidden]: 1 }, ': there is an unknown field.'],
     ['stripe', 'live', { secretKey: hidden }, 'The key does not belong to a live account.'],
     [
       'zibal',

@@ -67,18 +67,19 @@ describe('deploy/dashboard.json', () => {
 
 describe('deploy/prometheus.yml', () => {
   const { scrape_configs: jobs } = parse(readProjectFile('deploy/prometheus.yml')) as {
-    scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+    scrape_configs: { job_name: string; dns_sd_configs?: { names: string[]; port: number }[] }[];
   };
 
   it('has the jobs that the alerts use', () => {
-    expect(new Set(rules.match(/(?<=job=")[\w-]+/g))).toEqual(
-      new Set(jobs.map(({ job_name }) => job_name)),
-    );
+    const names = jobs.map(({ job_name }) => job_name);
+    const used = new Set(rules.match(/(?<=job=")[\w-]+/g));
+    expect(used.size).toBeGreaterThan(0);
+    expect(names).toEqual(expect.arrayContaining([...used]));
   });
 
   it('scrapes the metrics port of every service in docker-compose.yml', () => {
     const { services, networks } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
-    const scraped = jobs.flatMap(({ dns_sd_configs: targets }) =>
+    const scraped = jobs.flatMap(({ dns_sd_configs: targets = [] }) =>
       targets.flatMap(({ names, port }) => names.map((name) => [name, String(port)] as const)),
     );
     const open = Object.entries(services).flatMap(([name, service]) => {

@@ -196,9 +196,9 @@ describe('reconcile', () => {
     const run = (...argv: string[]) =>
       runAdmin({ io, open: async () => operations() }, ['reconcile', ...argv]);
     expect(await run()).toBe(1);
-    expect(lines.join('\n')).toContain('open, and no workflow runs');
+    expect(lines.join('\n')).toContain('open payment without a workflow');
     expect(await run('--heal')).toBe(1);
-    expect(lines.at(-1)).toContain('add --yes');
+    expect(lines.at(-1)).toContain('--yes');
     expect(await run('--heal', '--yes', '--json')).toBe(0);
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
       differences: ids.map(() => ({ kind: 'payment_without_workflow', healed: true })),

@@ -146,7 +146,7 @@ describe('the purge', () => {
     const purge = () => runLine(() => operationsAfter(91, null), words('purge --yes --limit 2'));
     expect(await purge()).toMatchObject({
       code: 1,
-      out: 'attempt bodies  2\npayments        0\nThere may be more: --limit was met.',
+      out: 'attempt bodies  2\npayments        0\nThere may be more: --limit was reached.',
     });
     expect(await purge()).toMatchObject({ code: 0, out: 'attempt bodies  0\npayments        0' });
   });

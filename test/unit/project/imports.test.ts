@@ -61,7 +61,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   tools: { value: `${service} test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {
-    value: `${service} tools/production test/fakes test/support/stripe-account.ts`,
+    value: `${service} tools/production tools/compose test/fakes test/support/stripe-account.ts`,
   },
   docs: { value: service },
   test: { value: `${service} docs chaos tools` },

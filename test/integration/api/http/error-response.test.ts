@@ -61,7 +61,7 @@ describe('an unexpected error', () => {
       expect(json).toEqual({
         error: {
           code: 'INTERNAL',
-          message: 'Something went wrong on our side.',
+          message: 'The service has failed to handle the request.',
           request_id: requestId,
         },
       });
@@ -73,7 +73,7 @@ describe('an unexpected error', () => {
     const { status, text, headers } = await send();
     expect(status).toBe(500);
     expect(text).toMatch(/^<!doctype html>/);
-    expect(text).toContain('Something went wrong on our side.');
+    expect(text).toContain('The service has failed to handle the request.');
     expect(text).not.toMatch(/relation|does not exist|payments\.ts/);
     const requestId = headers.get('x-request-id');
     expect(text).toContain(requestId);
