@@ -84,8 +84,8 @@ const apiShape = {
   /** Proxies whose X-Forwarded-For counts. */
   TRUSTED_PROXIES: networks.default([]),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(60),
-  /** Decrypts the secrets of gateway notifications. Without it, the API rejects notifications. */
-  SECRETS_KEY: keyRing.optional(),
+  /** Opens the secrets of gateway notifications, and nothing else. Without it, the API rejects them. */
+  NOTIFICATIONS_KEY: keyRing.optional(),
 };
 
 /** The task queues that a worker process serves. */
@@ -138,6 +138,8 @@ const adminShape = {
   DATABASE_URL: shared.DATABASE_URL,
   /** Needed to encrypt and decrypt secrets only. */
   SECRETS_KEY: keyRing.optional(),
+  /** Needed for the notification secrets of gateways only. */
+  NOTIFICATIONS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
   /** The age at which `purge` deletes data. Without KEEP_PAYMENTS_DAYS it keeps payments. */
   KEEP_ATTEMPT_BODIES_DAYS: days.default(90),
@@ -221,7 +223,7 @@ export const readStackConfig = (variables: Environment = process.env) => {
 };
 export type StackConfig = ReturnType<typeof readStackConfig>;
 
-/** Parses the text of SECRETS_KEY. @throws SetupError */
+/** Parses the text of SECRETS_KEY or NOTIFICATIONS_KEY. @throws SetupError */
 export const parseKeyRing = (text: string): KeyRing => {
   const { data, error } = keyRing.safeParse(text);
   if (data) return data;

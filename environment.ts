@@ -72,6 +72,7 @@ export const readStackVariables = (folder: string): Environment => {
       TEMPORAL_NAMESPACE: connection.temporal_namespace,
       TEMPORAL_UI_URL: connection.temporal_ui_url ?? undefined,
       SECRETS_KEY_FILE: join(folder, 'secrets-key'),
+      NOTIFICATIONS_KEY_FILE: join(folder, 'notifications-key'),
       ALLOW_LOOPBACK_TARGETS: 'true',
     };
   } catch {

@@ -50,7 +50,7 @@ await runProcess(async () => {
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustedProxies: config.TRUSTED_PROXIES,
     payerPagesPerMinute: config.PAYER_PAGES_PER_MINUTE,
-    keyRing: config.SECRETS_KEY,
+    notificationKeyRing: config.NOTIFICATIONS_KEY,
   });
 
   const server = createHttpServer(service.handler, { logger });

@@ -42,7 +42,7 @@ export interface Config {
   trustedProxies: readonly Network[];
   payerPagesPerMinute: number;
   /** Opens the secrets that gateways sign notifications with; without it notifications get 503. */
-  keyRing: KeyRing | undefined;
+  notificationKeyRing: KeyRing | undefined;
 }
 
 export interface Deps extends Config {
@@ -111,8 +111,10 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
   const verify = createVerifier({ workflows });
-  const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
-  const readNotification = secretBox && createNotificationReader({ secretBox, now });
+  const { notificationKeyRing } = deps;
+  const notificationBox =
+    notificationKeyRing && createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
+  const readNotification = notificationBox && createNotificationReader({ notificationBox, now });
   const returnFromGateway = returnHandler({
     payments,
     verify,

@@ -43,12 +43,15 @@ const capabilities: Capabilities = {
 
 const Credentials = z.strictObject({
   secretKey: z.string().regex(/^[sr]k_(test|live)_[\x21-\x7e]{4,300}$/),
+  baseUrl: z.string().optional(),
+});
+
+const NotificationSecrets = z.strictObject({
   /** Secrets of the notification endpoint: two during a rotation. */
   webhookSecrets: z
     .array(z.string().regex(/^whsec_[\x21-\x7e]{4,300}$/))
     .max(2)
     .default([]),
-  baseUrl: z.string().optional(),
 });
 
 /** The two asynchronous types are from memory. Any of them only leads to an inquiry of the session. */
@@ -66,11 +69,13 @@ export const stripe = defineDriver({
     const result = query.get('result');
     return result === 'paid' || result === 'cancelled' ? result : 'nothing';
   },
-  parseNotification({ header, body }, { kind, credentials }, now) {
-    const signature = header('stripe-signature') ?? '';
-    const { webhookSecrets: secrets } = credentials;
-    if (!isSignedByStripe({ signature, body }, { secrets, now })) return { result: 'rejected' };
-    return parseEvent(body, kind);
+  notifications: {
+    secrets: NotificationSecrets,
+    parse({ header, body }, { kind, credentials: { webhookSecrets: secrets } }, now) {
+      const signature = header('stripe-signature') ?? '';
+      if (!isSignedByStripe({ signature, body }, { secrets, now })) return { result: 'rejected' };
+      return parseEvent(body, kind);
+    },
   },
   connect(account, tools): GatewayAdapter {
     const { kind } = account;

@@ -6,6 +6,7 @@ create table gateways (
   kind text not null constraint gateways__kind check (kind in ('sandbox', 'live')),
   enabled boolean not null default true,
   credentials text,
+  notification_secrets text,
   created_at timestamptz not null default now()
 );
 

@@ -172,6 +172,12 @@ describe('the configuration', () => {
   });
 });
 
+it('readApiConfig reads the key of notification secrets, and never that of the credentials', () => {
+  const config = readApiConfig({ ...worker, NOTIFICATIONS_KEY: `n1:${key}` });
+  expect(config.NOTIFICATIONS_KEY?.currentId).toBe('n1');
+  expect(config).not.toHaveProperty('SECRETS_KEY');
+});
+
 describe('NAME_FILE', () => {
   it('reads a secret from a file, without the line end', () => {
     const env = { ...worker, SECRETS_KEY: undefined, SECRETS_KEY_FILE: aFile(`second:${key}\n`) };

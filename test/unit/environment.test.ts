@@ -20,6 +20,7 @@ const aDataDir = (): string => {
   };
   writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
   writeFileSync(join(folder, 'secrets-key'), `${key}\n`);
+  writeFileSync(join(folder, 'notifications-key'), `n${key}\n`);
   writeFileSync(join(folder, 'other-url'), `${other}\n`);
   writeFileSync(
     join(folder, 'temporal.toml'),
@@ -46,6 +47,7 @@ describe('beside an embedded stack', () => {
       DATABASE_URL: stack,
       ALLOW_LOOPBACK_TARGETS: true,
       SECRETS_KEY: { currentId: 'k1' },
+      NOTIFICATIONS_KEY: { currentId: 'nk1' },
       TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
       temporal: { connectionOptions: { address: '127.0.0.1:7233' } },
     });
@@ -59,7 +61,8 @@ describe('beside an embedded stack', () => {
     const TEMPORAL_ADDRESS = 'temporal.example:7233';
     const config = readAdminConfig({ DATA_DIR, TEMPORAL_ADDRESS, [name]: value(DATA_DIR) });
     expect(config).toMatchObject({ DATABASE_URL: other, ALLOW_LOOPBACK_TARGETS: false });
-    expect([config.SECRETS_KEY, config.TEMPORAL_UI_URL]).toEqual([undefined, undefined]);
+    const { SECRETS_KEY, NOTIFICATIONS_KEY, TEMPORAL_UI_URL } = config;
+    expect([SECRETS_KEY, NOTIFICATIONS_KEY, TEMPORAL_UI_URL]).toEqual(Array(3).fill(undefined));
     expect(config.temporal.connectionOptions.address).toBe(TEMPORAL_ADDRESS);
   });
 

@@ -58,9 +58,10 @@ beforeAll(async () => {
     METRICS_PORT: '0',
   });
   await worker.start();
-  const { client, keyRing } = service;
+  const { client, keyRing, notificationKeyRing } = service;
   admin = operationsOn(as.admin, {
     keyRing,
+    notificationKeyRing,
     resets: async () => createResets(client),
     temporal: async () => createTemporalAdmin(client),
   });

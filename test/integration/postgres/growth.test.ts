@@ -13,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-
 /** Writes a paid payment with everything that belongs to it, in usual sizes. */
 const writePaidPayment = async (n: number) => {
   const { sql, payments, paymentOutcomes } = records;

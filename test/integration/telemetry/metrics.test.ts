@@ -127,11 +127,14 @@ const checks: Record<string, () => Promise<void>> = {
     const { samples } = await scrape(service.metricsUrls.worker);
     const existing = samples.filter((sample) => sample.name === name);
     expect(existing.map(({ labels }) => labels['alert'])).toEqual(alerts);
-    await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate_payment' } }], async () => {
-      // Two payments of the same order.
-      await journey.finish('pay');
-      await journey.finish('pay');
-    });
+    await watch.grow(
+      [{ part: 'worker', name, labels: { alert: 'duplicate_payment' } }],
+      async () => {
+        // Two payments of the same order.
+        await journey.finish('pay');
+        await journey.finish('pay');
+      },
+    );
   },
   payments_time_to_outcome_seconds: () =>
     watch.grow(

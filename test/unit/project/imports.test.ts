@@ -55,7 +55,9 @@ const rules: Record<string, { value?: string; type?: string }> = {
   admin: {
     value: 'contract postgres temporal webhooks process.ts#SetupError',
   },
-  'admin/main.ts': { value: 'node-version.mjs config.ts process.ts gateways/adapters.ts' },
+  'admin/main.ts': {
+    value: 'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts',
+  },
   stack: { value: 'node-version.mjs config.ts process.ts postgres contract temporal' },
   demo: {},
   tools: { value: `${service} test` },
