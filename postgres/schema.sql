@@ -267,6 +267,13 @@ create table audit_log (
   reason text
 );
 create index audit_log__subject on audit_log (subject, id desc);
+-- One record for each order and for each tracking code, however often they come again.
+create unique index audit_log__duplicate
+  on audit_log ((after->>'application'), (after->>'test'), (after->>'order_id'))
+  where action = 'payment.duplicate';
+create unique index audit_log__duplicate_tracking_code
+  on audit_log ((after->>'gateway'), (after->>'tracking_code'))
+  where action = 'payment.duplicate_tracking_code';
 
 -- The triggers make the audit log append-only. The owner could drop them, so the service runs as other roles,
 -- see deploy/roles.sql.

@@ -219,6 +219,12 @@ create table audit_log (
   reason text
 );
 create index audit_log__subject on audit_log (subject, id desc);
+create unique index audit_log__duplicate
+  on audit_log ((after->>'application'), (after->>'test'), (after->>'order_id'))
+  where action = 'payment.duplicate';
+create unique index audit_log__duplicate_tracking_code
+  on audit_log ((after->>'gateway'), (after->>'tracking_code'))
+  where action = 'payment.duplicate_tracking_code';
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin

@@ -268,6 +268,8 @@ export const everyStatement = (
             after: null,
             reason: null,
           }),
+        insertDuplicate: () =>
+          auditLog.insertDuplicate('payment.duplicate', idOf(7), { application, order_id: 'o' }),
         list: () => auditLog.list({ subject: null, limit: 50 }),
         'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
       },

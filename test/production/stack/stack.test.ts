@@ -71,11 +71,14 @@ describe('npm start', () => {
       DATABASE_URL: connection.database_url,
       TEMPORAL_ADDRESS: connection.temporal_address,
       PUBLIC_BASE_URL: connection.api_base_url,
-      SECRETS_KEY_FILE: join(dataDir, 'secrets-key'),
+      NOTIFICATIONS_KEY_FILE: join(dataDir, 'notifications-key'),
     });
+    // It opens no gateway credentials.
+    expect(environment).not.toHaveProperty('SECRETS_KEY_FILE');
     expect(environment).not.toHaveProperty('TEMPORAL_API_KEY');
     expect(environment).not.toHaveProperty('API_TOKEN');
     expect(await environmentOf(connection.worker_metrics_url)).toMatchObject({
+      SECRETS_KEY_FILE: join(dataDir, 'secrets-key'),
       SHUTDOWN_GRACE_SECONDS: '5',
       WORKFLOW_BUNDLE: expect.stringContaining(join(dataDir, 'bundles')),
     });
