@@ -77,6 +77,7 @@ export const createService = (deps: Deps) => {
     }),
     clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
     payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
+    openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now }),
     logger,
     metrics,
     requestsMax,
