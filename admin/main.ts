@@ -90,6 +90,16 @@ const connectTemporal = async ({
   }
 };
 
-process.exitCode = await runAdmin({ io: createIo(process), open }, process.argv.slice(2));
+/** `once`: the second signal finds no listener and ends the process. */
+const interruption = (): AbortSignal => {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+};
+
+process.exitCode = await runAdmin(
+  { io: createIo(process), open, interruption },
+  process.argv.slice(2),
+);
 for (const close of closing) await close();
 exitAfterOutput();

@@ -61,7 +61,9 @@ export const withOutcome = (payment: Payment, status: TerminalStatus, endedAt = 
  * A database with a gateway, by default of a sandbox account, and two applications: `shop`, and `quiet` without a webhook URL. Its methods
  * write payments of any age and state.
  */
-export const startRecords = async ({ gatewayKind = 'sandbox' as GatewayKind } = {}) => {
+export const startRecords = async ({
+  gatewayKind = 'sandbox',
+}: { gatewayKind?: GatewayKind } = {}) => {
   const database = await aDatabase();
   const { sql } = database;
   const payments = createPayments(sql);

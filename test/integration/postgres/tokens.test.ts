@@ -142,13 +142,17 @@ describe('a token', () => {
       return pg_catalog.now() + interval '1 minute'`;
     await connection`set search_path = slow, pg_catalog, public`;
     const slow = createTokens(connection);
-    await until('no minute ends between the two statements', async () => {
-      await records.sql`
+    const counted = async () => {
+      const [row] = await records.sql<{ minute: number }[]>`
         update request_counts set requests = 7, minute = floor(extract(epoch from now()) / 60) + 1
-        where application = 'shop'`;
+        where application = 'shop' returning minute`;
       const caller = await slow.authenticate(token);
-      return caller?.budget.used === 8;
-    });
+      const [now] = await records.sql<{ minute: number }[]>`
+        select floor(extract(epoch from now()) / 60)::int + 1 as minute`;
+      // Otherwise a minute has ended between the statements.
+      return row?.minute === now?.minute && caller?.budget.used;
+    };
+    expect(await until('the statements are of one minute', counted)).toBe(8);
   });
 
   it('does not count the requests of a disabled application', async () => {
