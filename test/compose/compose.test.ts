@@ -277,9 +277,9 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     const [rotate = '', retire = ''] = guide('Another SECRETS_KEY');
     await expectNoFailure(async () => {
       // One webhook secret of each of three applications, and the account at Zarinpal.
-      expect(await shape.sh(rotate)).toContain('Sealed anew: 4');
+      expect(await shape.sh(rotate)).toContain('Encrypted with the first key: 4');
       expect(keys().split(',')[1]).toBe(old);
-      expect(await shape.sh(retire)).toContain('Sealed anew: 0');
+      expect(await shape.sh(retire)).toContain('Encrypted with the first key: 0');
       await run(guide('Certificate'));
     });
     expect(keys()).not.toContain(old);
