@@ -148,6 +148,14 @@ const adminShape = {
   TEMPORAL_UI_URL: httpUrl.optional(),
 };
 
+/** The shape of the settings of each kind of process, which docs/configuration.md lists. */
+export const shapes = {
+  api: apiShape,
+  worker: workerShape,
+  admin: adminShape,
+  stack: stackShape,
+} as const;
+
 /** @throws SetupError */
 export const readApiConfig = (variables: Environment = process.env) => {
   const env = withoutBlank(variables);

@@ -33,7 +33,7 @@ await runProcess(async () => {
     connectionsMax: postgresConnectionsMax,
   });
   const clock = watchClock({ readClock: () => readClock(probe), registry, logger });
-  const operations = await openMetricsPort({
+  const metricsPort = await openMetricsPort({
     config,
     registry,
     dependencies: {
@@ -59,10 +59,10 @@ await runProcess(async () => {
     port: config.API_PORT,
     variable: 'API_PORT',
   });
-  logger.info({ port, operations_port: operations.port }, 'Listening');
+  logger.info({ port, metrics_port: metricsPort.port }, 'Listening');
 
   return async () => {
-    operations.markStopping();
+    metricsPort.markStopping();
     await shutdownGracefully(server, {
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
       drain: service.drain,
@@ -70,7 +70,7 @@ await runProcess(async () => {
     await service.stop();
     clock.stop();
     await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
-    await operations.close();
+    await metricsPort.close();
     // Last, because a call that waits for its retry throws from a timer after this.
     await client.connection.close();
   };

@@ -55,7 +55,9 @@ describe('npm start', () => {
     const connection = await stack.ready();
 
     expect(await answers(connection.shop_url)).toBe(true);
-    expect(await answers(connection.temporal_ui_url)).toBe(true);
+    const paymentsInUi = /^  Temporal UI {3}(\S+)$/m.exec(stack.output())?.[1];
+    expect(paymentsInUi).toContain(`${connection.temporal_ui_url}/namespaces/default/workflows?`);
+    expect(await answers(paymentsInUi ?? null)).toBe(true);
     expect(await readCallbackUrls(connection)).toEqual([`${connection.shop_url}/return`]);
     expect(connection).toMatchObject({ application: 'demo-shop', pid: stack.pid });
     expect(stack.output()).toContain(connection.token);
