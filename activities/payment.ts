@@ -23,6 +23,7 @@ import {
   withGatewaySlot,
 } from './gateway-calls.ts';
 import type { Log } from './log.ts';
+import { alertAbout } from './log.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
 
 export interface Deps {
@@ -33,7 +34,7 @@ export interface Deps {
   workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
   publicBaseUrl: string;
   now: () => Date;
-  logger: Pick<Log, 'error'>;
+  logger: Pick<Log, 'warn' | 'error'>;
 }
 
 /** The stage of a payment at the beginning of a run. */
@@ -102,12 +103,11 @@ export const createPaymentActivities = (deps: Deps) => {
     payment: PaymentWithAccount,
     { grace, exchanges }: { grace: boolean; exchanges: readonly GatewayExchange[] },
   ): Promise<VerificationResult> => {
-    const { id, application, gateway } = payment;
     if (!grace)
-      logger.error(
-        { payment_id: id, application, gateway, alert: 'outcome_unknown' },
-        'The gateway does not say how an expired payment ended; it is asked again',
-      );
+      alertAbout(logger, payment, {
+        alert: 'outcome_unknown',
+        message: 'The gateway does not say how an expired payment ended; it is asked again',
+      });
     return recordWaiting(payment, 'unknown', { processing: true, exchanges });
   };
 
@@ -121,7 +121,7 @@ export const createPaymentActivities = (deps: Deps) => {
   };
 
   const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Opened> => {
-    const { id, application, gateway: slug } = payment;
+    const { id } = payment;
     const { result: opening, exchanges } = await callGateway(
       payment,
       (gateway) => orUnknown(() => gateway.open(toGateway(payment, publicBaseUrl))),
@@ -134,10 +134,11 @@ export const createPaymentActivities = (deps: Deps) => {
     }
     if (opening.result === 'refused') {
       const { code, message } = opening;
-      logger.error(
-        { payment_id: id, application, gateway: slug, code, alert: 'merchant_configuration' },
-        'The gateway refused to open a payment',
-      );
+      alertAbout(logger, payment, {
+        alert: 'merchant_configuration',
+        message: 'The gateway refused to open a payment',
+        facts: { code },
+      });
       const outcome = failedWith('merchant_configuration', { code, message });
       // An earlier try may have opened the payment, and its payer may be at the gateway now.
       const result = await finalize(payment, outcome, { exchanges, onlyIfUnsent: true });

@@ -43,7 +43,7 @@ export interface Config {
   trustedProxies: readonly Network[];
   payerPagesPerMinute: number;
   /** Opens the secrets that gateways sign notifications with; without it notifications get 503. */
-  keyRing: KeyRing | undefined;
+  notificationKeyRing: KeyRing | undefined;
 }
 
 export interface Deps extends Config {
@@ -78,6 +78,7 @@ export const createService = (deps: Deps) => {
     }),
     clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
     payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
+    openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now }),
     logger,
     metrics,
     requestsMax,
@@ -112,8 +113,10 @@ const createHandlers = (deps: HandlerDeps): Handlers => {
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
   const verify = createVerifier({ workflows });
-  const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
-  const readNotification = secretBox && createNotificationReader({ secretBox, now });
+  const { notificationKeyRing } = deps;
+  const notificationBox =
+    notificationKeyRing && createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
+  const readNotification = notificationBox && createNotificationReader({ notificationBox, now });
   const { recheckLatePayment } = workflows;
   const budget = createGatewayBudget({ now: Date.now, logger });
   const searchLate = createSearchLate({ recheckLatePayment, budget, now, logger });

@@ -27,8 +27,10 @@ $$;
 revoke all on all tables in schema public from public;
 
 -- The API creates payments and records that a payer was sent to the gateway. It decides no outcome: it can
--- neither insert nor update the columns of an outcome, and it cannot read events.
-grant select on applications, gateways, tokens, payments, workflow_outbox, idempotency_keys,
+-- neither insert nor update the columns of an outcome, and it cannot read events. Of the accounts it reads what
+-- checks notifications, and no credentials: it has no key for these either.
+grant select (slug, driver, kind, enabled, notification_secrets) on gateways to payments_api;
+grant select on applications, tokens, payments, workflow_outbox, idempotency_keys,
   request_counts, sandbox_payments to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
   callback_url, metadata, expires_at, created_at, updated_at) on payments to payments_api;
@@ -63,7 +65,7 @@ grant select on applications, gateways, tokens, webhook_secrets, payments, workf
 grant insert on applications, gateways, tokens, webhook_secrets to payments_admin;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
   on applications to payments_admin;
-grant update (enabled, credentials) on gateways to payments_admin;
+grant update (enabled, credentials, notification_secrets) on gateways to payments_admin;
 grant update (revoked_at) on tokens to payments_admin;
 grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
 grant update (status, round, next_attempt_at, exhausted_by_run) on deliveries to payments_admin;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { toWire } from './amount.ts';
 import type { Call, HttpResponse } from './call.ts';
 import { escapedPath, parseJson, parseResponse } from './call.ts';
+import { describePayment } from './description.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type {
   Account,
@@ -42,12 +43,15 @@ const capabilities: Capabilities = {
 
 const Credentials = z.strictObject({
   secretKey: z.string().regex(/^[sr]k_(test|live)_[\x21-\x7e]{4,300}$/),
+  baseUrl: z.string().optional(),
+});
+
+const NotificationSecrets = z.strictObject({
   /** Secrets of the notification endpoint: two during a rotation. */
   webhookSecrets: z
     .array(z.string().regex(/^whsec_[\x21-\x7e]{4,300}$/))
     .max(2)
     .default([]),
-  baseUrl: z.string().optional(),
 });
 
 /** The two asynchronous types are from memory. Any of them only leads to an inquiry of the session. */
@@ -67,11 +71,13 @@ export const stripe = defineDriver({
     const result = query.get('result');
     return result === 'paid' || result === 'cancelled' ? result : 'nothing';
   },
-  parseNotification({ header, body }, { kind, credentials }, now) {
-    const signature = header('stripe-signature') ?? '';
-    const { webhookSecrets: secrets } = credentials;
-    if (!isSignedByStripe({ signature, body }, { secrets, now })) return { result: 'rejected' };
-    return parseEvent(body, kind);
+  notifications: {
+    secrets: NotificationSecrets,
+    parse({ header, body }, { kind, credentials: { webhookSecrets: secrets } }, now) {
+      const signature = header('stripe-signature') ?? '';
+      if (!isSignedByStripe({ signature, body }, { secrets, now })) return { result: 'rejected' };
+      return parseEvent(body, kind);
+    },
   },
   connect(account, tools): GatewayAdapter {
     const { kind } = account;
@@ -189,7 +195,7 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'line_items[0][quantity]': '1',
   'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
   'line_items[0][price_data][unit_amount]': String(toWire(capabilities, payment)),
-  'line_items[0][price_data][product_data][name]': payment.description || payment.id,
+  'line_items[0][price_data][product_data][name]': productName(payment),
   success_url: `${payment.returnUrl}?result=paid`,
   cancel_url: `${payment.returnUrl}?result=cancelled`,
   client_reference_id: payment.id,
@@ -197,6 +203,10 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'payment_intent_data[metadata][payment_id]': payment.id,
   expires_at: String(expiresAt),
 });
+
+/** Stripe once limited the name of a product to 250 characters. Spreading never cuts a code point. */
+const productName = (payment: GatewayPayment): string =>
+  [...describePayment(payment)].slice(0, 250).join('');
 
 /** @throws GatewayUnavailable if a request with the same key is running, or used the key differently */
 const parseOpeningRefusal = (response: HttpResponse): Opening => {

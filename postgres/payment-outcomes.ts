@@ -37,6 +37,9 @@ interface WithExchanges {
   exchanges: readonly GatewayExchange[];
 }
 
+/** With the kind of its gateway, for the metrics. */
+export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'>>;
+
 /** The changes of a payment's state. Only the workflow's activities write them. */
 export const createPaymentOutcomes = (sql: Queries) => ({
   async get(id: string): Promise<PaymentWithAccount | undefined> {
@@ -96,16 +99,17 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   },
 
   /**
-   * Finds another paid payment of the order and one with the same tracking code, and writes both to the
-   * audit log. This is a separate statement after `finalize`: inside it, two payments that end at the same
-   * moment would not see each other. Calling it twice logs twice.
+   * Finds another paid payment of the order and one with the same tracking code, both through live accounts,
+   * and writes the first of each order and of each code to the audit log. This is a separate statement after
+   * `finalize`: inside it, two payments that end at the same moment would not see each other.
    */
   async flagDuplicates(paid: Payment): Promise<Duplicates> {
+    const isLive = sql`exists (select from gateways g where g.slug = q.gateway and g.kind = 'live')`;
     const [row] = await sql<Duplicates[]>`
       select (
         select q.id from payments q
         where q.application = ${paid.application} and q.test = ${paid.test}
-          and q.order_id = ${paid.orderId} and q.status = 'paid' and q.id <> ${paid.id}
+          and q.order_id = ${paid.orderId} and q.status = 'paid' and q.id <> ${paid.id} and ${isLive}
         limit 1) as "duplicateOf", (
         select q.id from payments q
         where q.gateway = ${paid.gateway} and q.tracking_code = ${paid.trackingCode}
@@ -113,20 +117,21 @@ export const createPaymentOutcomes = (sql: Queries) => ({
         limit 1) as "trackingCodeOf"`;
     const duplicates = row ?? { duplicateOf: null, trackingCodeOf: null };
     const { duplicateOf, trackingCodeOf } = duplicates;
-    const subject = `payment:${paid.id}`;
-    const entry = { actor: 'service', subject, before: null, reason: null };
-    if (duplicateOf !== null) {
-      const after = { order_id: paid.orderId, duplicate_of: duplicateOf };
-      await createAuditLog(sql).insert({ ...entry, action: 'payment.duplicate', after });
-    }
-    if (trackingCodeOf !== null) {
-      const after = { tracking_code: paid.trackingCode, also_of: trackingCodeOf };
-      await createAuditLog(sql).insert({
-        ...entry,
-        action: 'payment.duplicate_tracking_code',
-        after,
+    const auditLog = createAuditLog(sql);
+    const { id, application, test, orderId: order_id, gateway, trackingCode } = paid;
+    if (duplicateOf !== null)
+      await auditLog.insertDuplicate('payment.duplicate', id, {
+        application,
+        test,
+        order_id,
+        duplicate_of: duplicateOf,
       });
-    }
+    if (trackingCodeOf !== null)
+      await auditLog.insertDuplicate('payment.duplicate_tracking_code', id, {
+        gateway,
+        tracking_code: trackingCode,
+        also_of: trackingCodeOf,
+      });
     return duplicates;
   },
 
@@ -137,7 +142,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
    * @returns false if the payment has ended already, or a payer was sent; then nothing is written
    */
   async finalize(
-    ended: Payment,
+    ended: EndedPayment,
     event: Event,
     {
       providerMessage,

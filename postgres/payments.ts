@@ -15,7 +15,8 @@ export interface IdempotencyRecord {
   status: number;
   location: string;
   body: string;
-  expiresAt: Date;
+  /** An interval, e.g. `25 hours`. The clock of Postgres decides, which also ends it. */
+  keptFor: string;
 }
 
 export interface StoredPayment extends Payment {
@@ -131,7 +132,7 @@ export const createPayments = (sql: Queries) => ({
           (application, test, route, key, fingerprint, status, location, body, expires_at)
         values (${payment.application}, ${payment.test}, ${idempotency.route}, ${idempotency.key},
           ${idempotency.fingerprint}, ${idempotency.status}, ${idempotency.location},
-          ${idempotency.body}, ${idempotency.expiresAt})
+          ${idempotency.body}, now() + ${idempotency.keptFor}::interval)
         on conflict (application, test, route, key) do update set
           fingerprint = excluded.fingerprint, status = excluded.status,
           location = excluded.location, body = excluded.body, expires_at = excluded.expires_at

@@ -1,13 +1,15 @@
 -- The whole schema, for readers. migrate.ts builds databases from the files in migrations/: to change the
 -- schema, add a file there and edit this one. test/integration/postgres/schema.test.ts compares the two.
 
--- The accounts at payment providers. Credentials are encrypted, see secret-box.ts.
+-- The accounts at payment providers. Credentials are encrypted, see secret-box.ts. notification_secrets only
+-- check signatures: another key encrypts them, which the API has, and it cannot read the credentials.
 create table gateways (
   slug text primary key,
   driver text not null,
   kind text not null constraint gateways__kind check (kind in ('sandbox', 'live')),
   enabled boolean not null default true,
   credentials text,
+  notification_secrets text,
   created_at timestamptz not null default now()
 );
 
@@ -276,6 +278,13 @@ create table audit_log (
   reason text
 );
 create index audit_log__subject on audit_log (subject, id desc);
+-- One record for each order and for each tracking code, however often they come again.
+create unique index audit_log__duplicate
+  on audit_log ((after->>'application'), (after->>'test'), (after->>'order_id'))
+  where action = 'payment.duplicate';
+create unique index audit_log__duplicate_tracking_code
+  on audit_log ((after->>'gateway'), (after->>'tracking_code'))
+  where action = 'payment.duplicate_tracking_code';
 
 -- The triggers make the audit log append-only. The owner could drop them, so the service runs as other roles,
 -- see deploy/roles.sql.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PaymentError } from '../../contract/errors.ts';
 import type { Alert } from '../../contract/alerts.ts';
-import type { GatewayKind, RecordedAccount } from '../../contract/gateway-account.ts';
+import type { GatewayKind, NotificationAccount } from '../../contract/gateway-account.ts';
 import { paymentIdPattern, slugPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
 import { isTerminal } from '../../contract/status.ts';
@@ -60,10 +60,10 @@ export const notifyOfPaymentRoute = {
 type NotificationRequest = RequestOf<typeof notifyOfPaymentRoute>;
 
 export interface Deps {
-  gateways: Pick<Gateways, 'getAccount'>;
+  gateways: Pick<Gateways, 'getNotificationAccount'>;
   payments: Pick<Payments, 'getByReference' | 'recordLostCheckout' | 'exists'>;
   workflows: Pick<PaymentWorkflows, 'recheck' | 'recheckLatePayment'>;
-  /** Undefined without SECRETS_KEY, which opens the signing secrets; no notification can be checked then. */
+  /** Undefined without NOTIFICATIONS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
   /** Counts messages that are not signed by the gateway. */
   unverified: RateLimiter;
@@ -108,7 +108,9 @@ const readVerified = async (
   request: NotificationRequest,
   gateway: string,
 ): Promise<{ notification: Notification; kind: GatewayKind }> => {
-  const account = slugPattern.test(gateway) ? await deps.gateways.getAccount(gateway) : undefined;
+  const account = slugPattern.test(gateway)
+    ? await deps.gateways.getNotificationAccount(gateway)
+    : undefined;
   if (!account) throw counted(deps, request, request.refuse('NOT_FOUND'));
   const body = await request.readBytes().catch((error: unknown) => {
     throw error instanceof PaymentError ? counted(deps, request, error) : error;
@@ -135,10 +137,10 @@ const counted = (
 const read = (
   { readNotification }: Deps,
   message: GatewayMessage,
-  account: RecordedAccount,
+  account: NotificationAccount,
 ): Notification | undefined => {
   try {
-    if (!readNotification) throw new GatewayUnavailable('SECRETS_KEY: is missing');
+    if (!readNotification) throw new GatewayUnavailable('NOTIFICATIONS_KEY: is missing');
     return readNotification(message, account);
   } catch (error) {
     if (error instanceof GatewayUnavailable) throw unavailable(error);
@@ -188,5 +190,6 @@ const reportLostReference = async (
   metrics.alerts.inc({ alert: lostReference });
   logger.error({ ...facts, alert: lostReference }, message);
 };
+
 const unavailable = (cause: Error) =>
   new PaymentError('SERVICE_UNAVAILABLE', 'Notifications cannot be received now.', { cause });

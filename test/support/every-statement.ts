@@ -65,7 +65,7 @@ export const everyStatement = (
     status: 201,
     location: '',
     body: '',
-    expiresAt: now,
+    keptFor: '1 day',
   };
   const paymentWith = (id: string) => aPayment({ id, application });
   const ended = { ...paymentWith(idOf(2)), status: 'expired' as const };
@@ -282,6 +282,8 @@ export const everyStatement = (
             after: null,
             reason: null,
           }),
+        insertDuplicate: () =>
+          auditLog.insertDuplicate('payment.duplicate', idOf(7), { application, order_id: 'o' }),
         list: () => auditLog.list({ subject: null, limit: 50 }),
         'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
       },

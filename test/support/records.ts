@@ -1,5 +1,6 @@
 import type { EventKind } from '../../contract/event.ts';
 import { createEvent } from '../../contract/event.ts';
+import type { GatewayKind } from '../../contract/gateway-account.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { Payment } from '../../contract/payment.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
@@ -57,15 +58,17 @@ export const withOutcome = (payment: Payment, status: TerminalStatus, endedAt = 
 };
 
 /**
- * A database with a gateway and two applications: `shop`, and `quiet` without a webhook URL. Its methods
+ * A database with a gateway, by default of a sandbox account, and two applications: `shop`, and `quiet` without a webhook URL. Its methods
  * write payments of any age and state.
  */
-export const startRecords = async () => {
+export const startRecords = async ({
+  gatewayKind = 'sandbox',
+}: { gatewayKind?: GatewayKind } = {}) => {
   const database = await aDatabase();
   const { sql } = database;
   const payments = createPayments(sql);
   const paymentOutcomes = createPaymentOutcomes(sql);
-  await createGateways(sql).insert(sandboxAccount);
+  await createGateways(sql).insert({ ...sandboxAccount, kind: gatewayKind });
   for (const [application, webhookUrl] of [
     ['shop', 'https://shop.example/webhooks'],
     ['quiet', null],

@@ -8,7 +8,7 @@ import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-
 
 let records: Records;
 beforeAll(async () => {
-  records = await startRecords();
+  records = await startRecords({ gatewayKind: 'live' });
 });
 afterAll(() => records.drop());
 

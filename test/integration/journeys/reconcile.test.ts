@@ -194,7 +194,14 @@ describe('reconcile', () => {
       readSecret: async () => '',
     };
     const run = (...argv: string[]) =>
-      runAdmin({ io, open: async () => operations() }, ['reconcile', ...argv]);
+      runAdmin(
+        {
+          io,
+          open: async () => operations(),
+          interruption: () => new AbortController().signal,
+        },
+        ['reconcile', ...argv],
+      );
     expect(await run()).toBe(1);
     expect(lines.join('\n')).toContain('open payment without a workflow');
     expect(await run('--heal')).toBe(1);

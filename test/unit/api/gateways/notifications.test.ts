@@ -26,11 +26,11 @@ const notified = async (
   const registry = createRegistry();
   const deps: Deps = {
     gateways: {
-      getAccount: async (gateway) => ({
+      getNotificationAccount: async (gateway) => ({
         gateway,
         driver: 'stripe',
         gatewayKind: kind,
-        credentials: null,
+        notificationSecrets: null,
       }),
     },
     payments: {
