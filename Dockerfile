@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional \
     && npm install --no-save --omit=dev --omit=optional \
       "@swc/core-linux-$(node -p process.arch)-gnu@$(node -p 'require("@swc/core/package.json").version')"
+COPY node-version.mjs ./
 COPY contract contract
 COPY temporal temporal
 COPY workflows workflows
@@ -30,7 +31,7 @@ ENV NODE_ENV=production \
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/workflows.js workflows.js
-COPY package.json config.ts environment.ts process.ts ./
+COPY package.json node-version.mjs config.ts environment.ts process.ts ./
 COPY contract contract
 COPY postgres postgres
 COPY telemetry telemetry

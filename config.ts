@@ -8,7 +8,7 @@ import {
   readStackVariables,
   readTemporalVariables,
   requireValid,
-  withoutEmpty,
+  withoutBlank,
 } from './environment.ts';
 import { SetupError } from './process.ts';
 
@@ -84,8 +84,8 @@ const apiShape = {
   /** Proxies whose X-Forwarded-For counts. */
   TRUSTED_PROXIES: networks.default([]),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(60),
-  /** Decrypts the secrets of gateway notifications. Without it, the API rejects notifications. */
-  SECRETS_KEY: keyRing.optional(),
+  /** Opens the secrets of gateway notifications, and nothing else. Without it, the API rejects them. */
+  NOTIFICATIONS_KEY: keyRing.optional(),
 };
 
 /** The task queues that a worker process serves. */
@@ -138,6 +138,8 @@ const adminShape = {
   DATABASE_URL: shared.DATABASE_URL,
   /** Needed to encrypt and decrypt secrets only. */
   SECRETS_KEY: keyRing.optional(),
+  /** Needed for the notification secrets of gateways only. */
+  NOTIFICATIONS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
   /** The age at which `purge` deletes data. Without KEEP_PAYMENTS_DAYS it keeps payments. */
   KEEP_ATTEMPT_BODIES_DAYS: days.default(90),
@@ -146,15 +148,25 @@ const adminShape = {
   TEMPORAL_UI_URL: httpUrl.optional(),
 };
 
+/** The shape of the settings of each kind of process, which docs/configuration.md lists. */
+export const shapes = {
+  api: apiShape,
+  worker: workerShape,
+  admin: adminShape,
+  stack: stackShape,
+} as const;
+
 /** @throws SetupError */
-export const readApiConfig = (env: Environment = process.env) => {
+export const readApiConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
   const { values, problems } = parseVariables(apiShape, env);
   const temporal = readTemporalVariables(env, problems);
   return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
 /** @throws SetupError */
-export const readWorkerConfig = (env: Environment = process.env) => {
+export const readWorkerConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
   const { values, texts, problems } = parseVariables(workerShape, env);
   const temporal = readTemporalVariables(env, problems);
   if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
@@ -166,27 +178,30 @@ export const readWorkerConfig = (env: Environment = process.env) => {
  * Uses the embedded stack without a DATABASE_URL, or with the stack's own.
  * @throws SetupError
  */
-export const readAdminConfig = (env: Environment = process.env) => {
-  const embedded = readStackVariables(env['DATA_DIR'] || '.data');
-  const isElsewhere = env['DATABASE_URL_FILE'] || env['DATABASE_URL'];
+export const readAdminConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
+  const embedded = readStackVariables(env['DATA_DIR'] ?? '.data');
+  const isElsewhere = env['DATABASE_URL_FILE'] ?? env['DATABASE_URL'];
   const usesStack = !isElsewhere || env['DATABASE_URL'] === embedded['DATABASE_URL'];
-  const settings = usesStack ? { ...embedded, ...withoutEmpty(env) } : env;
+  const settings = usesStack ? { ...embedded, ...env } : env;
   const { values, problems } = parseVariables(adminShape, settings);
   const temporal = readTemporalVariables(settings, problems);
   return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
 /** For the migrations. @throws SetupError */
-export const readDatabaseConfig = (env: Environment = process.env) => {
+export const readDatabaseConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
   const { values, problems } = parseVariables({ DATABASE_URL: shared.DATABASE_URL }, env);
   return requireValid(values, problems);
 };
 
 /** For programs that use Temporal only. Without an address, they use the embedded stack. @throws SetupError */
-export const readTemporalConfig = (env: Environment = process.env) => {
-  const isElsewhere = env['TEMPORAL_ADDRESS'] || env['TEMPORAL_CONFIG_FILE'];
-  const embedded = isElsewhere ? {} : readStackVariables(env['DATA_DIR'] || '.data');
-  const settings = { ...embedded, ...withoutEmpty(env) };
+export const readTemporalConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
+  const isElsewhere = env['TEMPORAL_ADDRESS'] ?? env['TEMPORAL_CONFIG_FILE'];
+  const embedded = isElsewhere ? {} : readStackVariables(env['DATA_DIR'] ?? '.data');
+  const settings = { ...embedded, ...env };
   const { values, problems } = parseVariables(
     { WORKFLOW_BUNDLE: workerShape.WORKFLOW_BUNDLE },
     settings,
@@ -200,7 +215,8 @@ const inherited =
   /^(PATH|HOME|USER|LANG|TZ|TMPDIR|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|(HTTPS?|NO|ALL)_PROXY|GO[A-Z0-9]*)$/i;
 
 /** @throws SetupError */
-export const readStackConfig = (env: Environment = process.env) => {
+export const readStackConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
   const { values, problems } = parseVariables(stackShape, env);
   const external = values?.TEMPORAL_ADDRESS ? readTemporalVariables(env, problems) : undefined;
   return {
@@ -215,7 +231,7 @@ export const readStackConfig = (env: Environment = process.env) => {
 };
 export type StackConfig = ReturnType<typeof readStackConfig>;
 
-/** Parses the text of SECRETS_KEY. @throws SetupError */
+/** Parses the text of SECRETS_KEY or NOTIFICATIONS_KEY. @throws SetupError */
 export const parseKeyRing = (text: string): KeyRing => {
   const { data, error } = keyRing.safeParse(text);
   if (data) return data;

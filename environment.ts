@@ -43,7 +43,7 @@ export const readTemporalVariables = (env: Environment, problems: string[]) => {
   const secrets = readTexts(env, ['TEMPORAL_API_KEY'], problems);
   try {
     const { connectionOptions, namespace } = loadClientConnectConfig({
-      overrideEnvVars: withoutEmpty({ ...env, ...secrets }),
+      overrideEnvVars: withoutUnset({ ...env, ...secrets }),
       disableFile: !env['TEMPORAL_CONFIG_FILE'],
     });
     return { connectionOptions, namespace: namespace ?? 'default' };
@@ -72,6 +72,7 @@ export const readStackVariables = (folder: string): Environment => {
       TEMPORAL_NAMESPACE: connection.temporal_namespace,
       TEMPORAL_UI_URL: connection.temporal_ui_url ?? undefined,
       SECRETS_KEY_FILE: join(folder, 'secrets-key'),
+      NOTIFICATIONS_KEY_FILE: join(folder, 'notifications-key'),
       ALLOW_LOOPBACK_TARGETS: 'true',
     };
   } catch {
@@ -79,22 +80,27 @@ export const readStackVariables = (folder: string): Environment => {
   }
 };
 
-/** An empty variable counts as not set. */
-export const withoutEmpty = (env: Environment): Record<string, string> =>
+/** Without the variables that are empty or blank: these count as not set. Every reader begins with it. */
+export const withoutBlank = (env: Environment): Environment =>
+  withoutUnset(
+    Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value?.trim() && value])),
+  );
+
+const withoutUnset = (env: Environment): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
 
-/** The variables that are set and whose names match. */
+/** The variables whose names match. */
 export const pickVariables = (env: Environment, names: RegExp): Record<string, string> =>
-  Object.fromEntries(Object.entries(withoutEmpty(env)).filter(([name]) => names.test(name)));
+  Object.fromEntries(Object.entries(withoutUnset(env)).filter(([name]) => names.test(name)));
 
 /** Reads NAME, or else the file that NAME_FILE names. */
 const readTexts = (env: Environment, names: string[], problems: string[]): Environment =>
   Object.fromEntries(
     names.map((name) => {
-      const value = env[name]?.trim() || undefined;
-      const path = env[`${name}_FILE`];
+      const value = env[name]?.trim();
+      const path = env[`${name}_FILE`]?.trim();
       if (value || !path) return [name, value];
       try {
         return [name, readFileSync(path, 'utf8').trim() || undefined];

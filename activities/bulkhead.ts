@@ -1,21 +1,37 @@
 export interface BulkheadOptions {
   /** Slots of each owner. */
   perOwner: number;
+  /** A caller whose turn comes later than this finds the line full. The default is no limit. */
+  longestLineMs?: number;
   /** Monotonic milliseconds. */
   clockMs?: () => number;
 }
 
 export type Acquisition =
-  | { acquired: true; release: () => void }
-  /** All slots are in use: retry after this time. */
-  | { acquired: false; retryAfterMs: number };
+  | { acquired: true; release: (use?: { failed: boolean }) => void }
+  /**
+   * All slots are in use: retry after this time. If the line is full, the caller has no position in it, and
+   * should wait elsewhere.
+   */
+  | { acquired: false; retryAfterMs: number; lineIsFull: boolean };
+
+interface Waiting {
+  /** Rises with each payment that joins the line. */
+  ticket: number;
+  retryAtMs: number;
+}
 
 interface Owner {
   inUse: number;
-  /** When each rejected payment is to retry; the one that has waited longest is first. */
-  retries: Map<string, number>;
+  /** The rejected payments; the one that has waited longest is first. */
+  line: Map<string, Waiting>;
+  nextTicket: number;
   /** The recent average time of a slot in use. */
   averageUseMs: number;
+  /** Since the last use of a slot that did not fail. */
+  failuresInARow: number;
+  /** When payments of the owner were last known to wait elsewhere, because the line was full. */
+  backloggedAtMs: number;
 }
 
 const shortestDelayMs = 250;
@@ -23,6 +39,9 @@ const longestDelayMs = 5 * 60_000;
 /** A payment this overdue has retried on another worker. */
 const forgetAfterMs = 1_000;
 const firstAverageMs = 250;
+/** The part of the slots that is left to an owner who has a backlog and only fails. */
+const failingShare = 1 / 4;
+const rememberBacklogMs = 5 * 60_000;
 
 /**
  * A bulkhead in this worker: each owner (a gateway or an application) has its own slots, so a slow one
@@ -35,6 +54,7 @@ const firstAverageMs = 250;
  */
 export const createBulkhead = ({
   perOwner,
+  longestLineMs = Infinity,
   clockMs = () => performance.now(),
 }: BulkheadOptions) => {
   // Admins create applications and gateways, so the map stays small.
@@ -43,18 +63,37 @@ export const createBulkhead = ({
   const findOwner = (slug: string): Owner => {
     const existing = owners.get(slug);
     if (existing) return existing;
-    const owner: Owner = { inUse: 0, retries: new Map(), averageUseMs: firstAverageMs };
+    const owner: Owner = {
+      inUse: 0,
+      line: new Map(),
+      nextTicket: 0,
+      averageUseMs: firstAverageMs,
+      failuresInARow: 0,
+      backloggedAtMs: -Infinity,
+    };
     owners.set(slug, owner);
     return owner;
+  };
+
+  /**
+   * The slots that an owner may use. If all uses fail while a long backlog waits, more slots would only
+   * fail faster, and each use costs CPU. The first use that does not fail gives all slots back.
+   */
+  const slotsOf = ({ failuresInARow, backloggedAtMs }: Owner, nowMs: number): number => {
+    const isBacklogged = nowMs - backloggedAtMs < rememberBacklogMs;
+    return isBacklogged && failuresInARow >= perOwner
+      ? Math.ceil(perOwner * failingShare)
+      : perOwner;
   };
 
   const occupySlot = (owner: Owner): Acquisition => {
     const acquiredMs = clockMs();
     owner.inUse += 1;
     let isReleased = false;
-    const release = () => {
+    const release = ({ failed } = { failed: false }) => {
       if (isReleased) return;
       isReleased = true;
+      owner.failuresInARow = failed ? owner.failuresInARow + 1 : 0;
       owner.inUse -= 1;
       owner.averageUseMs += (clockMs() - acquiredMs - owner.averageUseMs) / 8;
     };
@@ -62,34 +101,60 @@ export const createBulkhead = ({
   };
 
   return {
-    /** @param options.withinMs the longest useful delay; a later retry would be too late */
-    acquire(slug: string, paymentId: string, { withinMs = longestDelayMs } = {}): Acquisition {
+    /**
+     * @param options.withinMs the longest useful delay; a later retry would be too late
+     * @param options.isBacklogged more payments of the owner wait elsewhere
+     */
+    acquire(
+      slug: string,
+      paymentId: string,
+      { withinMs = longestDelayMs, isBacklogged = false } = {},
+    ): Acquisition {
       const nowMs = clockMs();
       const owner = findOwner(slug);
-      const { inUse, retries, averageUseMs } = owner;
-      if (inUse < perOwner) {
-        retries.delete(paymentId);
+      if (isBacklogged) owner.backloggedAtMs = nowMs;
+      const { inUse, line, averageUseMs } = owner;
+      const slots = slotsOf(owner, nowMs);
+      if (inUse < slots) {
+        line.delete(paymentId);
         return occupySlot(owner);
       }
-      // A payment that retries without success keeps its position, so its delays become shorter.
-      const position = countAhead(retries, paymentId, nowMs) + 1;
-      const turnMs = (position * averageUseMs) / perOwner;
+      forgetOverdue(line, nowMs);
+      // A payment that retries without success keeps its ticket, so its delays become shorter.
+      const ticket = line.get(paymentId)?.ticket ?? owner.nextTicket;
+      const turnMs = (positionOf(ticket, owner) * averageUseMs) / slots;
       const longestMs = Math.min(withinMs, longestDelayMs);
       const retryAfterMs = Math.ceil(Math.max(Math.min(turnMs, longestMs), shortestDelayMs));
-      retries.set(paymentId, nowMs + retryAfterMs);
-      return { acquired: false, retryAfterMs };
+      const lineIsFull = turnMs > longestLineMs;
+      if (lineIsFull) {
+        owner.backloggedAtMs = nowMs;
+        line.delete(paymentId);
+      } else {
+        owner.nextTicket = Math.max(owner.nextTicket, ticket + 1);
+        // A Map keeps the position of a key that is set again.
+        line.set(paymentId, { ticket, retryAtMs: nowMs + retryAfterMs });
+      }
+      return { acquired: false, retryAfterMs, lineIsFull };
     },
   };
 };
 export type Bulkhead = ReturnType<typeof createBulkhead>;
 
-/** Counts the payments that have waited longer than this one. */
-const countAhead = (retries: Map<string, number>, paymentId: string, nowMs: number): number => {
-  let ahead = 0;
-  for (const [id, retryAtMs] of retries) {
-    if (id === paymentId) break;
-    if (retryAtMs < nowMs - forgetAfterMs) retries.delete(id);
-    else ahead += 1;
+/** Forgets the payments at the head of the line that have retried on another worker. */
+const forgetOverdue = (line: Map<string, Waiting>, nowMs: number): void => {
+  for (const [id, { retryAtMs }] of line) {
+    if (retryAtMs >= nowMs - forgetAfterMs) return;
+    line.delete(id);
   }
-  return ahead;
+};
+
+/**
+ * The position in the line, from 1 on. Estimated from the ticket, because counting a long line at each try
+ * would use up the worker's CPU: payments that have left are assumed to be spread evenly over the line.
+ */
+const positionOf = (ticket: number, { line, nextTicket }: Owner): number => {
+  const [first] = line.values();
+  if (!first) return 1;
+  const share = (ticket - first.ticket) / Math.max(nextTicket - first.ticket, 1);
+  return 1 + Math.floor(line.size * share);
 };

@@ -45,6 +45,8 @@ export interface DeliverRequest {
   isReset: boolean;
 }
 
+export type DeliveryResult = 'delivered' | 'none' | 'postponed';
+
 export const createDeliveryActivities = (deps: Deps) => {
   const { deliveries, secretBox, dispatcher, targetRule, deliveryBulkhead, now, logger } = deps;
 
@@ -125,9 +127,10 @@ export const createDeliveryActivities = (deps: Deps) => {
   return {
     /**
      * Makes at most one attempt to deliver the event. Temporal retries after the documented delays.
+     * @returns `postponed` if too many deliveries of the application wait: the sweeper says when to go on
      * @throws ApplicationFailure WebhookAttemptFailed, WebhookPostponed, WebhookExhausted (final)
      */
-    async deliverWebhook({ id, isReset }: DeliverRequest): Promise<'delivered' | 'none'> {
+    async deliverWebhook({ id, isReset }: DeliverRequest): Promise<DeliveryResult> {
       const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
       let delivery = await find(id);
       if (delivery.status === 'exhausted') {
@@ -151,12 +154,21 @@ export const createDeliveryActivities = (deps: Deps) => {
         throw webhookAttemptFailed('The documented delay is not over yet', step.ms);
 
       // Before the ledger is written: waiting for a slot costs neither a row nor an attempt.
-      const slot = deliveryBulkhead.acquire(delivery.application, id);
-      if (!slot.acquired) throw webhookPostponed(delivery.application, slot.retryAfterMs);
+      const slot = deliveryBulkhead.acquire(delivery.application, id, {
+        isBacklogged: delivery.postponed,
+      });
+      if (!slot.acquired) {
+        if (!slot.lineIsFull) throw webhookPostponed(delivery.application, slot.retryAfterMs);
+        await deliveries.postpone(delivery.event.id, now());
+        return 'postponed';
+      }
+      let failed = true;
       try {
-        return await attempt(delivery, step, scheduledAt);
+        const result = await attempt(delivery, step, scheduledAt);
+        failed = false;
+        return result;
       } finally {
-        slot.release();
+        slot.release({ failed });
       }
     },
   };

@@ -1,6 +1,5 @@
 import { createEvent } from '../contract/event.ts';
 import type { GatewayExchange } from '../contract/gateway-exchange.ts';
-import type { Payment } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
 import type { GatewayExchanges } from '../postgres/gateway-exchanges.ts';
@@ -9,6 +8,7 @@ import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
 import { findPayment } from './find-payment.ts';
 import { mayHaveCaptured } from './gateway-calls.ts';
 import type { Log } from './log.ts';
+import { alertAbout } from './log.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface Deps {
@@ -16,7 +16,7 @@ export interface Deps {
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
   workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
   now: () => Date;
-  logger: Pick<Log, 'error'>;
+  logger: Pick<Log, 'warn' | 'error'>;
 }
 
 export interface FinalizeOptions {
@@ -31,28 +31,31 @@ export const createFinalizer = (deps: Deps) => {
   const { paymentOutcomes, gatewayExchanges, workflows, now, logger } = deps;
 
   /** Alerts admins if another payment has paid the same order, or has the same tracking code. */
-  const alertDuplicates = async (paid: Payment): Promise<void> => {
+  const alertDuplicates = async (paid: PaymentWithAccount): Promise<void> => {
+    // Nobody paid twice where the money is not real.
+    if (paid.gatewayKind === 'sandbox') return;
     const { duplicateOf, trackingCodeOf } = await paymentOutcomes.flagDuplicates(paid);
-    const facts = factsOf(paid);
     if (duplicateOf !== null)
-      logger.error(
-        { ...facts, alert: 'duplicate_payment', other: duplicateOf },
-        'Another payment has already paid the order',
-      );
+      alertAbout(logger, paid, {
+        alert: 'duplicate_payment',
+        message: 'Another payment has already paid the order',
+        facts: { other: duplicateOf },
+      });
     if (trackingCodeOf !== null)
-      logger.error(
-        { ...facts, alert: 'duplicate_tracking_code', other: trackingCodeOf },
-        'Another payment has the same tracking code',
-      );
+      alertAbout(logger, paid, {
+        alert: 'duplicate_tracking_code',
+        message: 'Another payment has the same tracking code',
+        facts: { other: trackingCodeOf },
+      });
   };
 
   /** Whether the gateway may hold money of an ended payment, or may still capture some. */
   const mayHoldMoney = async (payment: PaymentWithAccount): Promise<boolean> => {
-    const { id, status, failureCode, sent } = payment;
+    const { id, status, failureCode, reference } = payment;
     if (status === 'paid') return false;
     if (failureCode === 'amount_mismatch') return true;
     // All stored exchanges count, also those of earlier tries and of a try that broke off.
-    return sent && mayHaveCaptured(await gatewayExchanges.list(id));
+    return reference !== null && mayHaveCaptured(await gatewayExchanges.list(id));
   };
 
   /**
@@ -62,10 +65,10 @@ export const createFinalizer = (deps: Deps) => {
   const afterFinalized = async (payment: PaymentWithAccount): Promise<VerificationResult> => {
     if (payment.status === 'paid') await alertDuplicates(payment);
     if (payment.failureCode === 'amount_mismatch')
-      logger.error(
-        { ...factsOf(payment), alert: 'amount_mismatch' },
-        'The payer paid another amount or currency',
-      );
+      alertAbout(logger, payment, {
+        alert: 'amount_mismatch',
+        message: 'The payer paid another amount or currency',
+      });
     if (await mayHoldMoney(payment)) await workflows.startLatePayment(payment.id);
     return { kind: 'ended', status: payment.status };
   };
@@ -95,18 +98,14 @@ export const createFinalizer = (deps: Deps) => {
         // already have given up this try, and then no retry starts the late-payment workflow.
         const hasCaptured = outcome.status === 'paid' || outcome.failureCode === 'amount_mismatch';
         if (hasCaptured && current.status !== 'paid')
-          logger.error(
-            { ...factsOf(payment), alert: 'late_payment', err: error },
-            'Money was captured for a payment that had ended, and its late-payment workflow did not start',
-          );
+          alertAbout(logger, payment, {
+            alert: 'late_payment',
+            message:
+              'Money was captured for a payment that had ended, and its late-payment workflow did not start',
+            facts: { err: error },
+          });
         throw error;
       }
     },
   };
 };
-
-const factsOf = ({ id, application, gateway }: Payment) => ({
-  payment_id: id,
-  application,
-  gateway,
-});

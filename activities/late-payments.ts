@@ -16,6 +16,7 @@ import {
   withGatewaySlot,
 } from './gateway-calls.ts';
 import type { Log } from './log.ts';
+import { alertAbout } from './log.ts';
 
 export interface Deps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get'>;
@@ -25,7 +26,7 @@ export interface Deps {
   gatewayBulkhead: Bulkhead;
   publicBaseUrl: string;
   now: () => Date;
-  logger: Pick<Log, 'info' | 'error'>;
+  logger: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
 export interface ResolveLatePaymentRequest {
@@ -78,9 +79,10 @@ export const createLatePaymentActivities = (deps: Deps) => {
     const logged = { payment_id: id, application, gateway };
     // The alert comes first: a retry finds the record and would not alert.
     if (result !== 'reversed')
-      logger.error({ ...logged, alert: 'late_payment' }, alertOf[result ?? 'found']);
+      alertAbout(logger, payment, { alert: 'late_payment', message: alertOf[result ?? 'found'] });
     const facts = { gateway, status, amount, currency, ...details };
-    const isNew = await latePayments.record(id, { result, facts, now: now() });
+    const isAudited = payment.gatewayKind === 'live';
+    const isNew = await latePayments.record(id, { result, facts, now: now(), isAudited });
     if (isNew && result === 'reversed') logger.info(logged, 'Late payment reversed');
   };
 
@@ -162,11 +164,14 @@ export const createLatePaymentActivities = (deps: Deps) => {
       if (!payment?.reference || !isTerminal(payment.status) || payment.status === 'paid')
         return 'done';
       const found = await latePayments.get(id);
-      if (found?.result) return 'done';
       const opened = toOpened(payment, payment.reference, publicBaseUrl);
-      return withGatewaySlot(gatewayBulkhead, payment, () =>
-        resolve(payment, opened, { found, last }),
-      );
+      const resolution = found?.result
+        ? 'done'
+        : await withGatewaySlot(gatewayBulkhead, payment, () =>
+            resolve(payment, opened, { found, last }),
+          );
+      if (resolution === 'done') await latePayments.countSearch(id, now());
+      return resolution;
     },
   };
 };

@@ -23,6 +23,7 @@ import {
   withGatewaySlot,
 } from './gateway-calls.ts';
 import type { Log } from './log.ts';
+import { alertAbout } from './log.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
 
 export interface Deps {
@@ -33,7 +34,7 @@ export interface Deps {
   workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
   publicBaseUrl: string;
   now: () => Date;
-  logger: Pick<Log, 'error'>;
+  logger: Pick<Log, 'warn' | 'error'>;
 }
 
 /** The stage of a payment at the beginning of a run. */
@@ -85,11 +86,14 @@ export const createPaymentActivities = (deps: Deps) => {
     kind: 'waiting' | 'processing' | 'unknown',
     { processing, exchanges }: { processing: boolean; exchanges: readonly GatewayExchange[] },
   ): Promise<VerificationResult> => {
-    // A two-step gateway may return money that it is still verifying unless it is asked again soon.
-    const isVerifying =
-      kind === 'processing' && findDriver(driver)?.capabilities.twoStepVerify === true;
-    const unanswered = kind === 'unknown' || isVerifying;
-    if (await paymentOutcomes.recordInquiry(id, { processing, unanswered, now: now(), exchanges }))
+    const isTwoStep = findDriver(driver)?.capabilities.twoStepVerify === true;
+    const answer =
+      kind === 'unknown'
+        ? 'unanswered'
+        : kind === 'processing' && isTwoStep
+          ? 'verifying'
+          : 'usual';
+    if (await paymentOutcomes.recordInquiry(id, { processing, answer, now: now(), exchanges }))
       return { kind };
     return afterFinalized(await findPayment(paymentOutcomes, id));
   };
@@ -99,12 +103,11 @@ export const createPaymentActivities = (deps: Deps) => {
     payment: PaymentWithAccount,
     { grace, exchanges }: { grace: boolean; exchanges: readonly GatewayExchange[] },
   ): Promise<VerificationResult> => {
-    const { id, application, gateway } = payment;
     if (!grace)
-      logger.error(
-        { payment_id: id, application, gateway, alert: 'outcome_unknown' },
-        'The gateway does not say how an expired payment ended; it is asked again',
-      );
+      alertAbout(logger, payment, {
+        alert: 'outcome_unknown',
+        message: 'The gateway does not say how an expired payment ended; it is asked again',
+      });
     return recordWaiting(payment, 'unknown', { processing: true, exchanges });
   };
 
@@ -118,7 +121,7 @@ export const createPaymentActivities = (deps: Deps) => {
   };
 
   const open = async (payment: PaymentWithAccount, timeLeftMs: number): Promise<Opened> => {
-    const { id, application, gateway: slug } = payment;
+    const { id } = payment;
     const { result: opening, exchanges } = await callGateway(
       payment,
       (gateway) => orUnknown(() => gateway.open(toGateway(payment, publicBaseUrl))),
@@ -131,10 +134,11 @@ export const createPaymentActivities = (deps: Deps) => {
     }
     if (opening.result === 'refused') {
       const { code, message } = opening;
-      logger.error(
-        { payment_id: id, application, gateway: slug, code, alert: 'merchant_configuration' },
-        'The gateway refused to open a payment',
-      );
+      alertAbout(logger, payment, {
+        alert: 'merchant_configuration',
+        message: 'The gateway refused to open a payment',
+        facts: { code },
+      });
       const outcome = failedWith('merchant_configuration', { code, message });
       // An earlier try may have opened the payment, and its payer may be at the gateway now.
       const result = await finalize(payment, outcome, { exchanges, onlyIfUnsent: true });
@@ -195,7 +199,8 @@ export const createPaymentActivities = (deps: Deps) => {
     },
 
     /**
-     * Ends the payment at its deadline, after a last inquiry if a payer was sent to the gateway.
+     * Ends the payment at its deadline. The gateway is asked a last time about every payment that it knows:
+     * Postgres may have lost the record that a payer was sent there.
      * @throws ApplicationFailure GatewayBusy
      */
     async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<VerificationResult> {
@@ -208,12 +213,6 @@ export const createPaymentActivities = (deps: Deps) => {
         const outcome = isUnreachable ? failedWith('gateway_error') : expired;
         return finalize(payment, outcome, { onlyIfUnsent: true });
       }
-      if (!payment.sent) {
-        const result = await finalize(payment, expired, { onlyIfUnsent: true });
-        if (result.kind === 'ended') return result;
-        // A payer has just been sent to the gateway, so the gateway is asked.
-      }
-
       const opened = toOpened(payment, reference, publicBaseUrl);
       const { result: answer, exchanges } = await callGateway(payment, (gateway) =>
         inquireAtDeadline(gateway, { payment, opened, grace }),

@@ -8,6 +8,7 @@ import { replayDelivery } from '../temporal/replay-delivery.ts';
 import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
+import { Incomplete, interrupted } from './incomplete.ts';
 import { ResetFailed, type ResetResult, type Resets } from './resets.ts';
 
 export interface Deps {
@@ -33,9 +34,16 @@ export interface BulkOptions {
   /** A limit for the sake of the receivers and of Temporal. */
   perSecond: number;
   reason: string | null;
+  /** Ends it after the payment that is being re-triggered. */
+  signal?: AbortSignal | undefined;
   onProgress?: (progress: Progress) => void;
   /** Temporal resets nothing any more. The rest was not tried. */
   onStop?: (notTried: number) => void;
+}
+
+interface Bulk extends BulkOptions {
+  ids: AsyncIterable<string> | Iterable<string>;
+  total: number;
 }
 
 const pageSize = 100;
@@ -77,17 +85,31 @@ export const createDeliveryOperations = ({ sql, change, resets, temporal, now }:
     }
   };
 
+  /** @throws Incomplete with the results until then */
   const retriggerEach = async (
     ids: AsyncIterable<string> | Iterable<string>,
     total: number,
-    { perSecond, reason, onProgress, onStop }: BulkOptions,
+    options: BulkOptions,
   ): Promise<Retriggered[]> => {
     const results: Retriggered[] = [];
+    try {
+      await retriggerInto(results, { ids, total, ...options });
+    } catch (error) {
+      if (!options.signal?.aborted) throw new Incomplete(results, error);
+      throw interrupted(results, `Not tried: ${Math.max(0, total - results.length)}`);
+    }
+    return results;
+  };
+
+  const retriggerInto = async (
+    results: Retriggered[],
+    { ids, total, perSecond, reason, signal, onProgress, onStop }: Bulk,
+  ): Promise<void> => {
     let refused = 0;
     let failedInARow = 0;
     let nextAt = performance.now();
     for await (const id of ids) {
-      await sleep(Math.max(0, nextAt - performance.now()));
+      await sleep(Math.max(0, nextAt - performance.now()), undefined, { signal });
       nextAt = performance.now() + 1000 / perSecond;
       try {
         results.push({ id, result: await retrigger(id, reason) });
@@ -104,7 +126,6 @@ export const createDeliveryOperations = ({ sql, change, resets, temporal, now }:
         break;
       }
     }
-    return results;
   };
 
   /** Reads page by page after the last id: re-triggered payments leave the list while it is read. */

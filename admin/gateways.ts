@@ -1,9 +1,7 @@
-import type { GatewayKind } from '../contract/gateway-account.ts';
-import { credentialsOwner } from '../contract/ids.ts';
+import type { GatewayKind, SealedCredentials } from '../contract/gateway-account.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import type { Gateway } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
 import { checkSlug } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
@@ -11,16 +9,22 @@ import { Refusal } from './change.ts';
 export interface Deps {
   sql: Sql;
   change: MakeChange;
-  /** @throws without SECRETS_KEY */
-  secretBox: () => SecretBox;
   problemWithAccount: ProblemWithAccount;
+  sealCredentials: SealCredentials;
 }
 
 /** @returns why the account cannot work, by field and without a value; undefined if it can */
 export type ProblemWithAccount = (
   driver: string,
-  account: { slug: string; kind: GatewayKind; credentials: unknown },
+  account: { slug: string; kind: GatewayKind; credentials: object },
 ) => string | undefined;
+
+/** @throws without SECRETS_KEY, or without NOTIFICATIONS_KEY for an account that needs it */
+export type SealCredentials = (account: {
+  slug: string;
+  driver: string;
+  credentials: object;
+}) => SealedCredentials;
 
 export interface NewGateway {
   slug: string;
@@ -30,17 +34,25 @@ export interface NewGateway {
   credentials: string | null;
 }
 
-export const createGatewayOperations = ({ sql, change, secretBox, problemWithAccount }: Deps) => ({
+const noCredentials: SealedCredentials = { credentials: null, notificationSecrets: null };
+
+export const createGatewayOperations = ({
+  sql,
+  change,
+  problemWithAccount,
+  sealCredentials,
+}: Deps) => ({
   async add({ slug, driver, kind, credentials }: NewGateway, reason: string | null): Promise<void> {
     checkSlug(slug);
     const parsed = credentials === null ? {} : parseCredentials(credentials);
     const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
     if (problem !== undefined) throw new Refusal(`${problem}.`);
-    const sealed = credentials && secretBox().seal(credentials, credentialsOwner(slug));
+    const sealed =
+      credentials === null ? noCredentials : sealCredentials({ slug, driver, credentials: parsed });
     await change({ action: 'gateway.add', subject: `gateway:${slug}`, reason }, async (tx) => {
-      const added = await createGateways(tx).insert({ slug, driver, kind, credentials: sealed });
+      const added = await createGateways(tx).insert({ slug, driver, kind, ...sealed });
       if (!added) throw new Refusal(`The gateway "${slug}" already exists.`);
-      const after = { driver, kind, enabled: true, has_credentials: sealed !== null };
+      const after = { driver, kind, enabled: true, has_credentials: credentials !== null };
       return { result: undefined, before: null, after };
     });
   },
@@ -48,7 +60,6 @@ export const createGatewayOperations = ({ sql, change, secretBox, problemWithAcc
   /** Replaces the credentials. The next call for any payment uses them. */
   async setCredentials(slug: string, credentials: string, reason: string | null): Promise<void> {
     const parsed = parseCredentials(credentials);
-    const sealed = secretBox().seal(credentials, credentialsOwner(slug));
     const subject = `gateway:${slug}`;
     await change({ action: 'gateway.credentials', subject, reason }, async (tx) => {
       const gateways = createGateways(tx);
@@ -57,7 +68,7 @@ export const createGatewayOperations = ({ sql, change, secretBox, problemWithAcc
       const { driver, gatewayKind: kind, credentials: before } = account;
       const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
       if (problem !== undefined) throw new Refusal(`${problem}.`);
-      await gateways.reseal(slug, sealed);
+      await gateways.setCredentials(slug, sealCredentials({ slug, driver, credentials: parsed }));
       return {
         result: undefined,
         before: { has_credentials: before !== null },

@@ -1,8 +1,10 @@
+import '../node-version.mjs';
 import { userInfo } from 'node:os';
 import process from 'node:process';
 import { Client, Connection } from '@temporalio/client';
 import { readAdminConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
+import { sealCredentials } from '../gateways/registry.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { exitAfterOutput, SetupError } from '../process.ts';
@@ -39,6 +41,15 @@ const open = async (actor = userName()) => {
       closing.push(() => client.connection.close());
       return client;
     }));
+  const secretBox = () => {
+    if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
+    throw new SetupError('SECRETS_KEY is missing: it encrypts the secrets.');
+  };
+  const notificationBox = () => {
+    if (config.NOTIFICATIONS_KEY)
+      return createSecretBox(config.NOTIFICATIONS_KEY, 'NOTIFICATIONS_KEY');
+    throw new SetupError('NOTIFICATIONS_KEY is missing: it encrypts the notification secrets.');
+  };
   return createOperations({
     sql,
     actor,
@@ -50,10 +61,9 @@ const open = async (actor = userName()) => {
       attemptBodyDays: config.KEEP_ATTEMPT_BODIES_DAYS,
       paymentDays: config.KEEP_PAYMENTS_DAYS ?? null,
     },
-    secretBox() {
-      if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
-      throw new SetupError('SECRETS_KEY is missing: it encrypts the secrets.');
-    },
+    secretBox,
+    notificationBox,
+    sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
     resets: async () => createResets(await temporalClient()),
     temporal: async () => createTemporalAdmin(await temporalClient()),
     dispatcher() {
@@ -80,6 +90,16 @@ const connectTemporal = async ({
   }
 };
 
-process.exitCode = await runAdmin({ io: createIo(process), open }, process.argv.slice(2));
+/** `once`: the second signal finds no listener and ends the process. */
+const interruption = (): AbortSignal => {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+};
+
+process.exitCode = await runAdmin(
+  { io: createIo(process), open, interruption },
+  process.argv.slice(2),
+);
 for (const close of closing) await close();
 exitAfterOutput();

@@ -8,7 +8,7 @@ import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createDeliveryOperations } from './deliveries.ts';
-import type { ProblemWithAccount } from './gateways.ts';
+import type { ProblemWithAccount, SealCredentials } from './gateways.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';
@@ -28,7 +28,10 @@ export interface Deps {
   resolve: (hostname: string) => Promise<string[]>;
   /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
+  /** @throws without NOTIFICATIONS_KEY */
+  notificationBox: () => SecretBox;
   problemWithAccount: ProblemWithAccount;
+  sealCredentials: SealCredentials;
   /** @throws if Temporal cannot be reached */
   resets: () => Promise<Resets>;
   /** @throws if Temporal cannot be reached */

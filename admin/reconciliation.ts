@@ -4,6 +4,7 @@ import { createReconciliationQueries } from '../postgres/reconciliation.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../temporal/admin-client.ts';
 import { latePaymentWorkflowId } from '../temporal/start-options.ts';
 import type { MakeChange } from './change.ts';
+import { Incomplete, interrupted } from './incomplete.ts';
 
 export interface Deps {
   sql: Sql;
@@ -63,6 +64,8 @@ export interface ReconcileOptions {
   /** Starts the workflows that are missing. */
   heal: boolean;
   reason: string | null;
+  /** Ends it after the workflow that is being started. */
+  signal?: AbortSignal | undefined;
 }
 
 const pageSize = 200;
@@ -73,47 +76,59 @@ const keysPerScan = 100;
 /** Compares the payments in Postgres with the workflows in Temporal. Never ends a workflow. */
 export const createReconciliation =
   ({ sql, change, temporal: connect }: Deps) =>
+  /** @throws Incomplete with the differences until then */
   async (options: ReconcileOptions): Promise<Reconciliation> => {
     const temporal = await connect();
     const queries = createReconciliationQueries(sql);
     const report = createReport(options.limit);
     const run = { temporal, queries, change, report, options };
-    const paymentWorkflows = {
-      stillInProgress: queries.filterInProgress,
-      workflowId: (id: string) => id,
-      action: 'payment.heal',
-      start: temporal.restart,
-    };
-    const isComplete = [
-      await compareWorkflows(run, {
-        ...paymentWorkflows,
-        list: queries.listOpen,
-        missing: 'payment_without_workflow',
-        overdue: 'payment_overdue',
-      }),
-      await compareWorkflows(run, {
-        ...paymentWorkflows,
-        list: queries.listUndelivered,
-        missing: 'delivery_without_workflow',
-        overdue: 'delivery_overdue',
-      }),
-      await compareWorkflows(run, {
-        list: queries.listLate,
-        missing: 'late_payment_without_workflow',
-        overdue: null,
-        stillInProgress: queries.filterLate,
-        workflowId: latePaymentWorkflowId,
-        action: 'payment.heal_late_payment',
-        start: ({ id }) => temporal.startLatePayment(id),
-      }),
-      await findEndsWithoutDelivery(run),
-      await findWorkflowsWithoutPayment(run),
-    ];
-    return {
-      differences: report.differences,
-      complete: !report.isFull() && isComplete.every(Boolean),
-    };
+    try {
+      return await compareAll(run);
+    } catch (error) {
+      const done = { differences: report.differences, complete: false };
+      if (!options.signal?.aborted) throw new Incomplete(done, error);
+      throw interrupted(done, 'Not everything was compared: there may be more differences.');
+    }
   };
+
+const compareAll = async (run: Run): Promise<Reconciliation> => {
+  const { queries, temporal, report } = run;
+  const paymentWorkflows = {
+    stillInProgress: queries.filterInProgress,
+    workflowId: (id: string) => id,
+    action: 'payment.heal',
+    start: temporal.restart,
+  };
+  const isComplete = [
+    await compareWorkflows(run, {
+      ...paymentWorkflows,
+      list: queries.listOpen,
+      missing: 'payment_without_workflow',
+      overdue: 'payment_overdue',
+    }),
+    await compareWorkflows(run, {
+      ...paymentWorkflows,
+      list: queries.listUndelivered,
+      missing: 'delivery_without_workflow',
+      overdue: 'delivery_overdue',
+    }),
+    await compareWorkflows(run, {
+      list: queries.listLate,
+      missing: 'late_payment_without_workflow',
+      overdue: null,
+      stillInProgress: queries.filterLate,
+      workflowId: latePaymentWorkflowId,
+      action: 'payment.heal_late_payment',
+      start: ({ id }) => temporal.startLatePayment(id),
+    }),
+    await findEndsWithoutDelivery(run),
+    await findWorkflowsWithoutPayment(run),
+  ];
+  return {
+    differences: report.differences,
+    complete: !report.isFull() && isComplete.every(Boolean),
+  };
+};
 
 const createReport = (limit: number) => {
   const differences: Difference[] = [];
@@ -174,6 +189,7 @@ const comparePage = async (
 ): Promise<void> => {
   const { temporal, report, options } = run;
   const { workflowId, stillInProgress, missing, overdue } = expectation;
+  options.signal?.throwIfAborted();
   const running = await temporal.running(page.map(({ id }) => workflowId(id)));
   const isRunning = ({ id }: PaymentInProgress) => running.has(workflowId(id));
   const suspects = page.filter((payment) => !isRunning(payment) || payment.overdue);
@@ -182,10 +198,13 @@ const comparePage = async (
     const isMissing = !isRunning(payment);
     const kind = isMissing ? missing : overdue;
     if (!kind || !inProgress.has(payment.id)) continue;
+    options.signal?.throwIfAborted();
     const { id: paymentId, application, orderId, status, dueAt: at } = payment;
-    const healed = options.heal && isMissing;
-    if (!report.add({ kind, paymentId, application, orderId, status, at, healed })) return;
-    if (healed) await heal(run, expectation, payment);
+    const difference = { kind, paymentId, application, orderId, status, at, healed: false };
+    if (!report.add(difference)) return;
+    if (!options.heal || !isMissing) continue;
+    await heal(run, expectation, payment);
+    difference.healed = true;
   }
 };
 
@@ -204,6 +223,7 @@ const heal = async (
 const findEndsWithoutDelivery = async ({ queries, report, options }: Run): Promise<boolean> => {
   let before: string | null = null;
   for (let left = options.scan * keysPerScan; left > 0 && !report.isFull(); left -= keyPageSize) {
+    options.signal?.throwIfAborted();
     const limit = Math.min(keyPageSize, left);
     const page = await queries.listUnfinished(before, limit);
     for (const { id: paymentId, ...facts } of page.unfinished)
@@ -231,6 +251,7 @@ const findWorkflowsWithoutPayment = async (run: Run): Promise<boolean> => {
   let page: WorkflowSummary[] = [];
   let scanned = 0;
   for await (const workflow of temporal.list(options.since)) {
+    options.signal?.throwIfAborted();
     scanned += 1;
     if (scanned > options.scan || report.isFull()) break;
     page.push(workflow);

@@ -1,10 +1,11 @@
-import { credentialsOwner } from '../contract/ids.ts';
+import { credentialsOwner, notificationSecretsOwner } from '../contract/ids.ts';
 import type { Queries, Sql } from '../postgres/driver/sql.ts';
+import type { SealedPart } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
 import { findApplication, lockApplication } from './applications.ts';
-import type { MakeChange } from './change.ts';
+import type { Changed, MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
 
 export interface Deps {
@@ -12,13 +13,15 @@ export interface Deps {
   change: MakeChange;
   /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
+  /** @throws without NOTIFICATIONS_KEY */
+  notificationBox: () => SecretBox;
 }
 
 const overlap = '24 hours';
 const maxSecrets = 2;
 const resealBatch = 100;
 
-export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
+export const createSecretOperations = ({ sql, change, secretBox, notificationBox }: Deps) => ({
   async list(application: string): Promise<WebhookSecret[]> {
     await findApplication(sql, application);
     return createWebhookSecrets(sql).list(application);
@@ -78,34 +81,78 @@ export const createSecretOperations = ({ sql, change, secretBox }: Deps) => ({
     });
   },
 
-  /** Encrypts all secrets with the first key of SECRETS_KEY. @returns the number of those with another key */
+  /**
+   * Encrypts all secrets with the first key of SECRETS_KEY, and notification secrets with that of
+   * NOTIFICATIONS_KEY. @returns the number of those with another key
+   */
   async reseal(reason: string | null): Promise<number> {
     const box = secretBox();
-    let total = 0;
-    for (;;) {
-      const subject = `key:${box.currentKeyId}`;
-      const resealed = await change({ action: 'secret.reseal', subject, reason }, async (tx) => {
-        const result = await resealSome(tx, box);
-        return { result, before: null, after: { resealed: result } };
-      });
-      total += resealed;
-      if (resealed < resealBatch) return total;
-    }
+    const withBox = (keyId: string, resealSome: (tx: Queries) => Promise<number>) =>
+      resealAll(
+        (work) => change({ action: 'secret.reseal', subject: `key:${keyId}`, reason }, work),
+        resealSome,
+      );
+    const resealed = await withBox(box.currentKeyId, (tx) => resealSecrets(tx, box));
+    if (!(await createGateways(sql).hasNotificationSecrets())) return resealed;
+    const notifications = notificationBox();
+    return (
+      resealed +
+      (await withBox(notifications.currentKeyId, (tx) =>
+        resealAccounts(tx, notifications, notificationSecrets),
+      ))
+    );
   },
 });
 
+/** Reseals batch by batch, each with its record in the audit log. @returns the number of secrets */
+const resealAll = async (
+  change: (work: (tx: Queries) => Promise<Changed<number>>) => Promise<number>,
+  resealSome: (tx: Queries) => Promise<number>,
+): Promise<number> => {
+  for (let total = 0; ;) {
+    const resealed = await change(async (tx) => {
+      const result = await resealSome(tx);
+      return { result, before: null, after: { resealed: result } };
+    });
+    total += resealed;
+    if (resealed < resealBatch) return total;
+  }
+};
+
 /** @returns the number of secrets; less than a batch once none is left */
-const resealSome = async (tx: Queries, box: SecretBox): Promise<number> => {
+const resealSecrets = async (tx: Queries, box: SecretBox): Promise<number> => {
   const secrets = createWebhookSecrets(tx);
   const batch = await secrets.listSealedByOthers(box.currentKeyId, resealBatch);
   for (const { id, application, ciphertext } of batch)
     await secrets.reseal(id, box.seal(box.open(ciphertext, application), application));
-  const gateways = createGateways(tx);
   const limit = resealBatch - batch.length;
-  const accounts = await gateways.listSealedByOthers(box.currentKeyId, limit);
-  for (const { slug, credentials } of accounts) {
-    const owner = credentialsOwner(slug);
-    await gateways.reseal(slug, box.seal(box.open(credentials, owner), owner));
+  return batch.length + (await resealAccounts(tx, box, { ...credentials, limit }));
+};
+
+const credentials = { part: 'credentials', ownerOf: credentialsOwner } as const;
+const notificationSecrets = {
+  part: 'notification_secrets',
+  ownerOf: notificationSecretsOwner,
+  limit: resealBatch,
+} as const;
+
+interface AccountPart {
+  part: SealedPart;
+  ownerOf: (slug: string) => string;
+  limit: number;
+}
+
+/** @returns the number of accounts; less than the limit once none is left */
+const resealAccounts = async (
+  tx: Queries,
+  box: SecretBox,
+  { part, ownerOf, limit }: AccountPart,
+): Promise<number> => {
+  const gateways = createGateways(tx);
+  const accounts = await gateways.listSealedByOthers(part, box.currentKeyId, limit);
+  for (const { slug, sealed } of accounts) {
+    const owner = ownerOf(slug);
+    await gateways.reseal(part, slug, box.seal(box.open(sealed, owner), owner));
   }
-  return batch.length + accounts.length;
+  return accounts.length;
 };

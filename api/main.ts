@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { readApiConfig } from '../config.ts';
 import { temporalDependency } from '../telemetry/temporal-dependency.ts';
 import { createApiMetrics, createDatabaseMetrics, createRegistry } from '../telemetry/metrics.ts';
@@ -8,6 +9,8 @@ import { withQueryTimeout } from '../postgres/driver/query-timeout.ts';
 import { listen, runProcess, SetupError } from '../process.ts';
 import { createLogger } from '../telemetry/log.ts';
 import { createHttpServer } from './http/server.ts';
+import { readClock } from '../postgres/clock.ts';
+import { watchClock } from '../telemetry/clock.ts';
 import { shutdownGracefully } from './http/shutdown.ts';
 import { connectClient } from '../temporal/client.ts';
 import { createService } from './service.ts';
@@ -29,7 +32,8 @@ await runProcess(async () => {
   const databaseMetrics = createDatabaseMetrics(registry, {
     connectionsMax: postgresConnectionsMax,
   });
-  const operations = await openMetricsPort({
+  const clock = watchClock({ readClock: () => readClock(probe), registry, logger });
+  const metricsPort = await openMetricsPort({
     config,
     registry,
     dependencies: {
@@ -46,7 +50,7 @@ await runProcess(async () => {
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustedProxies: config.TRUSTED_PROXIES,
     payerPagesPerMinute: config.PAYER_PAGES_PER_MINUTE,
-    keyRing: config.SECRETS_KEY,
+    notificationKeyRing: config.NOTIFICATIONS_KEY,
   });
 
   const server = createHttpServer(service.handler, { logger });
@@ -55,17 +59,18 @@ await runProcess(async () => {
     port: config.API_PORT,
     variable: 'API_PORT',
   });
-  logger.info({ port, operations_port: operations.port }, 'Listening');
+  logger.info({ port, metrics_port: metricsPort.port }, 'Listening');
 
   return async () => {
-    operations.markStopping();
+    metricsPort.markStopping();
     await shutdownGracefully(server, {
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000,
       drain: service.drain,
     });
     await service.stop();
+    clock.stop();
     await Promise.all([sql.end({ timeout: 5 }), probe.end({ timeout: 5 })]);
-    await operations.close();
+    await metricsPort.close();
     // Last, because a call that waits for its retry throws from a timer after this.
     await client.connection.close();
   };

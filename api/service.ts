@@ -32,7 +32,8 @@ import { getDocsAssetHandler, showDocsHandler } from './openapi/docs-page.ts';
 import { createOpenApi } from './openapi/document.ts';
 import { getOpenApiHandler } from './openapi/serve-document.ts';
 import { checkoutHandler } from './payer/checkout.ts';
-import { throttleRechecks } from './payer/late-payments.ts';
+import { createGatewayBudget } from './payer/gateway-budget.ts';
+import { createSearchLate } from './payer/late-payments.ts';
 import { createPlayedPayers, type PlayedPayers } from './payer/played-payer.ts';
 import { returnHandler } from './payer/return.ts';
 import { chooseInSandboxHandler, showSandboxHandler } from './payer/sandbox.ts';
@@ -54,7 +55,7 @@ export interface Config {
   trustedProxies: readonly Network[];
   payerPagesPerMinute: number;
   /** Opens the secrets that gateways sign notifications with; without it notifications get 503. */
-  keyRing: KeyRing | undefined;
+  notificationKeyRing: KeyRing | undefined;
 }
 
 export interface Deps extends Config {
@@ -96,6 +97,7 @@ export const createService = (deps: Deps) => {
     }),
     clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
     payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
+    openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now }),
     logger,
     metrics,
     requestsMax,
@@ -133,14 +135,14 @@ const createHandlers = (deps: HandlerDeps): { handlers: Handlers; playedPayers: 
   const idempotencyKeys = createIdempotencyKeys(sql);
   const sandboxPayments = createSandboxPayments(sql);
   const verify = createVerifier({ workflows });
-  const secretBox = deps.keyRing && createSecretBox(deps.keyRing);
-  const readNotification = secretBox && createNotificationReader({ secretBox, now });
-  const returnFromGateway = returnHandler({
-    payments,
-    verify,
-    recheckLatePayment: throttleRechecks(workflows.recheckLatePayment),
-    logger,
-  });
+  const { notificationKeyRing } = deps;
+  const notificationBox =
+    notificationKeyRing && createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
+  const readNotification = notificationBox && createNotificationReader({ notificationBox, now });
+  const { recheckLatePayment } = workflows;
+  const budget = createGatewayBudget({ now: Date.now, logger });
+  const searchLate = createSearchLate({ recheckLatePayment, budget, now, logger });
+  const returnFromGateway = returnHandler({ payments, verify, searchLate, budget, now, logger });
   const checkout = checkoutHandler({ payments, starter, now });
   const playedPayers = createPlayedPayers({
     sandboxPlans: createSandboxPlans(sql),
@@ -165,7 +167,7 @@ const createHandlers = (deps: HandlerDeps): { handlers: Handlers; playedPayers: 
     }),
     listPayments: listPaymentsHandler({ payments, publicBaseUrl }),
     getPayment: getPaymentHandler({ payments, publicBaseUrl }),
-    verifyPayment: verifyPaymentHandler({ payments, verify, publicBaseUrl }),
+    verifyPayment: verifyPaymentHandler({ payments, verify, searchLate, publicBaseUrl, now }),
     listEvents: listEventsHandler({ events, publicBaseUrl }),
     getEvent: getEventHandler({ events, publicBaseUrl }),
     replayEvent: replayEventHandler({ events, workflows, publicBaseUrl }),
@@ -189,6 +191,7 @@ const createHandlers = (deps: HandlerDeps): { handlers: Handlers; playedPayers: 
       readNotification,
       unverified: failures,
       metrics,
+      now,
       logger,
     }),
     getOpenApi: getOpenApiHandler(createOpenApi(publicBaseUrl)),

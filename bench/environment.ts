@@ -39,6 +39,8 @@ export interface Bench {
   /** Stops what a group has started, at the end or after an interruption. */
   cleanup: AsyncDisposableStack;
   folder: string;
+  /** Of the worker, for Prometheus. */
+  workerMetricsUrl: string;
   say: (line: string) => void;
 }
 
@@ -103,6 +105,7 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Ben
     sql,
     cleanup,
     folder,
+    workerMetricsUrl: connection.worker_metrics_url,
     say,
     async payers(own) {
       const token = await createApplication(sql, { ...own, keyRing });

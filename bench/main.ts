@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
+import { measureDeadReceiver } from './dead-receiver.ts';
 import { startEnvironment } from './environment.ts';
 import { measureFairness } from './fairness.ts';
 import { type Figure, formatTable } from './figure.ts';
@@ -14,6 +15,7 @@ const groups = {
   service: measureService,
   'slow-gateway': measureSlowGateway,
   fairness: measureFairness,
+  'dead-receiver': measureDeadReceiver,
   production: measureProduction,
 };
 type GroupName = keyof typeof groups;

@@ -1,4 +1,4 @@
-import { credentialsOwner } from '../contract/ids.ts';
+import { sealCredentials } from '../gateways/registry.ts';
 import { createApplications } from '../postgres/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createGateways } from '../postgres/gateways.ts';
@@ -11,18 +11,26 @@ import type { Receiver } from './receiver.ts';
 
 /** Makes the gateways' accounts and one application, as an admin does once. Returns its token. */
 export const setUp = async (
-  { databaseUrl, keyRing }: Pick<Production, 'databaseUrl' | 'keyRing'>,
+  {
+    databaseUrl,
+    keyRing,
+    notificationKeyRing,
+  }: Pick<Production, 'databaseUrl' | 'keyRing' | 'notificationKeyRing'>,
   { gateways, receiver }: { gateways: Gateway[]; receiver: Receiver },
 ): Promise<string> => {
   const sql = connect(databaseUrl, { name: 'payments-chaos', max: 1 });
   try {
     const box = createSecretBox(keyRing);
+    const seals = {
+      secretBox: () => box,
+      notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
+    };
     for (const { slug, credentials } of gateways)
       await createGateways(sql).insert({
         slug,
         driver: slug,
         kind: 'sandbox',
-        credentials: box.seal(JSON.stringify(credentials), credentialsOwner(slug)),
+        ...sealCredentials({ slug, driver: slug, credentials }, seals),
       });
     const application = 'chaos';
     await createApplications(sql).insert({

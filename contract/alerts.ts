@@ -10,6 +10,7 @@ export const alerts = [
   'late_payment',
   'merchant_configuration',
   'outcome_unknown',
+  'unknown_reference',
 ] as const;
 
 export type Alert = (typeof alerts)[number];

@@ -7,6 +7,18 @@ export interface RecordedAccount {
   gateway: string;
   driver: string;
   gatewayKind: GatewayKind;
-  /** Sealed, see postgres/secret-box.ts. */
+  /** Sealed by SECRETS_KEY, see postgres/secret-box.ts. */
   credentials: string | null;
+}
+
+/** The part of a gateway's account that the API can read: it checks notifications, and opens no payment. */
+export interface NotificationAccount extends Omit<RecordedAccount, 'credentials'> {
+  /** Sealed by NOTIFICATIONS_KEY. */
+  notificationSecrets: string | null;
+}
+
+/** The credentials of an account in two parts, as the database stores them. */
+export interface SealedCredentials {
+  credentials: string | null;
+  notificationSecrets: string | null;
 }

@@ -28,6 +28,9 @@ export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
 /** The owner to which a gateway's credentials are sealed. No application can have this name. */
 export const credentialsOwner = (gateway: string): string => `gateway:${gateway}`;
 
+/** The owner to which a gateway's notification secrets are sealed. */
+export const notificationSecretsOwner = (gateway: string): string => `notifications:${gateway}`;
+
 export const newRequestId = (): string => `req_${newUlid()}`;
 
 export const requestIdPattern = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;

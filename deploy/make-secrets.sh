@@ -16,7 +16,9 @@ password() { random 24 | tr '+/' '-_'; }
 missing() { [ ! -s "$1" ]; }
 
 if missing temporal-password; then password > temporal-password; fi
-if missing secrets-key; then echo "$(date +%Y-%m):$(random 32)" > secrets-key; fi
+for key in secrets-key notifications-key; do
+  if missing "$key"; then echo "$(date +%Y-%m):$(random 32)" > "$key"; fi
+done
 for login in owner api worker admin retention; do
   user=$login
   [ "$login" != owner ] || user=postgres

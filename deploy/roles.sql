@@ -28,8 +28,10 @@ revoke all on all tables in schema public from public;
 
 -- The API creates payments and records that a payer was sent to the gateway. It decides no outcome: it can
 -- neither insert nor update the columns of an outcome. It reads events and changes no delivery. Of an attempt it
--- reads the class of an error and not its text.
-grant select on applications, gateways, tokens, payments, workflow_outbox, idempotency_keys,
+-- reads the class of an error and not its text. Of the accounts it reads what checks notifications, and no
+-- credentials: it has no key for these either.
+grant select (slug, driver, kind, enabled, notification_secrets) on gateways to payments_api;
+grant select on applications, tokens, payments, workflow_outbox, idempotency_keys,
   request_counts, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
   error_class, response_body, response_truncated) on attempts to payments_api;
@@ -55,12 +57,13 @@ grant select on applications, gateways, webhook_secrets, payments, workflow_outb
   deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replays, webhook_tests
   to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, inquired_at, unanswered, tracking_code,
-  card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
+  card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at,
+  late_searches, late_searched_at)
   on payments to payments_worker;
 grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges
   to payments_worker;
 grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run,
-  healed_at) on deliveries to payments_worker;
+  healed_at, postponed_at) on deliveries to payments_worker;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
   error, response_body, response_truncated) on attempts to payments_worker;
 grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
@@ -77,7 +80,7 @@ grant select on applications, gateways, tokens, webhook_secrets, payments, workf
 grant insert on applications, gateways, tokens, webhook_secrets to payments_admin;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
   on applications to payments_admin;
-grant update (enabled, credentials) on gateways to payments_admin;
+grant update (enabled, credentials, notification_secrets) on gateways to payments_admin;
 grant update (revoked_at) on tokens to payments_admin;
 grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries

@@ -1,19 +1,22 @@
 #!/bin/sh
-# Seals gateway credentials and webhook secrets with a new SECRETS_KEY. No request fails.
-#   deploy/rotate-secrets-key.sh           the new key in front of the old ones, which still open backups
-#   deploy/rotate-secrets-key.sh --retire  the newest key alone
+# Seals gateway credentials and webhook secrets with a new SECRETS_KEY, and what checks gateways' notifications
+# with a new NOTIFICATIONS_KEY. No request fails.
+#   deploy/rotate-secrets-key.sh           new keys in front of the old ones, which still open backups
+#   deploy/rotate-secrets-key.sh --retire  the newest keys alone
 set -eu
 cd "$(dirname "$0")/.."
-old=$(cat secrets/secrets-key)
-if [ "${1:-}" = --retire ]; then
-  keys=${old%%,*}
-else
-  keys="$(date -u +%Y-%m-%d-%H%M%S):$(head -c 32 /dev/urandom | base64),$old"
-fi
 umask 077
-echo "$keys" > secrets/secrets-key.new
-chmod 0444 secrets/secrets-key.new
-mv secrets/secrets-key.new secrets/secrets-key
-# All know the new key before anything is sealed with it.
+for name in secrets-key notifications-key; do
+  old=$(cat "secrets/$name")
+  if [ "${1:-}" = --retire ]; then
+    keys=${old%%,*}
+  else
+    keys="$(date -u +%Y-%m-%d-%H%M%S):$(head -c 32 /dev/urandom | base64),$old"
+  fi
+  echo "$keys" > "secrets/$name.new"
+  chmod 0444 "secrets/$name.new"
+  mv "secrets/$name.new" "secrets/$name"
+done
+# All know the new keys before anything is sealed with them.
 deploy/renew.sh
 docker compose run --rm -T admin secrets reseal --reason 'deploy/rotate-secrets-key.sh'

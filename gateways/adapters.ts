@@ -6,7 +6,7 @@ import { beginTry, createGatewayDispatcher } from './http.ts';
 import type { Listener } from './observe.ts';
 import { observed } from './observe.ts';
 import type { SecretBox } from './registry.ts';
-import { findDriver, openCredentials } from './registry.ts';
+import { findDriver, openCredentials, splitCredentials } from './registry.ts';
 import type { SandboxTools } from './sandbox.ts';
 
 export interface Deps extends Omit<SandboxTools, 'callsTo'>, HttpOptions {
@@ -55,18 +55,24 @@ const notCalled = () => Promise.reject(new Error('Checking an account makes no c
 /** Why an account cannot work, by field and without a value. Calls no provider. */
 export const problemWithAccount = (
   driverName: string,
-  account: Account,
+  account: Account<object>,
   { allowLoopback }: Pick<HttpOptions, 'allowLoopback'>,
 ): string | undefined => {
   const driver = findDriver(driverName);
   if (!driver) return `There is no gateway driver named "${driverName}"`;
   try {
-    driver.connect(account, {
-      callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
-      sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
-      publicBaseUrl: '',
-      now: () => new Date(),
-    });
+    const { credentials, notificationSecrets } = splitCredentials(driverName, account.credentials);
+    if (notificationSecrets)
+      driver.notifications?.check({ ...account, credentials: notificationSecrets });
+    driver.connect(
+      { ...account, credentials },
+      {
+        callsTo: beginTry({ dispatcher: createGatewayDispatcher(), allowLoopback }),
+        sandboxPayments: { open: notCalled, verify: notCalled, get: notCalled, expire: notCalled },
+        publicBaseUrl: '',
+        now: () => new Date(),
+      },
+    );
     return undefined;
   } catch (error) {
     if (error instanceof AccountProblem) return error.message;

@@ -56,10 +56,13 @@ export interface NotificationRequest {
   body: Buffer;
 }
 
-/** `rejected`: the signature is wrong. `ignored`: not about a payment's state. `changed`: verify the payment. */
+/**
+ * `rejected`: the signature is wrong. `ignored`: not about a payment's state. `changed`: verify the payment.
+ * `closed`: nobody can pay it any more, which is no news of a payment that has ended.
+ */
 export type Notification =
   | { result: 'rejected' | 'ignored' }
-  | { result: 'changed'; reference: string; paymentId: string | null };
+  | { result: 'changed' | 'closed'; reference: string; paymentId: string | null };
 
 /**
  * One account at a payment provider, for one try: all calls together may take 20 s.
@@ -104,44 +107,67 @@ export interface Tools {
   now: () => Date;
 }
 
+/** For providers that send notifications. */
+export interface Notifications {
+  /**
+   * The fields of an account's credentials that only check signatures. A key of their own seals them: the API
+   * has it, and can open no other credential.
+   */
+  secretFields: readonly string[];
+  /** @throws AccountProblem for secrets that do not fit the driver */
+  check(account: Account): void;
+  /**
+   * Checks the signature first. The account's credentials are the `secretFields`.
+   * @throws AccountProblem
+   */
+  parse(request: NotificationRequest, account: Account, now: Date): Notification;
+}
+
 /** One payment provider: a file beside this one, and a line in the registry. */
 export interface Driver<Needs extends Tools = Tools> {
   capabilities: Capabilities;
   /** For providers whose return has a query. The body of a posted form is not read. */
   parseReturn?(query: URLSearchParams): ReturnHint;
-  /**
-   * For providers that send notifications. Checks the signature first.
-   * @throws AccountProblem
-   */
-  parseNotification?(request: NotificationRequest, account: Account, now: Date): Notification;
+  notifications?: Notifications;
   /** @throws AccountProblem for credentials that do not fit the driver or the account's kind */
   connect(account: Account, tools: Needs): GatewayAdapter;
 }
 
-interface Definition<Schema extends z.ZodType, Needs extends Tools> {
+interface Definition<Schema extends z.ZodType, Secrets extends z.ZodObject, Needs extends Tools> {
   capabilities: Capabilities;
   credentials: Schema;
   parseReturn?(query: URLSearchParams): ReturnHint;
-  parseNotification?(
-    request: NotificationRequest,
-    account: Account<z.output<Schema>>,
-    now: Date,
-  ): Notification;
+  notifications?: {
+    secrets: Secrets;
+    parse(
+      request: NotificationRequest,
+      account: Account<z.output<Secrets>>,
+      now: Date,
+    ): Notification;
+  };
   connect(account: Account<z.output<Schema>>, tools: Needs): GatewayAdapter;
 }
 
 /** Defines a driver that gets its credentials parsed by a schema. */
-export const defineDriver = <Schema extends z.ZodType, Needs extends Tools = Tools>({
+export const defineDriver = <
+  Schema extends z.ZodType,
+  Secrets extends z.ZodObject,
+  Needs extends Tools = Tools,
+>({
   credentials: schema,
   connect,
-  parseNotification,
+  notifications,
   ...definition
-}: Definition<Schema, Needs>): Driver<Needs> => ({
+}: Definition<Schema, Secrets, Needs>): Driver<Needs> => ({
   ...definition,
   connect: (account, tools) => connect(parseCredentials(schema, account), tools),
-  ...(parseNotification && {
-    parseNotification: (request, account, now) =>
-      parseNotification(request, parseCredentials(schema, account), now),
+  ...(notifications && {
+    notifications: {
+      secretFields: Object.keys(notifications.secrets.shape),
+      check: (account) => void parseCredentials(notifications.secrets, account),
+      parse: (request, account, now) =>
+        notifications.parse(request, parseCredentials(notifications.secrets, account), now),
+    },
   }),
 });
 

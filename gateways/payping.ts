@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { toWire } from './amount.ts';
 import type { Call, HttpResponse } from './call.ts';
 import { escapedPath, parseResponse } from './call.ts';
+import { describePayment } from './description.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type { Account, Capabilities, GatewayAdapter, OpenedPayment, Tools } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
@@ -66,7 +67,7 @@ export const payping = defineDriver({
         const response = await post('pay', '/v3/pay', {
           amount: toWire(capabilities, payment),
           returnUrl: payment.returnUrl,
-          description: payment.description || payment.id,
+          description: describePayment(payment),
           clientRefId: payment.id,
           isReversible: true,
         });

@@ -1,6 +1,10 @@
 import type { FieldError } from '../contract/errors.ts';
-import type { RecordedAccount } from '../contract/gateway-account.ts';
-import { credentialsOwner } from '../contract/ids.ts';
+import type {
+  NotificationAccount,
+  RecordedAccount,
+  SealedCredentials,
+} from '../contract/gateway-account.ts';
+import { credentialsOwner, notificationSecretsOwner } from '../contract/ids.ts';
 import type { Money } from './amount.ts';
 import { findProblems } from './amount.ts';
 import { GatewayUnavailable } from './errors.ts';
@@ -49,29 +53,82 @@ export interface SecretBox {
 export const openCredentials = (
   secretBox: SecretBox,
   { gateway, credentials }: RecordedAccount,
+): unknown =>
+  openJson(secretBox, {
+    name: `The credentials of ${gateway}`,
+    sealed: credentials,
+    owner: credentialsOwner(gateway),
+  });
+
+const openJson = (
+  secretBox: SecretBox,
+  { name, sealed, owner }: { name: string; sealed: string | null; owner: string },
 ): unknown => {
-  if (credentials === null) return {};
+  if (sealed === null) return {};
   try {
-    return JSON.parse(secretBox.open(credentials, credentialsOwner(gateway)));
+    return JSON.parse(secretBox.open(sealed, owner));
   } catch (error) {
     // Not the message of a SyntaxError: it quotes the text.
     const why =
       error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'not JSON';
-    throw new GatewayUnavailable(`The credentials of ${gateway} cannot be read: ${why}`);
+    throw new GatewayUnavailable(`${name} cannot be read: ${why}`);
   }
+};
+
+/** Splits credentials by who may open them; `notificationSecrets` is null without any. */
+export const splitCredentials = (
+  driverName: string,
+  credentials: object,
+): { credentials: object; notificationSecrets: object | null } => {
+  const fields = new Set(findDriver(driverName)?.notifications?.secretFields);
+  const of = (isSecret: boolean) =>
+    Object.fromEntries(
+      Object.entries(credentials).filter(([name]) => fields.has(name) === isSecret),
+    );
+  const secrets = of(true);
+  return {
+    credentials: of(false),
+    notificationSecrets: Object.keys(secrets).length > 0 ? secrets : null,
+  };
+};
+
+export interface Seals {
+  /** @throws without SECRETS_KEY */
+  secretBox: () => { seal(secret: string, owner: string): string };
+  /** @throws without NOTIFICATIONS_KEY; called only for an account with such secrets */
+  notificationBox: () => { seal(secret: string, owner: string): string };
+}
+
+/** Seals an account's credentials for the database. */
+export const sealCredentials = (
+  { slug, driver, credentials }: { slug: string; driver: string; credentials: object },
+  { secretBox, notificationBox }: Seals,
+): SealedCredentials => {
+  const parts = splitCredentials(driver, credentials);
+  const secrets = parts.notificationSecrets;
+  return {
+    credentials: secretBox().seal(JSON.stringify(parts.credentials), credentialsOwner(slug)),
+    notificationSecrets:
+      secrets && notificationBox().seal(JSON.stringify(secrets), notificationSecretsOwner(slug)),
+  };
 };
 
 /**
  * Parses a request that claims to come from a gateway; undefined for a gateway without notifications.
+ * @param deps.notificationBox opens notification secrets and no other credentials
  * @throws GatewayUnavailable if the account cannot be used
  */
 export const createNotificationReader =
-  ({ secretBox, now }: { secretBox: SecretBox; now: () => Date }) =>
-  (request: NotificationRequest, account: RecordedAccount): Notification | undefined => {
+  ({ notificationBox, now }: { notificationBox: SecretBox; now: () => Date }) =>
+  (request: NotificationRequest, account: NotificationAccount): Notification | undefined => {
     const { gateway: slug, gatewayKind: kind } = account;
-    const driver = findDriver(account.driver);
-    if (!driver?.parseNotification) return undefined;
-    const credentials = openCredentials(secretBox, account);
-    return driver.parseNotification(request, { slug, kind, credentials }, now());
+    const notifications = findDriver(account.driver)?.notifications;
+    if (!notifications) return undefined;
+    const credentials = openJson(notificationBox, {
+      name: `The notification secrets of ${slug}`,
+      sealed: account.notificationSecrets,
+      owner: notificationSecretsOwner(slug),
+    });
+    return notifications.parse(request, { slug, kind, credentials }, now());
   };
 export type NotificationReader = ReturnType<typeof createNotificationReader>;

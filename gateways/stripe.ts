@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { toWire } from './amount.ts';
 import type { Call, HttpResponse } from './call.ts';
 import { escapedPath, parseJson, parseResponse } from './call.ts';
+import { describePayment } from './description.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type {
   Account,
@@ -42,20 +43,25 @@ const capabilities: Capabilities = {
 
 const Credentials = z.strictObject({
   secretKey: z.string().regex(/^[sr]k_(test|live)_[\x21-\x7e]{4,300}$/),
+  baseUrl: z.string().optional(),
+});
+
+const NotificationSecrets = z.strictObject({
   /** Secrets of the notification endpoint: two during a rotation. */
   webhookSecrets: z
     .array(z.string().regex(/^whsec_[\x21-\x7e]{4,300}$/))
     .max(2)
     .default([]),
-  baseUrl: z.string().optional(),
 });
 
 /** The two asynchronous types are from memory. Any of them only leads to an inquiry of the session. */
-const sessionEvents = new Set(
-  ['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'].map(
-    (name) => `checkout.session.${name}`,
-  ),
-);
+const sessionEvents = new Map<string, 'changed' | 'closed'>([
+  ['checkout.session.completed', 'changed'],
+  ['checkout.session.async_payment_succeeded', 'changed'],
+  ['checkout.session.async_payment_failed', 'changed'],
+  // Also the echo of our own call of `expire`.
+  ['checkout.session.expired', 'closed'],
+]);
 
 export const stripe = defineDriver({
   capabilities,
@@ -65,11 +71,13 @@ export const stripe = defineDriver({
     const result = query.get('result');
     return result === 'paid' || result === 'cancelled' ? result : 'nothing';
   },
-  parseNotification({ header, body }, { kind, credentials }, now) {
-    const signature = header('stripe-signature') ?? '';
-    const { webhookSecrets: secrets } = credentials;
-    if (!isSignedByStripe({ signature, body }, { secrets, now })) return { result: 'rejected' };
-    return parseEvent(body, kind);
+  notifications: {
+    secrets: NotificationSecrets,
+    parse({ header, body }, { kind, credentials: { webhookSecrets: secrets } }, now) {
+      const signature = header('stripe-signature') ?? '';
+      if (!isSignedByStripe({ signature, body }, { secrets, now })) return { result: 'rejected' };
+      return parseEvent(body, kind);
+    },
   },
   connect(account, tools): GatewayAdapter {
     const { kind } = account;
@@ -187,7 +195,7 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'line_items[0][quantity]': '1',
   'line_items[0][price_data][currency]': payment.currency.toLowerCase(),
   'line_items[0][price_data][unit_amount]': String(toWire(capabilities, payment)),
-  'line_items[0][price_data][product_data][name]': payment.description || payment.id,
+  'line_items[0][price_data][product_data][name]': productName(payment),
   success_url: `${payment.returnUrl}?result=paid`,
   cancel_url: `${payment.returnUrl}?result=cancelled`,
   client_reference_id: payment.id,
@@ -195,6 +203,10 @@ const toForm = (payment: GatewayPayment, expiresAt: number): Record<string, stri
   'payment_intent_data[metadata][payment_id]': payment.id,
   expires_at: String(expiresAt),
 });
+
+/** Stripe once limited the name of a product to 250 characters. Spreading never cuts a code point. */
+const productName = (payment: GatewayPayment): string =>
+  [...describePayment(payment)].slice(0, 250).join('');
 
 /** @throws GatewayUnavailable if a request with the same key is running, or used the key differently */
 const parseOpeningRefusal = (response: HttpResponse): Opening => {
@@ -207,12 +219,13 @@ const parseOpeningRefusal = (response: HttpResponse): Opening => {
 /** Call it after the signature is checked. */
 const parseEvent = (body: Buffer, kind: Kind): Notification => {
   const event = Event.safeParse(parseJson(body.toString('utf8'))).data;
-  if (!event || !sessionEvents.has(event.type)) return { result: 'ignored' };
+  const result = event && sessionEvents.get(event.type);
+  if (!result) return { result: 'ignored' };
   const session = EventSession.safeParse(event.data.object).data;
   if (!session || !isOfKind(kind, { id: session.id, livemode: event.livemode }))
     return { result: 'ignored' };
   const { id: reference, client_reference_id: paymentId = null } = session;
-  return { result: 'changed', reference, paymentId };
+  return { result, reference, paymentId };
 };
 
 /** Unix seconds. Depends on the deadline alone where possible, so that a repeated create is the same. */

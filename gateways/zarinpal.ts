@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { toWire } from './amount.ts';
 import { escapedPath, parseResponse } from './call.ts';
+import { describePayment } from './description.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type {
   Account,
@@ -185,7 +186,7 @@ const createClient = (
 const toOpeningBody = (payment: GatewayPayment) => ({
   amount: toWire(capabilities, payment),
   currency: 'IRR',
-  description: payment.description || payment.id,
+  description: describePayment(payment),
   callback_url: payment.returnUrl,
   // auto_verify is from third-party clients. Without it the merchant's panel decides, and could capture
   // late payments without us.

@@ -3,6 +3,7 @@ import type { FailureCode } from '../contract/failure-codes.ts';
 import { amountBounds } from '../contract/money.ts';
 import { fromWire, toWire } from './amount.ts';
 import { escapedPath, parseResponse } from './call.ts';
+import { describePayment } from './description.ts';
 import { AccountProblem, GatewayUnavailable } from './errors.ts';
 import type {
   Account,
@@ -92,7 +93,7 @@ export const zibal = defineDriver({
         const response = await post('request', {
           amount: toWire(capabilities, payment),
           callbackUrl: payment.returnUrl,
-          description: payment.description || payment.id,
+          description: describePayment(payment),
           orderId: payment.id,
         });
         if (response.result !== results.ok) {

@@ -21,6 +21,8 @@ export interface NewAuditRecord {
 export interface AuditRecord extends NewAuditRecord {
   id: number;
   at: Date;
+  /** The payments of a duplicate that are still there: of its order, or with its tracking code. */
+  payments: number | null;
 }
 
 export interface AuditFilter {
@@ -38,11 +40,36 @@ export const createAuditLog = (sql: Queries) => ({
         ${record.reason})`;
   },
 
+  /**
+   * Records the first duplicate of an order or of a tracking code. A unique index drops the further ones: an
+   * application may repeat them without end, and the table keeps everything.
+   */
+  async insertDuplicate(
+    action: 'payment.duplicate' | 'payment.duplicate_tracking_code',
+    paymentId: string,
+    facts: AuditFacts,
+  ): Promise<void> {
+    await sql`
+      insert into audit_log (actor, action, subject, after)
+      values ('service', ${action}, ${`payment:${paymentId}`}, ${sql.json(facts)})
+      on conflict do nothing`;
+  },
+
   /** Newest first. */
   async list({ subject, limit }: AuditFilter): Promise<AuditRecord[]> {
     return sql<AuditRecord[]>`
-      select id, at, actor, action, subject, before, after, reason from audit_log
-      where ${subject}::text is null or subject = ${subject}
-      order by id desc limit ${limit}`;
+      select a.id, a.at, a.actor, a.action, a.subject, a.before, a.after, a.reason,
+        case a.action
+          when 'payment.duplicate' then (
+            select count(*) from payments q
+            where q.application = a.after->>'application' and q.test = (a.after->>'test')::boolean
+              and q.order_id = a.after->>'order_id' and q.status = 'paid')
+          when 'payment.duplicate_tracking_code' then (
+            select count(*) from payments q
+            where q.gateway = a.after->>'gateway' and q.tracking_code = a.after->>'tracking_code')
+        end as payments
+      from audit_log a
+      where ${subject}::text is null or a.subject = ${subject}
+      order by a.id desc limit ${limit}`;
   },
 });

@@ -4,9 +4,9 @@ import type { Fragment, Queries } from './driver/sql.ts';
 export interface BacklogMetrics {
   outboxSize: number;
   outboxAgeSeconds: number;
-  /** Since the earliest deadline of the open payments. */
+  /** Since the earliest deadline of the open payments of live accounts: others page nobody. */
   overdueSeconds: number;
-  /** Since the oldest inquiry about a payment whose payer is at the gateway. */
+  /** Since the oldest inquiry about a payment whose payer is at the gateway, through a live account. */
   inquiryLagSeconds: number;
   exhausted: number;
   /** Since the earliest due time of the pending deliveries. */
@@ -25,11 +25,13 @@ export const createBacklogMetrics = (sql: Queries) => ({
         (select count(*) from (select from workflow_outbox order by created_at limit ${maxCount}) as counted) as "outboxSize",
         ${since(sql`select created_at from workflow_outbox order by created_at limit 1`)}
           as "outboxAgeSeconds",
-        ${since(sql`select expires_at from payments where status in ('pending', 'processing')
-          order by expires_at limit 1`)} as "overdueSeconds",
+        ${since(sql`select p.expires_at from payments p
+          where p.status in ('pending', 'processing') and p.expires_at < now()
+            and exists (select from gateways g where g.slug = p.gateway and g.kind = 'live')
+          order by p.expires_at limit 1`)} as "overdueSeconds",
         ${since(sql`select min(longest.at) from gateways g cross join lateral (
           select coalesce(p.inquired_at, p.checkout_at) as at from payments p
-          where p.gateway = g.slug and p.checkout_at is not null
+          where g.kind = 'live' and p.gateway = g.slug and p.checkout_at is not null
             and p.status in ('pending', 'processing') and p.expires_at > now()
           order by coalesce(p.inquired_at, p.checkout_at) limit 1) as longest`)} as "inquiryLagSeconds",
         (select count(*) from (

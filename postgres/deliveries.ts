@@ -21,6 +21,8 @@ export interface Delivery {
   status: DeliveryStatus;
   round: number;
   exhaustedByRun: string | null;
+  /** It waited in Postgres, because too many deliveries of its application waited. */
+  postponed: boolean;
   application: string;
   event: { id: string; kind: EventKind; body: Buffer };
   webhookUrl: string | null;
@@ -79,6 +81,7 @@ export const createDeliveries = (sql: Queries) => ({
   async get(eventId: string): Promise<Delivery | undefined> {
     const [row] = await sql<DeliveryRow[]>`
       select d.payment_id as "paymentId", d.status, d.round, d.exhausted_by_run as "exhaustedByRun", d.application,
+        d.postponed_at is not null as postponed,
         e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
         array(
           select s.ciphertext from webhook_secrets s
@@ -99,6 +102,16 @@ export const createDeliveries = (sql: Queries) => ({
       join applications a on a.slug = d.application
       where d.event_id = ${eventId}`;
     return row && toDelivery(row);
+  },
+
+  /**
+   * Records that the delivery waits for a slot of its application until the sweeper wakes its workflow. The
+   * end of an attempt clears it. A delivery that is postponed again keeps its position.
+   */
+  async postpone(eventId: string, now: Date): Promise<void> {
+    await sql`
+      update deliveries set postponed_at = coalesce(postponed_at, ${now})
+      where event_id = ${eventId} and status = 'pending'`;
   },
 
   /**
@@ -174,7 +187,8 @@ export const createDeliveries = (sql: Queries) => ({
         update deliveries d set status = ${consequence.status},
           next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
           delivered_at = ${consequence.status === 'delivered' ? completedAt : sql`delivered_at`},
-          exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null}
+          exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null},
+          postponed_at = null
         from attempt where d.event_id = attempt.event_id and d.status = 'pending'
       )
       select from attempt`;

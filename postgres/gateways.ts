@@ -1,4 +1,9 @@
-import type { GatewayKind, RecordedAccount } from '../contract/gateway-account.ts';
+import type {
+  GatewayKind,
+  NotificationAccount,
+  RecordedAccount,
+  SealedCredentials,
+} from '../contract/gateway-account.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** A configured account at a payment provider. */
@@ -17,14 +22,25 @@ export const sandboxAccount = {
   credentials: null,
 } as const;
 
+type NewGateway = Omit<Gateway, 'enabled'> &
+  Pick<SealedCredentials, 'credentials'> &
+  Partial<SealedCredentials>;
+
+/** A column that is sealed. Each has a key of its own. */
+export type SealedPart = 'credentials' | 'notification_secrets';
+
 export const createGateways = (sql: Queries) => ({
-  /** False if the slug exists; then nothing is written. `credentials` are sealed, see secret-box.ts. */
-  async insert(
-    gateway: Omit<Gateway, 'enabled'> & { credentials: string | null },
-  ): Promise<boolean> {
+  /** False if the slug exists; then nothing is written. */
+  async insert({
+    slug,
+    driver,
+    kind,
+    credentials,
+    notificationSecrets = null,
+  }: NewGateway): Promise<boolean> {
     const { count } = await sql`
-      insert into gateways (slug, driver, kind, credentials)
-      values (${gateway.slug}, ${gateway.driver}, ${gateway.kind}, ${gateway.credentials})
+      insert into gateways (slug, driver, kind, credentials, notification_secrets)
+      values (${slug}, ${driver}, ${kind}, ${credentials}, ${notificationSecrets})
       on conflict (slug) do nothing`;
     return count === 1;
   },
@@ -56,19 +72,43 @@ export const createGateways = (sql: Queries) => ({
     return row;
   },
 
-  /** Locks and lists gateways whose credentials are sealed by another key. */
+  /** The part of the account that checks notifications. The API's login may read no more. */
+  async getNotificationAccount(slug: string): Promise<NotificationAccount | undefined> {
+    const [row] = await sql<NotificationAccount[]>`
+      select slug as gateway, driver, kind as "gatewayKind",
+        notification_secrets as "notificationSecrets"
+      from gateways where slug = ${slug}`;
+    return row;
+  },
+
+  async setCredentials(
+    slug: string,
+    { credentials, notificationSecrets }: SealedCredentials,
+  ): Promise<void> {
+    await sql`
+      update gateways set credentials = ${credentials}, notification_secrets = ${notificationSecrets}
+      where slug = ${slug}`;
+  },
+
+  /** Locks and lists gateways whose credentials, or notification secrets, are sealed by another key. */
   async listSealedByOthers(
+    part: SealedPart,
     currentKeyId: string,
     limit: number,
-  ): Promise<{ slug: string; credentials: string }[]> {
-    return sql<{ slug: string; credentials: string }[]>`
-      select slug, credentials from gateways
-      where split_part(credentials, '.', 2) <> ${currentKeyId}
+  ): Promise<{ slug: string; sealed: string }[]> {
+    return sql<{ slug: string; sealed: string }[]>`
+      select slug, ${sql(part)} as sealed from gateways
+      where split_part(${sql(part)}, '.', 2) <> ${currentKeyId}
       order by slug limit ${limit} for no key update`;
   },
 
-  async reseal(slug: string, credentials: string): Promise<void> {
-    await sql`update gateways set credentials = ${credentials} where slug = ${slug}`;
+  async reseal(part: SealedPart, slug: string, sealed: string): Promise<void> {
+    await sql`update gateways set ${sql(part)} = ${sealed} where slug = ${slug}`;
+  },
+
+  async hasNotificationSecrets(): Promise<boolean> {
+    const rows = await sql`select from gateways where notification_secrets is not null limit 1`;
+    return rows.length > 0;
   },
 
   /** The enabled gateways that a test token may use. */

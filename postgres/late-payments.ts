@@ -20,6 +20,8 @@ export interface LatePaymentChange {
   result: LatePaymentResult | null;
   /** For the audit log. */
   facts: AuditFacts;
+  /** False for money that is not real: an application could grow the audit log with it. */
+  isAudited?: boolean;
   now: Date;
 }
 
@@ -32,7 +34,10 @@ export const createLatePayments = (sql: Sql) => ({
   },
 
   /** False if the payment has this or a later state already; then nothing is written. */
-  async record(paymentId: string, { result, facts, now }: LatePaymentChange): Promise<boolean> {
+  async record(
+    paymentId: string,
+    { result, facts, now, isAudited = true }: LatePaymentChange,
+  ): Promise<boolean> {
     let recorded = false;
     await sql.begin(async (tx) => {
       const { count } = await tx`
@@ -42,7 +47,7 @@ export const createLatePayments = (sql: Sql) => ({
           set result = excluded.result, resolved_at = excluded.resolved_at
           where l.result is null and excluded.result is not null`;
       recorded = count === 1;
-      if (recorded)
+      if (recorded && isAudited)
         await createAuditLog(tx).insert({
           actor: 'service',
           action: `payment.late_payment_${result ?? 'found'}`,
@@ -53,6 +58,13 @@ export const createLatePayments = (sql: Sql) => ({
         });
     });
     return recorded;
+  },
+
+  /** Counts a search that has ended. The API waits longer before it starts the next one. */
+  async countSearch(paymentId: string, now: Date): Promise<void> {
+    await sql`
+      update payments set late_searches = late_searches + 1, late_searched_at = ${now}
+      where id = ${paymentId}`;
   },
 
   /**

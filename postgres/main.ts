@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { readDatabaseConfig } from '../config.ts';
 import { createLogger } from '../telemetry/log.ts';
 import { runOnce, SetupError } from '../process.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPostgresUnavailable } from './driver/error-codes.ts';
+import { isConnectionEnded } from './driver/error-codes.ts';
 import type { Queries, ReservedConnection, Sql } from './driver/sql.ts';
 
 interface Migration {
@@ -57,8 +57,7 @@ export const migrate = async (
     return pending.map(({ name }) => name);
   } catch (error) {
     connectionLost =
-      isPostgresUnavailable(error) ||
-      (error instanceof Error && isPostgresUnavailable(error.cause));
+      isConnectionEnded(error) || (error instanceof Error && isConnectionEnded(error.cause));
     throw error;
   } finally {
     if (!connectionLost) await release(connection);
@@ -128,7 +127,7 @@ const apply = async (connection: Queries, { name, text, sha256 }: Migration) => 
     await connection`insert into migrations (name, sha256) values (${name}, ${sha256})`;
     if (transactional) await connection`commit`;
   } catch (error) {
-    if (transactional && !isPostgresUnavailable(error)) await connection`rollback`;
+    if (transactional && !isConnectionEnded(error)) await connection`rollback`;
     throw new Error(`Migration ${name} failed: ${String(error)}`, { cause: error });
   }
 };

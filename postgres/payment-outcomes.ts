@@ -8,7 +8,7 @@ import { createAuditLog } from './audit-log.ts';
 import type { Queries } from './driver/sql.ts';
 import { exchangeInserts } from './gateway-exchanges.ts';
 import { selectPayment } from './payment-columns.ts';
-import { retryInquiryAt } from './sweeper.ts';
+import { retryInquiryAt, verifyingInquiryAt } from './sweeper.ts';
 
 /** A payment with its gateway's account and its progress. */
 export interface PaymentWithAccount extends Payment, RecordedAccount {
@@ -38,6 +38,9 @@ interface WithExchanges {
   exchanges: readonly GatewayExchange[];
 }
 
+/** With the kind of its gateway, for the metrics. */
+export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'>>;
+
 /** The changes of a payment's state. Only the workflow's activities write them. */
 export const createPaymentOutcomes = (sql: Queries) => ({
   async get(id: string): Promise<PaymentWithAccount | undefined> {
@@ -65,23 +68,31 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   },
 
   /**
-   * Records an inquiry that brought no outcome. `processing` moves a pending payment to that state;
-   * `unanswered` means that the gateway gave no usable answer, or none yet.
+   * Records an inquiry that brought no outcome. `processing` moves a pending payment to that state.
+   * `unanswered`: the gateway gave no usable answer. `verifying`: a two-step gateway has not verified yet.
    * @returns false if the payment has ended
    */
   async recordInquiry(
     id: string,
     {
       processing,
-      unanswered,
+      answer,
       now,
       exchanges,
-    }: { processing: boolean; unanswered: boolean; now: Date } & WithExchanges,
+    }: {
+      processing: boolean;
+      answer: 'usual' | 'unanswered' | 'verifying';
+      now: Date;
+    } & WithExchanges,
   ): Promise<boolean> {
+    const inquiredAt = {
+      usual: sql`${now}::timestamptz`,
+      unanswered: retryInquiryAt(sql, now),
+      verifying: verifyingInquiryAt(sql, now),
+    }[answer];
     const { count } = await sql`
       with ${exchangeInserts(sql, id, exchanges)}
-      update payments set inquired_at = ${unanswered ? retryInquiryAt(sql, now) : now},
-        unanswered = ${unanswered},
+      update payments set inquired_at = ${inquiredAt}, unanswered = ${answer !== 'usual'},
         status = case when ${processing} then 'processing' else status end,
         updated_at = case when ${processing} and status = 'pending' then ${now} else updated_at end
       where id = ${id} and status in ('pending', 'processing')`;
@@ -89,16 +100,17 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   },
 
   /**
-   * Finds another paid payment of the order and one with the same tracking code, and writes both to the
-   * audit log. This is a separate statement after `finalize`: inside it, two payments that end at the same
-   * moment would not see each other. Calling it twice logs twice.
+   * Finds another paid payment of the order and one with the same tracking code, both through live accounts,
+   * and writes the first of each order and of each code to the audit log. This is a separate statement after
+   * `finalize`: inside it, two payments that end at the same moment would not see each other.
    */
   async flagDuplicates(paid: Payment): Promise<Duplicates> {
+    const isLive = sql`exists (select from gateways g where g.slug = q.gateway and g.kind = 'live')`;
     const [row] = await sql<Duplicates[]>`
       select (
         select q.id from payments q
         where q.application = ${paid.application} and q.test = ${paid.test}
-          and q.order_id = ${paid.orderId} and q.status = 'paid' and q.id <> ${paid.id}
+          and q.order_id = ${paid.orderId} and q.status = 'paid' and q.id <> ${paid.id} and ${isLive}
         limit 1) as "duplicateOf", (
         select q.id from payments q
         where q.gateway = ${paid.gateway} and q.tracking_code = ${paid.trackingCode}
@@ -106,20 +118,21 @@ export const createPaymentOutcomes = (sql: Queries) => ({
         limit 1) as "trackingCodeOf"`;
     const duplicates = row ?? { duplicateOf: null, trackingCodeOf: null };
     const { duplicateOf, trackingCodeOf } = duplicates;
-    const subject = `payment:${paid.id}`;
-    const entry = { actor: 'service', subject, before: null, reason: null };
-    if (duplicateOf !== null) {
-      const after = { order_id: paid.orderId, duplicate_of: duplicateOf };
-      await createAuditLog(sql).insert({ ...entry, action: 'payment.duplicate', after });
-    }
-    if (trackingCodeOf !== null) {
-      const after = { tracking_code: paid.trackingCode, also_of: trackingCodeOf };
-      await createAuditLog(sql).insert({
-        ...entry,
-        action: 'payment.duplicate_tracking_code',
-        after,
+    const auditLog = createAuditLog(sql);
+    const { id, application, test, orderId: order_id, gateway, trackingCode } = paid;
+    if (duplicateOf !== null)
+      await auditLog.insertDuplicate('payment.duplicate', id, {
+        application,
+        test,
+        order_id,
+        duplicate_of: duplicateOf,
       });
-    }
+    if (trackingCodeOf !== null)
+      await auditLog.insertDuplicate('payment.duplicate_tracking_code', id, {
+        gateway,
+        tracking_code: trackingCode,
+        also_of: trackingCodeOf,
+      });
     return duplicates;
   },
 
@@ -130,7 +143,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
    * @returns false if the payment has ended already, or a payer was sent; then nothing is written
    */
   async finalize(
-    ended: Payment,
+    ended: EndedPayment,
     event: Event,
     {
       providerMessage,

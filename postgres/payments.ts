@@ -16,16 +16,19 @@ export interface IdempotencyRecord {
   status: number;
   location: string;
   body: string;
-  expiresAt: Date;
+  /** An interval, e.g. `25 hours`. The clock of Postgres decides, which also ends it. */
+  keptFor: string;
 }
 
 export interface StoredPayment extends Payment {
+  /** The payment has a reference: it was opened at its gateway. */
+  opened: boolean;
   /** The payer was sent to the gateway. */
   sent: boolean;
 }
 
 /** The part of a payment that a message to its workflow needs. */
-export type PaymentRef = WorkflowStart & Pick<Payment, 'status'>;
+export type PaymentRef = WorkflowStart & Pick<StoredPayment, 'status' | 'sent'>;
 
 /** A payment for the payer's pages. */
 export interface PayerPayment extends StoredPayment {
@@ -33,6 +36,9 @@ export interface PayerPayment extends StoredPayment {
   inOutbox: boolean;
   /** The trace id of the create request, if it had one; only while the payment is in the outbox. */
   traceId: string | null;
+  /** The searches for late money that have found nothing to do, and the last one's time. */
+  lateSearches: number;
+  lateSearchedAt: Date | null;
 }
 
 /** A caller sees the payments of its application that have the mode of its token. */
@@ -71,6 +77,9 @@ const planInsert = (
     from payment)`;
 };
 
+const progress = (sql: Queries) =>
+  sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent`;
+
 const maxReadsPerQuery = 50;
 
 /**
@@ -80,7 +89,7 @@ const maxReadsPerQuery = 50;
 const createGet = (sql: Queries) => {
   const readAll = async (keys: readonly (Owner & Pick<Payment, 'id'>)[]) => {
     const rows = await sql<(StoredPayment & { nth: number })[]>`
-      select ${selectPayment(sql)}, p.checkout_at is not null as sent, w.nth
+      select ${selectPayment(sql)}, ${progress(sql)}, w.nth
       from unnest(${keys.map(({ id }) => id)}::text[],
           ${keys.map(({ application }) => application)}::text[],
           ${keys.map(({ test }) => String(test))}::text[])
@@ -139,7 +148,7 @@ export const createPayments = (sql: Queries) => ({
           (application, test, route, key, fingerprint, status, location, body, expires_at)
         values (${payment.application}, ${payment.test}, ${idempotency.route}, ${idempotency.key},
           ${idempotency.fingerprint}, ${idempotency.status}, ${idempotency.location},
-          ${idempotency.body}, ${idempotency.expiresAt})
+          ${idempotency.body}, now() + ${idempotency.keptFor}::interval)
         on conflict (application, test, route, key) do update set
           fingerprint = excluded.fingerprint, status = excluded.status,
           location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
@@ -184,8 +193,9 @@ export const createPayments = (sql: Queries) => ({
   /** For the payer's pages, which need no token: the id is unguessable. */
   async getForPayer(id: string): Promise<PayerPayment | undefined> {
     const [row] = await sql<PayerPayment[]>`
-      select ${selectPayment(sql)}, g.driver, p.checkout_at is not null as sent,
-        o.payment_id is not null as "inOutbox", o.trace_id as "traceId"
+      select ${selectPayment(sql)}, g.driver, ${progress(sql)},
+        o.payment_id is not null as "inOutbox", o.trace_id as "traceId",
+        p.late_searches as "lateSearches", p.late_searched_at as "lateSearchedAt"
       from payments p join gateways g on g.slug = p.gateway
       left join workflow_outbox o on o.payment_id = p.id
       where p.id = ${id}`;
@@ -195,7 +205,9 @@ export const createPayments = (sql: Queries) => ({
   /** Finds a payment by the gateway's reference for it. */
   async getByReference(gateway: string, reference: string): Promise<PaymentRef | undefined> {
     const [row] = await sql<PaymentRef[]>`
-      select ${selectPayment(sql, workflowStartFields)}, p.status from payments p
+      select ${selectPayment(sql, workflowStartFields)}, p.status,
+        p.checkout_at is not null as sent
+      from payments p
       where p.gateway = ${gateway} and p.gateway_reference = ${reference}`;
     return row;
   },
@@ -211,6 +223,21 @@ export const createPayments = (sql: Queries) => ({
         and expires_at > ${now}
       returning gateway_redirect`;
     return row?.gateway_redirect;
+  },
+
+  /**
+   * Records that the payer must have been at the gateway although no checkout is recorded. A restore or a
+   * failover of Postgres may have lost it.
+   */
+  async recordLostCheckout(id: string, now: Date): Promise<void> {
+    await sql`
+      update payments set checkout_at = ${now}
+      where id = ${id} and gateway_reference is not null and checkout_at is null`;
+  },
+
+  async exists(id: string): Promise<boolean> {
+    const rows = await sql`select from payments where id = ${id}`;
+    return rows.length > 0;
   },
 });
 export type Payments = ReturnType<typeof createPayments>;

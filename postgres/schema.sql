@@ -1,13 +1,15 @@
 -- The whole schema, for readers. migrate.ts builds databases from the files in migrations/: to change the
 -- schema, add a file there and edit this one. test/integration/postgres/schema.test.ts compares the two.
 
--- The accounts at payment providers. Credentials are encrypted, see secret-box.ts.
+-- The accounts at payment providers. Credentials are encrypted, see secret-box.ts. notification_secrets only
+-- check signatures: another key encrypts them, which the API has, and it cannot read the credentials.
 create table gateways (
   slug text primary key,
   driver text not null,
   kind text not null constraint gateways__kind check (kind in ('sandbox', 'live')),
   enabled boolean not null default true,
   credentials text,
+  notification_secrets text,
   created_at timestamptz not null default now()
 );
 
@@ -93,6 +95,10 @@ create table payments (
   gateway_message text,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
+  -- The searches for late money that have ended, and the last one's time. Each one makes the pause before
+  -- the next one longer.
+  late_searches int not null default 0,
+  late_searched_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null))
@@ -120,8 +126,8 @@ create index payments__to_heal on payments (healed_at nulls first, expires_at)
 create index payments__tracking_code on payments (gateway, tracking_code)
   where tracking_code is not null;
 
--- A payment without checkout_at expires without an inquiry. Clearing the column would therefore let a
--- paid payment expire, so no role may do it.
+-- The sweeper inquires only about payments with checkout_at. Clearing the column would therefore let a
+-- payer's money go back, so no role may do it.
 create function refuse_clearing_checkout() returns trigger language plpgsql as $$
 begin
   raise exception 'checkout_at cannot be cleared' using errcode = 'insufficient_privilege';
@@ -199,12 +205,17 @@ create table deliveries (
   exhausted_by_run text,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
+  -- Since when the delivery waits for a slot of its application. Its workflow sleeps until the sweeper wakes
+  -- it.
+  postponed_at timestamptz,
   constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
 );
 create index deliveries__pending on deliveries (next_attempt_at) where status = 'pending';
 create index deliveries__exhausted on deliveries (payment_id) where status = 'exhausted';
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';
+create index deliveries__postponed on deliveries (application, postponed_at)
+  where postponed_at is not null;
 
 -- The lists of events, newest first, and the feed. A list without a kind or a status reads the beginning of
 -- one range for each of their combinations, see events.ts.
@@ -359,6 +370,13 @@ create table audit_log (
   reason text
 );
 create index audit_log__subject on audit_log (subject, id desc);
+-- One record for each order and for each tracking code, however often they come again.
+create unique index audit_log__duplicate
+  on audit_log ((after->>'application'), (after->>'test'), (after->>'order_id'))
+  where action = 'payment.duplicate';
+create unique index audit_log__duplicate_tracking_code
+  on audit_log ((after->>'gateway'), (after->>'tracking_code'))
+  where action = 'payment.duplicate_tracking_code';
 
 -- The triggers make the audit log append-only. The owner could drop them, so the service runs as other roles,
 -- see deploy/roles.sql.

@@ -10,11 +10,15 @@ export interface KeyRing {
 /**
  * Seals secrets for storage: AES-256-GCM, written `v1.<key id>.<base64url of iv, tag, ciphertext>`. The owner
  * is associated data, so a row that is copied to another owner does not open.
+ * @param variable the setting that holds the keys, for error messages
  */
-export const createSecretBox = ({ currentId, keys }: KeyRing) => {
+export const createSecretBox = (
+  { currentId, keys }: KeyRing,
+  variable: 'SECRETS_KEY' | 'NOTIFICATIONS_KEY' = 'SECRETS_KEY',
+) => {
   const findKey = (id: string): Buffer => {
     const key = keys.get(id);
-    if (!key) throw new Error(`SECRETS_KEY holds no key named ${id}`);
+    if (!key) throw new Error(`${variable} holds no key named ${id}`);
     return key;
   };
   return {

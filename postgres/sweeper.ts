@@ -37,11 +37,29 @@ const wasSentRecently = (sql: Queries, now: Date | Fragment) => wasSentWithin(sq
  * long, because a gateway may reverse unverified money before that. From minute 30 on the value is therefore
  * in the past, so that one of the next two sweeps inquires again, also when the interval grows.
  */
-export const retryInquiryAt = (sql: Queries, now: Date | Fragment) => sql`(
-  ${now}::timestamptz - make_interval(secs => case
+export const retryInquiryAt = (
+  sql: Queries,
+  now: Date | Fragment,
+  pauseSeconds = sql`${retryIntervalSeconds}::int`,
+) => sql`(
+  ${now}::timestamptz - make_interval(secs => greatest(0, case
     when expires_at <= ${now}::timestamptz or ${wasSentWithin(sql, 30, now)} then 0
-    when ${wasSentRecently(sql, now)} then ${shortInquiryIntervalSeconds - retryIntervalSeconds}::int
-    else ${longInquiryIntervalSeconds - retryIntervalSeconds}::int end))`;
+    when ${wasSentRecently(sql, now)} then ${shortInquiryIntervalSeconds}::int - ${pauseSeconds}
+    else ${longInquiryIntervalSeconds}::int - ${pauseSeconds} end)))`;
+
+/**
+ * The value of `inquired_at` while a two-step gateway verifies. It may return the money unless it is asked
+ * again soon; but if it has verified for long, asking more often does not help. So the pause is a quarter
+ * of that time, from one sweep to the usual interval.
+ */
+export const verifyingInquiryAt = (sql: Queries, now: Date) =>
+  retryInquiryAt(
+    sql,
+    now,
+    sql`greatest(${retryIntervalSeconds}::int, coalesce((
+      select extract(epoch from ${now}::timestamptz - min(x.at)) / 4 from gateway_exchanges x
+      where x.payment_id = payments.id and x.operation = 'verify' and x.result = 'processing'), 0))`,
+  );
 
 /**
  * The condition that an open payment `p` is stalled: it should have ended 20 minutes ago, and its gateway
@@ -126,6 +144,30 @@ export const createSweeperQueries = (sql: Queries) => {
         returning ${workflowStart}`;
     },
 
+    /** Applications that have postponed deliveries. */
+    async listPostponedApplications(): Promise<string[]> {
+      const rows = await sql<{ slug: string }[]>`
+        select a.slug from applications a where exists (
+          select from deliveries d where d.application = a.slug and d.postponed_at is not null)`;
+      return rows.map(({ slug }) => slug);
+    },
+
+    /** Postponed deliveries of the application; the one that has waited longest is first. */
+    async listPostponed(application: string, limit: number): Promise<WorkflowStart[]> {
+      return sql<WorkflowStart[]>`
+        select ${workflowStart} from deliveries d join payments p on p.id = d.payment_id
+        where d.application = ${application} and d.postponed_at is not null
+        order by d.postponed_at limit ${limit}`;
+    },
+
+    /** Counts those of the deliveries that are still postponed. */
+    async countPostponed(paymentIds: readonly string[]): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*) from deliveries
+        where payment_id = any(${[...paymentIds]}::text[]) and postponed_at is not null`;
+      return row?.count ?? 0;
+    },
+
     /** Counts deliveries whose next attempt is 2 minutes overdue, up to `limit`. */
     async countOverdueDeliveries(limit: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
@@ -137,7 +179,7 @@ export const createSweeperQueries = (sql: Queries) => {
     },
 
     /**
-     * Claims deliveries that are 5 minutes overdue. A delivery can be claimed again after 5 minutes;
+     * Claims deliveries that are 5 minutes overdue and not postponed. A delivery can be claimed again after 5 minutes;
      * never-claimed ones come first, because most of a backlog only waits for a free slot.
      */
     async claimOverdueDeliveries(limit: number): Promise<OverdueDelivery[]> {
@@ -145,7 +187,8 @@ export const createSweeperQueries = (sql: Queries) => {
         with overdue as (
           update deliveries set healed_at = now() where event_id = any(array(
             select event_id from deliveries
-            where status = 'pending' and next_attempt_at < now() - interval '5 minutes'
+            where status = 'pending' and postponed_at is null
+              and next_attempt_at < now() - interval '5 minutes'
               and (healed_at is null or healed_at < now() - interval '5 minutes')
             order by healed_at nulls first, next_attempt_at
             limit ${limit}

@@ -82,11 +82,12 @@ export const createTokens = (sql: Queries) => ({
         insert into request_counts as c (application, minute, requests)
         select slug, floor(extract(epoch from now()) / 60), ${requests}::int
         from caller where status = 'active'
-        -- A query may start before the minute ends and lock the row after it.
-        on conflict (application) do update set
-          minute = greatest(c.minute, excluded.minute),
-          requests = excluded.requests
-            + case when excluded.minute > c.minute then 0 else c.requests end
+        -- A query may start before the minute ends and lock the row after it, so the minute is read again.
+        -- Any other minute starts a new count, also an earlier one: the clock may be set back.
+        on conflict (application) do update set (minute, requests) = (
+          select clock.minute,
+            excluded.requests + case when c.minute = clock.minute then c.requests else 0 end
+          from (select floor(extract(epoch from clock_timestamp()) / 60)::bigint as minute) as clock)
         returning requests
       ), used as (
         -- Checks the locked row: of many simultaneous requests only the first one writes.

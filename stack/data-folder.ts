@@ -26,6 +26,7 @@ export interface DataFolder {
   processes: string;
   connection: string;
   secretsKey: string;
+  notificationsKey: string;
 }
 
 /**
@@ -43,20 +44,33 @@ export const openDataFolder = (path: string): DataFolder => {
     processes: join(path, 'processes.json'),
     connection: join(path, 'connection.json'),
     secretsKey: join(path, 'secrets-key'),
+    notificationsKey: join(path, 'notifications-key'),
   };
 };
+
+/** Made at the first start. The API reads it, and an admin who adds an account that sends notifications. */
+export const makeNotificationsKey = ({ notificationsKey }: DataFolder): void => {
+  if (!existsSync(notificationsKey)) writeAtomically(notificationsKey, newKey());
+};
+
+const newKey = () => `k1:${randomBytes(32).toString('base64')}\n`;
 
 /** The key that seals webhook secrets. Made at the first start. @throws SetupError */
 export const readKeyRing = ({ secretsKey, connection }: DataFolder): KeyRing => {
   if (!existsSync(secretsKey)) {
     // The lost key's secrets cannot be opened. Without this file the demo application gets new credentials.
     rmSync(connection, { force: true });
-    writeAtomically(secretsKey, `k1:${randomBytes(32).toString('base64')}\n`);
+    writeAtomically(secretsKey, newKey());
   }
   try {
     return parseKeyRing(readFileSync(secretsKey, 'utf8').trim());
   } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
+    // Not a file: a folder stands where a mount found none.
+    if (!(error instanceof SetupError))
+      throw new SetupError(
+        `${secretsKey} cannot be read (${String(error)}): put back the file, or remove what is there and the demo application gets new credentials.`,
+        { cause: error },
+      );
     throw new SetupError(
       `${secretsKey} is damaged: put back what it held, or remove it and the demo application gets new credentials.`,
       { cause: error },

@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { runStack } from './run.ts';
 
 await runStack({

@@ -72,6 +72,12 @@ const formatError = (error: unknown): string => {
   return error.stack ?? error.message;
 };
 
+/** The list of the payments' workflows. */
+const formatTemporalUi = (connection: ConnectionFile): string =>
+  connection.temporal_ui_url
+    ? `${connection.temporal_ui_url}/namespaces/${connection.temporal_namespace}/workflows?query=WorkflowType%3D%27payment%27`
+    : `of your server at ${connection.temporal_address}`;
+
 const formatBanner = (
   connection: ConnectionFile,
   { dataDir, startedAt }: { dataDir: string; startedAt: number },
@@ -81,7 +87,7 @@ Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
   Demo shop     ${connection.shop_url}
   API           ${connection.api_base_url}/api/v1
   API docs      ${connection.api_base_url}/api/v1/docs
-  Temporal UI   ${connection.temporal_ui_url ?? `of your server at ${connection.temporal_address}`}
+  Temporal UI   ${formatTemporalUi(connection)}
   Logs          ${dataDir}/logs
 
 Create a payment:

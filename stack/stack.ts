@@ -2,7 +2,12 @@ import { join, relative, resolve } from 'node:path';
 import type { StackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
 import { type ConnectionFile, readCredentials, writeConnection } from './connection-file.ts';
-import { type DataFolder, openDataFolder, readKeyRing } from './data-folder.ts';
+import {
+  type DataFolder,
+  makeNotificationsKey,
+  openDataFolder,
+  readKeyRing,
+} from './data-folder.ts';
 import { application, prepareDatabase, reachDatabase } from './demo-application.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { openLog } from './logs.ts';
@@ -115,7 +120,6 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
     ...temporal.variables,
     DATABASE_URL: database.url,
     PUBLIC_BASE_URL: connection.api_base_url,
-    SECRETS_KEY_FILE: folder.secretsKey,
   };
   const payerPages = config.PAYER_PAGES_PER_MINUTE;
   // In all, stopping takes less than 10 s, which is what Docker gives a container.
@@ -124,6 +128,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
       name: 'api',
       env: {
         ...env,
+        NOTIFICATIONS_KEY_FILE: folder.notificationsKey,
         API_PORT: String(ports.API_PORT),
         METRICS_PORT: String(ports.API_METRICS_PORT),
         SHUTDOWN_GRACE_SECONDS: '1',
@@ -135,6 +140,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
       name: 'worker',
       env: {
         ...env,
+        SECRETS_KEY_FILE: folder.secretsKey,
         ALLOW_LOOPBACK_TARGETS: 'true',
         WORKFLOW_BUNDLE: bundle,
         METRICS_PORT: String(ports.WORKER_METRICS_PORT),
@@ -162,6 +168,7 @@ const bringUpDatabase = async (
   const url = config.DATABASE_URL ?? (await bringUpPostgres(context, port));
   if (config.DATABASE_URL) await reachDatabase(url);
   const keyRing = readKeyRing(folder);
+  makeNotificationsKey(folder);
   const known = readCredentials(folder.connection);
   return { url, credentials: await prepareDatabase(url, { shopUrl, keyRing, known }) };
 };

@@ -58,6 +58,14 @@ export const createDatabaseMetrics = (
 };
 export type DatabaseMetrics = ReturnType<typeof createDatabaseMetrics>;
 
+const createAlertCounter = (registry: Registry) =>
+  new Counter({
+    name: 'payments_alerts_total',
+    help: 'Log lines with an `alert` field. A person must act on them.',
+    labelNames: ['alert'],
+    registers: [registry],
+  });
+
 export const createApiMetrics = (registry: Registry) => {
   const registers = [registry];
   return {
@@ -86,6 +94,7 @@ export const createApiMetrics = (registry: Registry) => {
       labelNames: ['gateway', 'payment'],
       registers,
     }),
+    alerts: createAlertCounter(registry),
   };
 };
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
@@ -95,8 +104,8 @@ export const createWorkerMetrics = (registry: Registry) => {
   return {
     outcomes: new Counter({
       name: 'payments_outcomes_total',
-      help: 'Ended payments. failure_code is "none" unless they failed.',
-      labelNames: ['gateway', 'status', 'failure_code'],
+      help: 'Ended payments. kind is that of the gateway; failure_code is "none" unless they failed.',
+      labelNames: ['gateway', 'kind', 'status', 'failure_code'],
       registers,
     }),
     timeToOutcome: new Histogram({
@@ -109,7 +118,7 @@ export const createWorkerMetrics = (registry: Registry) => {
     gatewayCalls: new Histogram({
       name: 'payments_gateway_call_duration_seconds',
       help: 'Duration of gateway calls. result is "no_answer" without a usable answer, "error" for our own fault.',
-      labelNames: ['gateway', 'operation', 'result'],
+      labelNames: ['gateway', 'kind', 'operation', 'result'],
       buckets: bounds.gatewayCall,
       registers,
     }),
@@ -125,12 +134,7 @@ export const createWorkerMetrics = (registry: Registry) => {
       buckets: bounds.lateness,
       registers,
     }),
-    alerts: new Counter({
-      name: 'payments_alerts_total',
-      help: 'Log lines with an `alert` field. A person must act on them.',
-      labelNames: ['alert'],
-      registers,
-    }),
+    alerts: createAlertCounter(registry),
     swept: new Counter({
       name: 'payments_sweeper_processed_total',
       help: 'Items that the tasks of the sweeper processed.',
@@ -182,11 +186,11 @@ const backlogGauges: Record<keyof BacklogMetrics, { name: string; help: string }
   },
   overdueSeconds: {
     name: 'payments_overdue_seconds',
-    help: 'Time since the earliest deadline of an open payment. 0 if no deadline has passed.',
+    help: 'Time since the earliest deadline of an open payment of a live account. 0 if no deadline has passed.',
   },
   inquiryLagSeconds: {
     name: 'payments_inquiry_lag_seconds',
-    help: 'Longest time since a payer was sent to a gateway without an inquiry. 0 without such a payer.',
+    help: 'Longest time since a payer was sent to a live account without an inquiry. 0 without such a payer.',
   },
   exhausted: {
     name: 'payments_webhooks_exhausted',

@@ -56,4 +56,6 @@ export interface LatePaymentInput {
   id: string;
   /** When to stop asking the gateway, in ms since 1970. A continued run gets it from the run before. */
   giveUpAt?: number;
+  /** The earliest time of the first inquiry, in ms since 1970, unless a signal comes sooner. */
+  askAt?: number;
 }

@@ -173,17 +173,21 @@ export const createPaymentWorkflows = (client: Client) => {
     /**
      * Has the late-payment workflow ask the gateway once more from now on, and starts it if it does not
      * run: the payer may have paid after the last inquiry.
+     * @param options.askAt ask at this time and not sooner, in ms since 1970. A running one asks later anyway.
      */
     async recheckLatePayment(
       paymentId: string,
-      withinMs: number = deadlinesMs.start,
+      { withinMs = deadlinesMs.start, askAt }: { withinMs?: number; askAt?: number } = {},
     ): Promise<void> {
-      await within(Math.min(withinMs, deadlinesMs.start), () =>
-        workflow.signalWithStart<typeof latePayment>(latePaymentWorkflow, {
-          ...latePaymentStartOptions(paymentId),
-          signal: recheckSignal,
-          signalArgs: [],
-        }),
+      const options = latePaymentStartOptions(paymentId, askAt);
+      await within<unknown>(Math.min(withinMs, deadlinesMs.start), () =>
+        askAt === undefined
+          ? workflow.signalWithStart<typeof latePayment>(latePaymentWorkflow, {
+              ...options,
+              signal: recheckSignal,
+              signalArgs: [],
+            })
+          : workflow.start<typeof latePayment>(latePaymentWorkflow, options),
       );
     },
   };

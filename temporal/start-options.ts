@@ -57,13 +57,21 @@ export const paymentStartOptions = (
 const markdownCode = (text: string): string =>
   `\`${text.replace(/[`\p{Cc}\u2028\u2029]/gu, "'")}\``;
 
-/** A running workflow is left alone. A closed one is started again: money may have come since. */
-export const latePaymentStartOptions = (paymentId: string) => ({
+/** All late searches take turns as if they were one application. No slug has a colon. */
+const lateFairnessKey = ':late';
+
+/**
+ * A running workflow is left alone. A closed one is started again: money may have come since.
+ * @param askAt the earliest time of its first inquiry, in ms since 1970
+ */
+export const latePaymentStartOptions = (paymentId: string, askAt?: number) => ({
   taskQueue: paymentsQueue,
   workflowId: latePaymentWorkflowId(paymentId),
   workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
   workflowIdConflictPolicy: 'USE_EXISTING' as const,
-  args: [{ id: paymentId }] as [LatePaymentInput],
+  // Anybody with a payment's link can start one.
+  priority: { fairnessKey: lateFairnessKey },
+  args: [{ id: paymentId, ...(askAt !== undefined && { askAt }) }] as [LatePaymentInput],
   staticSummary: `Late payment of ${paymentId}`,
 });
 

@@ -34,6 +34,9 @@ import { createPaymentWorkflows } from '../temporal/payment-workflows.ts';
 import { createResets } from '../temporal/resets.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
 
+/** Deliveries whose turn comes later wait in Postgres, where a long backlog costs nothing. */
+const longestDeliveryLineMs = 2 * 60_000;
+
 export interface Deps {
   config: { PUBLIC_BASE_URL: string; SECRETS_KEY: KeyRing; ALLOW_LOOPBACK_TARGETS: boolean };
   client: Client;
@@ -86,7 +89,10 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     secretBox,
     targetRule,
     gatewayBulkhead: createBulkhead({ perOwner: paymentSlots / 4 }),
-    deliveryBulkhead: createBulkhead({ perOwner: deliverySlots / 4 }),
+    deliveryBulkhead: createBulkhead({
+      perOwner: deliverySlots / 4,
+      longestLineMs: longestDeliveryLineMs,
+    }),
     activityStartedAt: createActivityStartedAt(client),
     dispatcher,
     sweeperTasks: instrumentSweeperTasks(sweeperTasks, metrics),

@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { renameSync, writeFileSync } from 'node:fs';
 import { buildBundle } from './workflow-bundle.ts';
 

@@ -24,8 +24,8 @@ export const instrumentPaymentOutcomes = (
   ...paymentOutcomes,
   async finalize(ended, event, options) {
     if (!(await paymentOutcomes.finalize(ended, event, options))) return false;
-    const { application, gateway, status, failureCode } = ended;
-    outcomes.inc({ gateway, status, failure_code: failureCode ?? 'none' });
+    const { application, gateway, gatewayKind = 'live', status, failureCode } = ended;
+    outcomes.inc({ gateway, kind: gatewayKind, status, failure_code: failureCode ?? 'none' });
     timeToOutcome.observe({ status }, secondsBetween(ended.createdAt, event.createdAt));
     const facts = { application, gateway, status, failure_code: failureCode };
     logger.info(facts, 'Payment ended');
@@ -63,7 +63,8 @@ export const instrumentGateways =
   (account, listener) =>
     gatewayOf(account, (exchange) => {
       const { operation, result, durationMs } = exchange;
-      gatewayCalls.observe({ gateway: account.gateway, operation, result }, durationMs / 1000);
+      const { gateway, gatewayKind: kind } = account;
+      gatewayCalls.observe({ gateway, kind, operation, result }, durationMs / 1000);
       return listener?.(exchange);
     });
 
@@ -81,6 +82,7 @@ export const instrumentSweeperTasks = (
     startOutboxWorkflows: instrument('startOutboxWorkflows'),
     inquireAtGateways: instrument('inquireAtGateways'),
     healPayments: instrument('healPayments'),
+    wakePostponedDeliveries: instrument('wakePostponedDeliveries'),
     deleteExpiredIdempotencyKeys: instrument('deleteExpiredIdempotencyKeys'),
   };
 };

@@ -1,8 +1,11 @@
+import '../node-version.mjs';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { readWorkerConfig } from '../config.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
+import { readClock } from '../postgres/clock.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { runProcess, SetupError } from '../process.ts';
+import { watchClock } from '../telemetry/clock.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import {
   createDatabaseMetrics,
@@ -70,6 +73,7 @@ await runProcess(async () => {
   });
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
+  const clock = watchClock({ readClock: () => readClock(probe), registry, logger });
   registerBacklogMetrics(registry, createBacklogMetrics(probe).measure);
   // Before the metrics port opens, so that the first scrape has every counter.
   const { activities, close: closeActivities } = composeActivities({
@@ -111,6 +115,7 @@ await runProcess(async () => {
     sweeper.stop();
     for (const worker of workers) worker.shutdown();
     await Promise.allSettled(runs);
+    clock.stop();
     await closeActivities();
     await connection.close();
     await Promise.all([pool.end({ timeout: 5 }), probe.end({ timeout: 5 })]);

@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';

@@ -1,3 +1,4 @@
+import '../node-version.mjs';
 import { Client, Connection } from '@temporalio/client';
 import { readTemporalConfig } from '../config.ts';
 import { createLogger } from '../telemetry/log.ts';

@@ -1,5 +1,6 @@
 import {
   CancellationScope,
+  condition,
   continueAsNew,
   defineSignal,
   setHandler,
@@ -25,12 +26,17 @@ export async function latePayment(input: LatePaymentInput): Promise<void> {
 
 const run = async ({
   id,
-  giveUpAt = Date.now() + giveUpAfterMs,
+  askAt = 0,
+  giveUpAt = Math.max(Date.now(), askAt) + giveUpAfterMs,
 }: LatePaymentInput): Promise<void> => {
   let recheckRequested = false;
   setHandler(defineSignal(recheckSignal), () => {
     recheckRequested = true;
   });
+  if (askAt > Date.now())
+    await condition(() => recheckRequested, askAt - Date.now(), {
+      summary: 'Earlier searches have found nothing, so this one waits',
+    });
 
   for (let pauseMs = minuteMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     // Many rechecks make the history long. The new run asks at once, so it needs no pending recheck.

@@ -3,8 +3,10 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { DeliveryResult } from '../activities/delivery.ts';
 import { limits } from '../contract/limits.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { activityFailureType, webhookExhausted } from '../temporal/failures.ts';
@@ -33,7 +35,7 @@ const run = async (input: PaymentInput): Promise<void> => {
 
   await waitForPayer(input, verification);
   await resolveAfterDeadline(input, verification, { unreachable: opening === 'unreachable' });
-  await deliver(input);
+  await deliver(input, verification);
   await condition(allHandlersFinished);
 };
 
@@ -103,10 +105,22 @@ const pauseSummary = (kind: VerificationResult['kind']): string =>
     ? 'The gateway gave no usable answer, it is asked again'
     : `The gateway answered ${kind}, it is asked again`;
 
-const deliver = async ({ id }: PaymentInput): Promise<void> => {
+/** Delivers the event. A delivery that was postponed goes on when the sweeper sends a recheck. */
+const deliver = async (input: PaymentInput, verification: Verification): Promise<void> => {
+  for (;;) {
+    verification.forgetRecheck();
+    if ((await deliverOrPostpone(input)) !== 'postponed') return;
+    setCurrentDetails('Waits for a delivery slot of its application. The sweeper wakes it.');
+    await condition(() => verification.isRecheckRequested() || historyIsLong());
+    if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
+    setCurrentDetails('');
+  }
+};
+
+const deliverOrPostpone = async ({ id }: PaymentInput): Promise<DeliveryResult> => {
   const { runId, originalExecutionRunId } = workflowInfo();
   try {
-    await deliverWebhook({ id, isReset: runId !== originalExecutionRunId });
+    return await deliverWebhook({ id, isReset: runId !== originalExecutionRunId });
   } catch (error) {
     if (activityFailureType(error) !== 'WebhookExhausted') throw error;
     throw webhookExhausted(`The event of ${id} was not accepted`);

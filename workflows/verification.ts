@@ -66,6 +66,11 @@ export const createVerification = (id: string) => {
       endStatus = status;
     },
 
+    /** For a recheck that what follows makes superfluous. */
+    forgetRecheck(): void {
+      isRecheckRequested = false;
+    },
+
     async recheck(): Promise<void> {
       isRecheckRequested = false;
       await verify({ returned: false });

@@ -2,8 +2,16 @@ import { createHealingTask, type Deps as HealingDeps } from './healing.ts';
 import { createIdempotencyKeyTask, type Deps as IdempotencyKeyDeps } from './idempotency-keys.ts';
 import { createInquiryTask, type Deps as InquiryDeps } from './inquiries.ts';
 import { createOutboxTask, type Deps as OutboxDeps } from './outbox.ts';
+import {
+  createPostponedDeliveryTask,
+  type Deps as PostponedDeliveryDeps,
+} from './postponed-deliveries.ts';
 
-export type Deps = OutboxDeps & InquiryDeps & HealingDeps & IdempotencyKeyDeps;
+export type Deps = OutboxDeps &
+  InquiryDeps &
+  HealingDeps &
+  PostponedDeliveryDeps &
+  IdempotencyKeyDeps;
 
 /**
  * The tasks of a sweep. Each works on a bounded batch, oldest first, returns how much it did, and is safe
@@ -15,6 +23,7 @@ export const createSweeperTasks = (deps: Deps) => {
     ...createOutboxTask(deps),
     inquireAtGateways,
     ...createHealingTask(deps),
+    ...createPostponedDeliveryTask(deps),
     ...createIdempotencyKeyTask(deps),
   };
 };

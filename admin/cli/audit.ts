@@ -23,15 +23,17 @@ export const auditCommand = (context: CliContext): Command =>
       const records = await listUpTo(Number(options.limit), io, (max) =>
         operations.auditLog({ subject, limit: max }),
       );
-      const rows = records.map(({ at, actor, action, subject: changed, before, after, reason }) => [
-        at,
-        actor,
-        action,
-        changed,
-        formatFacts(before),
-        formatFacts(after),
-        reason,
-      ]);
+      const rows = records.map(
+        ({ at, actor, action, subject: changed, before, after, reason, payments }) => [
+          at,
+          actor,
+          action,
+          changed,
+          formatFacts(before),
+          formatFacts(payments === null ? after : { ...after, payments }),
+          reason,
+        ],
+      );
       const headings = ['time', 'actor', 'action', 'subject', 'before', 'after', 'reason'];
       const ifEmpty = `The audit log has no entry${subject === null ? '' : ` for ${subject}`}.`;
       return { text: table(headings, rows, ifEmpty), json: records };

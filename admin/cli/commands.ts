@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Refusal } from '../change.ts';
+import { Incomplete } from '../incomplete.ts';
 import type { Operations } from '../operations.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
@@ -9,6 +10,8 @@ export interface CliContext {
   io: Io;
   /** Connects at the first use: help needs neither a database nor settings. */
   open: (actor: string | undefined) => Promise<Operations>;
+  /** From now on the first Ctrl-C aborts the signal and not the process. The second one ends the process. */
+  interruption: () => AbortSignal;
 }
 
 /** The output was printed and reports a failure, so the exit code is 1. */
@@ -25,6 +28,8 @@ interface CommonOptions {
 export interface Spec {
   /** Name and arguments, as the help shows them. */
   usage: string;
+  /** Another name of the command. */
+  alias?: string;
   summary: string;
   /** Whole lines without `npm run admin --`. */
   examples: readonly string[];
@@ -41,6 +46,7 @@ export interface Call {
   options: Options;
   operations: Operations;
   io: Io;
+  interruption: CliContext['interruption'];
 }
 
 export const option = (flags: string, description: string): Option =>
@@ -86,12 +92,13 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 
 /** Makes one command: it parses, asks for a confirmation, runs and prints the output. */
 export const command = (
-  { io, open }: CliContext,
-  { usage, summary, examples, options = [], findMisuse, describeChange }: Spec,
+  { io, open, interruption }: CliContext,
+  { usage, alias, summary, examples, options = [], findMisuse, describeChange }: Spec,
   run: (call: Call) => Promise<Output>,
 ): Command => {
   const [name, ...args] = usage.split(' ');
   const made = new Command(name).summary(summary).description(summary);
+  if (alias !== undefined) made.alias(alias);
   for (const argument of args) made.argument(argument);
   for (const each of options) made.addOption(each);
   made.option('--json', 'print JSON, for programs');
@@ -110,10 +117,25 @@ export const command = (
     const change = describeChange?.(texts, parsed) ?? null;
     if (change !== null && !parsed.yes) await confirm(io, change);
     const operations = await open(parsed.as);
-    const { text, json, failed } = await run({ args: texts, options: parsed, operations, io });
+    const call = { args: texts, options: parsed, operations, io, interruption };
+    const { text, json, failed, error } = await run(call);
     io.out(parsed.json ? jsonText(json) : text);
+    if (error !== undefined) throw error;
     if (failed) throw new ReportedError();
   });
+};
+
+/** Formats what a long operation did, also if it was interrupted or failed in the middle. */
+export const formatDone = async <T>(
+  work: Promise<T>,
+  format: (done: T, isComplete: boolean) => Output,
+): Promise<Output> => {
+  try {
+    return format(await work, true);
+  } catch (error) {
+    if (!(error instanceof Incomplete)) throw error;
+    return { ...format(error.done as T, false), error: error.cause };
+  }
 };
 
 const formatExamples = (examples: readonly string[]): string =>

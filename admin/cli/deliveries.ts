@@ -1,8 +1,19 @@
 import type { Command } from 'commander';
 import { Refusal } from '../change.ts';
 import type { BulkOptions, Retriggered } from '../deliveries.ts';
+import type { PaymentTimeline } from '../payments.ts';
 import type { Call, CliContext } from './commands.ts';
-import { command, count, group, limit, listUpTo, option, reason, textOf } from './commands.ts';
+import {
+  command,
+  count,
+  formatDone,
+  group,
+  limit,
+  listUpTo,
+  option,
+  reason,
+  textOf,
+} from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 import { formatPayments } from './payments.ts';
 
@@ -47,13 +58,15 @@ const retriggerCommand = (context: CliContext): Command =>
     retrigger,
   );
 
-const retrigger = async ({ args, options, operations, io }: Call): Promise<Output> => {
+const retrigger = async (call: Call): Promise<Output> => {
+  const { args, options, operations, io, interruption } = call;
   const application = textOf(options.application);
   if ((application === null) === (args.length === 0))
     throw new Refusal('Name either payments or an --application.');
   const bulkOptions: BulkOptions = {
     perSecond: Number(options.rate),
     reason: textOf(options.reason),
+    signal: interruption(),
     onProgress: ({ done, total, refused }) => {
       if (total > 1) io.note(`${done} of ${total}${refused > 0 ? `, ${refused} refused` : ''}`);
     },
@@ -61,14 +74,18 @@ const retrigger = async ({ args, options, operations, io }: Call): Promise<Outpu
       io.note(`Stopped: Temporal does not reset workflows. Not tried: ${notTried}`),
   };
   const { deliveries } = operations;
-  const results =
+  const work =
     application === null
-      ? await deliveries.retriggerMany(args, bulkOptions)
-      : await deliveries.retriggerAll(application, bulkOptions);
-  const [only] = results;
-  if (args.length === 1 && only?.result === 'refused') throw new Refusal(only.why);
-  const output = application === null ? formatEach(results) : formatCounts(results);
-  return { ...output, failed: results.some(({ result }) => result === 'refused') };
+      ? deliveries.retriggerMany(args, bulkOptions)
+      : deliveries.retriggerAll(application, bulkOptions);
+  return formatDone(work, (results, isDone) => {
+    const [only] = results;
+    if (args.length === 1 && only?.result === 'refused') throw new Refusal(only.why);
+    const failed = results.some(({ result }) => result === 'refused');
+    if (results.length === 0)
+      return { text: isDone ? 'No delivery is exhausted.' : 'Nothing was done.', json: results };
+    return { ...(application === null ? formatEach(results) : formatCounts(results)), failed };
+  });
 };
 
 const formatEach = (results: readonly Retriggered[]): Output => {
@@ -93,7 +110,6 @@ const noteOf = (one: Retriggered): string => {
 
 /** An application may have very many deliveries: only the refused ones are listed. */
 const formatCounts = (results: readonly Retriggered[]): Output => {
-  if (results.length === 0) return { text: 'No delivery is exhausted.', json: results };
   const refused = results.filter(({ result }) => result === 'refused');
   const withoutHistory = results.filter(({ result }) => result === 'no_history');
   const counts = facts({
@@ -106,12 +122,62 @@ const formatCounts = (results: readonly Retriggered[]): Output => {
   return { text: [counts, list].filter(Boolean).join('\n\n'), json: results };
 };
 
+const showCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'show <payment>',
+      summary: 'show the delivery of a payment, with every attempt',
+      examples: ['deliveries show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'],
+    },
+    async ({ args: [id = ''], operations }) => formatDelivery(await operations.payments.get(id)),
+  );
+
+const formatDelivery = ({ payment, workflowUrl }: PaymentTimeline): Output => {
+  const { id, application, eventId, eventKind, delivery, round, nextAttemptAt, attempts } = payment;
+  const summary = facts({
+    payment: id,
+    application,
+    event: eventId,
+    kind: eventKind,
+    delivery: delivery ?? 'none yet: the payment has not ended',
+    round,
+    'next attempt': nextAttemptAt,
+    workflow: workflowUrl,
+  });
+  const rows = attempts.map((attempt) => [
+    attempt.number,
+    attempt.round,
+    attempt.trigger,
+    attempt.startedAt,
+    attempt.durationMs,
+    attempt.responseStatus,
+    attempt.completedAt === null ? 'not completed' : (attempt.errorClass ?? 'delivered'),
+    attempt.error,
+  ]);
+  const headings = ['attempt', 'round', 'trigger', 'time', 'ms', 'status', 'result', 'error'];
+  return {
+    text: `${summary}\n\n${table(headings, rows, 'There was no attempt.')}`,
+    json: {
+      paymentId: id,
+      application,
+      eventId,
+      eventKind,
+      delivery,
+      round,
+      nextAttemptAt,
+      attempts,
+      workflowUrl,
+    },
+  };
+};
+
 export const deliveryCommands = (context: CliContext): Command =>
   group(
     {
       name: 'deliveries',
-      summary: 'list and re-trigger exhausted deliveries',
-      examples: ['deliveries list', 'deliveries retrigger --help'],
+      summary: 'show a delivery, list and re-trigger exhausted ones',
+      examples: ['deliveries list', 'deliveries show --help', 'deliveries retrigger --help'],
     },
-    [listCommand(context), retriggerCommand(context)],
+    [listCommand(context), showCommand(context), retriggerCommand(context)],
   );

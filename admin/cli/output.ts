@@ -6,6 +6,8 @@ export interface Output {
   json: unknown;
   /** The exit code is 1, although the output is printed. */
   failed?: boolean;
+  /** Reported after the output, which holds what was done before it. */
+  error?: unknown;
 }
 
 export const shownOnce = 'It cannot be shown again.';

@@ -63,6 +63,7 @@ const findCommand = (context: CliContext): Command =>
     context,
     {
       usage: 'find',
+      alias: 'list',
       summary: 'find payments by id, order, application or status, the newest first',
       examples: [
         'payments find --order order-4711',
@@ -107,7 +108,7 @@ export const paymentCommands = (context: CliContext): Command =>
     {
       name: 'payments',
       summary: 'find payments and show their timelines',
-      examples: ['payments find --order order-4711', 'payments show --help'],
+      examples: ['payments list', 'payments find --order order-4711', 'payments show --help'],
     },
     [findCommand(context), showCommand(context)],
   );

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import type { DifferenceKind } from '../reconciliation.ts';
+import type { DifferenceKind, Reconciliation } from '../reconciliation.ts';
 import type { CliContext } from './commands.ts';
-import { command, count, option, reason, textOf } from './commands.ts';
-import { table } from './output.ts';
+import { command, count, formatDone, option, reason, textOf } from './commands.ts';
+import { type Output, table } from './output.ts';
 
 /** The texts of the command. docs/operating/restoring.md explains each of them. */
 const differenceTexts: Record<DifferenceKind, string> = {
@@ -53,30 +53,37 @@ export const reconcileCommand = (context: CliContext): Command =>
       describeChange: (_, { heal }) =>
         heal ? 'The missing workflow of every payment that needs one is started.' : null,
     },
-    async ({ options, operations }) => {
+    ({ options, operations, interruption }) => {
       const since = textOf(options.since);
-      const found = await operations.reconcile({
+      const work = operations.reconcile({
         since: since === null ? null : new Date(since),
         limit: Number(options.limit),
         scan: Number(options.scan),
         heal: options.heal === true,
         reason: textOf(options.reason),
+        signal: interruption(),
       });
-      const rows = found.differences.map((difference) => [
-        differenceTexts[difference.kind],
-        difference.paymentId,
-        difference.application,
-        difference.orderId,
-        difference.status,
-        difference.at,
-        difference.healed,
-      ]);
-      const headings = ['difference', 'payment', 'application', 'order', 'status', 'due', 'healed'];
-      const more = found.complete ? '' : '\nThere may be more: --limit or --scan was reached.';
-      return {
-        text: table(headings, rows, 'The database and Temporal agree.') + more,
-        json: found,
-        failed: !found.complete || found.differences.some(({ healed }) => !healed),
-      };
+      return formatDone(work, formatDifferences);
     },
   );
+
+const formatDifferences = (found: Reconciliation, isDone: boolean): Output => {
+  const rows = found.differences.map((difference) => [
+    differenceTexts[difference.kind],
+    difference.paymentId,
+    difference.application,
+    difference.orderId,
+    difference.status,
+    difference.at,
+    difference.healed,
+  ]);
+  const headings = ['difference', 'payment', 'application', 'order', 'status', 'due', 'healed'];
+  const ifEmpty = isDone ? 'The database and Temporal agree.' : 'No difference was found so far.';
+  const more =
+    isDone && !found.complete ? '\nThere may be more: --limit or --scan was reached.' : '';
+  return {
+    text: table(headings, rows, ifEmpty) + more,
+    json: found,
+    failed: !found.complete || found.differences.some(({ healed }) => !healed),
+  };
+};

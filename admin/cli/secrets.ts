@@ -73,7 +73,7 @@ const resealCommand = (context: CliContext): Command =>
     {
       usage: 'reseal',
       summary:
-        'encrypt all secrets and credentials with the first key of SECRETS_KEY; then remove the others',
+        'encrypt everything with the first keys of SECRETS_KEY and NOTIFICATIONS_KEY; then remove the others',
       examples: ['secrets reseal --reason "yearly rotation of the key"'],
       options: [reason()],
     },

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { PaymentError } from '../../contract/errors.ts';
-import type { RecordedAccount } from '../../contract/gateway-account.ts';
-import { slugPattern } from '../../contract/ids.ts';
+import type { Alert } from '../../contract/alerts.ts';
+import type { GatewayKind, NotificationAccount } from '../../contract/gateway-account.ts';
+import { paymentIdPattern, slugPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type {
@@ -59,30 +60,36 @@ export const notifyOfPaymentRoute = {
 type NotificationRequest = RequestOf<typeof notifyOfPaymentRoute>;
 
 export interface Deps {
-  gateways: Pick<Gateways, 'getAccount'>;
-  payments: Pick<Payments, 'getByReference'>;
+  gateways: Pick<Gateways, 'getNotificationAccount'>;
+  payments: Pick<Payments, 'getByReference' | 'recordLostCheckout' | 'exists'>;
   workflows: Pick<PaymentWorkflows, 'recheck' | 'recheckLatePayment'>;
-  /** Undefined without SECRETS_KEY, which opens the signing secrets; no notification can be checked then. */
+  /** Undefined without NOTIFICATIONS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
   /** Counts messages that are not signed by the gateway. */
   unverified: RateLimiter;
-  metrics: Pick<ApiMetrics, 'notifications'>;
-  logger: Pick<Logger, 'info' | 'warn'>;
+  metrics: Pick<ApiMetrics, 'notifications' | 'alerts'>;
+  now: () => Date;
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
+
+const lostReference: Alert = 'unknown_reference';
 
 /** Checks a notification and passes it to the payment's workflow before it responds. */
 export const notifyOfPaymentHandler = (deps: Deps): Handler<typeof notifyOfPaymentRoute> => {
   const { payments, unverified, metrics, logger } = deps;
   const bulkhead = createAddressBulkhead(unverified);
+  // From 0 on: if the counter started at its first alert, Prometheus would not see it increase.
+  metrics.alerts.inc({ alert: lostReference }, 0);
   return async (request) => {
     const gateway = request.params['gateway'] ?? '';
-    const notification = await bulkhead(request.address, {
+    const { notification, kind } = await bulkhead(request.address, {
       run: () => readVerified(deps, request, gateway),
       reject: () => counted(deps, request, rateLimited(1)),
     });
-    if (notification.result === 'changed') {
+    if (notification.result === 'changed' || notification.result === 'closed') {
       const payment = await payments.getByReference(gateway, notification.reference);
-      if (payment) await passOn(deps, payment);
+      if (payment) await passOn(deps, payment, notification);
+      else await reportLostReference(deps, notification, { gateway, kind });
       metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
       logger.info(
         { gateway, payment_id: payment?.id ?? notification.paymentId },
@@ -100,15 +107,17 @@ const readVerified = async (
   deps: Deps,
   request: NotificationRequest,
   gateway: string,
-): Promise<Notification> => {
-  const account = slugPattern.test(gateway) ? await deps.gateways.getAccount(gateway) : undefined;
+): Promise<{ notification: Notification; kind: GatewayKind }> => {
+  const account = slugPattern.test(gateway)
+    ? await deps.gateways.getNotificationAccount(gateway)
+    : undefined;
   if (!account) throw counted(deps, request, request.refuse('NOT_FOUND'));
   const body = await request.readBytes().catch((error: unknown) => {
     throw error instanceof PaymentError ? counted(deps, request, error) : error;
   });
   const notification = read(deps, { header: request.header, body }, account);
   if (!notification) throw counted(deps, request, request.refuse('NOT_FOUND'));
-  if (notification.result !== 'rejected') return notification;
+  if (notification.result !== 'rejected') return { notification, kind: account.gatewayKind };
   const { message, fields } = invalidSignature;
   const invalid = request.refuse('VALIDATION_FAILED', message, { details: { fields } });
   const error = counted(deps, request, invalid);
@@ -128,10 +137,10 @@ const counted = (
 const read = (
   { readNotification }: Deps,
   message: GatewayMessage,
-  account: RecordedAccount,
+  account: NotificationAccount,
 ): Notification | undefined => {
   try {
-    if (!readNotification) throw new GatewayUnavailable('SECRETS_KEY: is missing');
+    if (!readNotification) throw new GatewayUnavailable('NOTIFICATIONS_KEY: is missing');
     return readNotification(message, account);
   } catch (error) {
     if (error instanceof GatewayUnavailable) throw unavailable(error);
@@ -140,9 +149,16 @@ const read = (
 };
 
 /** @throws PaymentError SERVICE_UNAVAILABLE when Temporal is not available; the gateway will retry */
-const passOn = async ({ workflows }: Deps, payment: PaymentRef): Promise<void> => {
-  const { id, status } = payment;
-  if (status === 'paid') return;
+const passOn = async (
+  { workflows, payments, now }: Deps,
+  payment: PaymentRef,
+  { result }: Notification,
+): Promise<void> => {
+  const { id, status, sent } = payment;
+  // We closed it ourselves when it ended, or nobody can pay it any more either way.
+  if (status === 'paid' || (result === 'closed' && isTerminal(status))) return;
+  // A payer was there, so a checkout that is not recorded was lost.
+  if (result === 'changed' && !sent) await payments.recordLostCheckout(id, now());
   try {
     if (isTerminal(status)) await workflows.recheckLatePayment(id);
     else await workflows.recheck(payment);
@@ -150,6 +166,29 @@ const passOn = async ({ workflows }: Deps, payment: PaymentRef): Promise<void> =
     if (error instanceof TemporalUnavailable) throw unavailable(error);
     throw error;
   }
+};
+
+/**
+ * Alerts admins when a gateway has news of one of our payments under another reference. After a restore of
+ * Postgres the payment was perhaps opened a second time, and its payer pays the first opening.
+ */
+const reportLostReference = async (
+  { payments, metrics, logger }: Deps,
+  notification: Extract<Notification, { reference: string }>,
+  { gateway, kind }: { gateway: string; kind: GatewayKind },
+): Promise<void> => {
+  const { result, paymentId: id, reference } = notification;
+  // A repeated opening leaves a session that nobody pays, and that closes by itself.
+  if (result === 'closed' || id === null || !paymentIdPattern.test(id)) return;
+  if (!(await payments.exists(id))) return;
+  const facts = { payment_id: id, gateway, reference };
+  const message = 'A gateway has news of a payment under a reference that is not its own';
+  if (kind === 'sandbox') {
+    logger.warn(facts, message);
+    return;
+  }
+  metrics.alerts.inc({ alert: lostReference });
+  logger.error({ ...facts, alert: lostReference }, message);
 };
 
 const unavailable = (cause: Error) =>

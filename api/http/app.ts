@@ -9,20 +9,18 @@ import type { Authenticate } from '../auth/authentication.ts';
 import type { Handlers } from '../routes.ts';
 import { routes } from '../routes.ts';
 import { readBytes, readForm, readJson } from './body.ts';
-import type { ClientAddress } from './client-address.ts';
 import { rateLimitKey } from './client-address.ts';
 import type { QueryReader } from './query.ts';
 import { createQueryReader } from './query.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { rateLimited } from './rate-limiter.ts';
 import type { Deps as ContextDeps } from './request-context.ts';
-import { logSendError, requestContext, sendResult } from './request-context.ts';
+import { logSendError, requestContext, sendResult, UnmatchedRequest } from './request-context.ts';
 import type { AnyRequest, HandlerResult, Route } from './route.ts';
 
 export interface Deps extends ContextDeps {
   handlers: Handlers;
   authenticate: Authenticate;
-  clientAddress: ClientAddress;
   /** Counts the requests of payers' browsers by address. */
   payerPages: RateLimiter;
   /** Concurrent requests; further ones get 503. */
@@ -139,10 +137,10 @@ const checkBudget = ({ perMinute, used, secondsLeft }: Budget) => {
 const unmatched = (ctx: Koa.Context): PaymentError => {
   const paths = new Set((ctx['matched'] as { path: string }[]).map(({ path }) => path));
   const found: Route[] = Object.values(routes).filter(({ path }) => paths.has(path));
-  if (found.length === 0) return new PaymentError('NOT_FOUND');
+  if (found.length === 0) return new UnmatchedRequest('NOT_FOUND');
   // The access of the path decides between JSON and a page.
   [ctx.state['route']] = found;
   const allow = found.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   ctx.set('allow', allow.join(', '));
-  return new PaymentError('METHOD_NOT_ALLOWED', `Use ${allow.join(' or ')}.`);
+  return new UnmatchedRequest('METHOD_NOT_ALLOWED', `Use ${allow.join(' or ')}.`);
 };

@@ -57,7 +57,10 @@ const normalize = (text: string): string | undefined => {
   return isIP(address) ? address : undefined;
 };
 
-/** The key under which limits count an address: IPv6 by its /64, because one household has a whole /64. */
+/**
+ * The key under which limits count an address: IPv6 by its /64, because one household has a whole /64.
+ * Translators and some proxies write the address of an IPv4 client as IPv6: it counts as the IPv4 address.
+ */
 export const rateLimitKey = (address: string): string => {
   if (isIP(address) !== 6) return address;
   // URL writes every form, also with an embedded IPv4, as groups of hex without leading zeros.
@@ -67,5 +70,29 @@ export const rateLimitKey = (address: string): string => {
     .split('::')
     .map((part) => (part === '' ? [] : part.split(':')));
   const zeros = Array<string>(8 - before.length - after.length).fill('0');
-  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
+  const groups = [...before, ...zeros, ...after];
+  return embeddedIPv4(groups) ?? `${groups.slice(0, 4).join(':')}::/64`;
+};
+
+/** ::ffff:0:0/96 (IPv4-mapped), ::ffff:0:0:0/96 (SIIT, RFC 7915) and 64:ff9b::/96 (NAT64, RFC 6052). */
+const ipv4Networks: ReadonlySet<string> = new Set([
+  '0:0:0:0:0:ffff',
+  '0:0:0:0:ffff:0',
+  '64:ff9b:0:0:0:0',
+]);
+
+/** The IPv4 address in the last 32 bits of an address in these networks; undefined in any other. */
+const embeddedIPv4 = (groups: readonly string[]): string | undefined => {
+  if (!ipv4Networks.has(groups.slice(0, 6).join(':'))) return undefined;
+  return groups
+    .slice(6)
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((bits) => [bits >> 8, bits & 0xff])
+    .join('.');
+};
+
+/** The /48 of a /64, which one customer of a data centre has; undefined for any other key. */
+export const siteKey = (key: string): string | undefined => {
+  const [, site] = /^([^:]+:[^:]+:[^:]+):[^:]+::\/64$/.exec(key) ?? [];
+  return site && `${site}::/48`;
 };

@@ -1,4 +1,5 @@
 import { PaymentError } from '../../contract/errors.ts';
+import { siteKey } from './client-address.ts';
 import { setRecent } from './lru.ts';
 
 const windowMs = 60_000;
@@ -17,16 +18,39 @@ export const rateLimited = (retryAfter: number, Failure = PaymentError): Payment
     details: { retry_after: retryAfter },
   });
 
+/** The hits of a /48, in which one client may have 65,536 addresses that count as one each. */
+const timesPerSite = 10;
+
 /**
  * Counts hits by client address, in this process and in bounded memory. The window of an address
- * begins with its first hit; when there are too many addresses, the oldest window is forgotten.
+ * begins with its first hit; when there are too many addresses, the oldest window is forgotten. An IPv6
+ * address counts for its /48 too, with a larger limit and in windows of their own: many addresses of one
+ * /48 cannot make the limiter forget it.
  *
  * Not rate-limiter-flexible: its memory store keeps every address and a timer for each.
  */
 export const createRateLimiter = ({ perMinute, now }: Limit) => {
-  const windows = new Map<string, { hits: number; endsAt: number }>();
+  const addresses = createWindows({ perMinute, now });
+  const sites = createWindows({ perMinute: perMinute * timesPerSite, now });
   return {
     /** Counts one hit. @returns the error to respond with when it is over the limit */
+    hit(address: string): PaymentError | undefined {
+      const site = siteKey(address);
+      // Hits over the limit of one address do not use up that of its neighbours.
+      return addresses.hit(address) ?? (site === undefined ? undefined : sites.hit(site));
+    },
+    /** Whether the next hit would be over the limit. */
+    isAtLimit(address: string): boolean {
+      const site = siteKey(address);
+      return addresses.isAtLimit(address) || (site !== undefined && sites.isAtLimit(site));
+    },
+  };
+};
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
+
+const createWindows = ({ perMinute, now }: Limit) => {
+  const windows = new Map<string, { hits: number; endsAt: number }>();
+  return {
     hit(address: string): PaymentError | undefined {
       const time = now();
       let window = windows.get(address);
@@ -40,11 +64,9 @@ export const createRateLimiter = ({ perMinute, now }: Limit) => {
       const isRepeated = window.hits > perMinute + 1;
       return rateLimited(retryAfter, isRepeated ? RepeatedRateLimitError : PaymentError);
     },
-    /** Whether the next hit would be over the limit. */
     isAtLimit(address: string): boolean {
       const window = windows.get(address);
       return window !== undefined && window.endsAt > now() && window.hits >= perMinute;
     },
   };
 };
-export type RateLimiter = ReturnType<typeof createRateLimiter>;

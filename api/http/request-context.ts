@@ -7,15 +7,24 @@ import type { Logger } from '../../telemetry/log.ts';
 import { logContext } from '../../telemetry/log.ts';
 import { isBodyCut } from './body.ts';
 import { errorResponse } from './error-response.ts';
+import type { ClientAddress } from './client-address.ts';
+import { rateLimitKey } from './client-address.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import { RepeatedRateLimitError } from './rate-limiter.ts';
 import type { HandlerResult, Route } from './route.ts';
 
 export interface Deps {
   logger: Pick<Logger, 'info' | 'error'>;
   metrics: Pick<ApiMetrics, 'requests' | 'requestDuration'>;
+  clientAddress: ClientAddress;
+  /** Counts requests that anyone can send, by address: they must not fill the log. */
+  openRequests: RateLimiter;
   /** True while the process shuts down: every response then closes its connection. */
   isDraining: () => boolean;
 }
+
+/** No route matches the path, or its method. */
+export class UnmatchedRequest extends PaymentError {}
 
 /** nginx's status for a client that disconnected before its response; used in the log and in metrics. */
 const clientClosedRequest = 499;
@@ -37,7 +46,7 @@ export const requestContext =
       });
       let error: unknown;
       try {
-        if (!hasReadablePath(ctx)) throw new PaymentError('NOT_FOUND');
+        if (!hasReadablePath(ctx)) throw new UnmatchedRequest('NOT_FOUND');
         await next();
       } catch (thrown) {
         error = thrown;
@@ -52,10 +61,26 @@ export const requestContext =
         status: isDisconnect ? clientClosedRequest : ctx.status,
         durationMs: performance.now() - startedAt,
         // A client over its limit must not fill the log.
-        isLogged: !(error instanceof RepeatedRateLimitError),
+        isLogged:
+          !(error instanceof RepeatedRateLimitError) &&
+          !(isOpenToAnyone(ctx, error) && isOverLimit(deps, ctx)),
       });
     });
   };
+
+/** Needs neither a token nor a link nor a signature, and no other limit counts it. */
+const isOpenToAnyone = (ctx: Koa.Context, error: unknown): boolean =>
+  error instanceof UnmatchedRequest || routeOf(ctx)?.access === 'anyone';
+
+/** Counts a request that anyone can send. Over the limit only the log changes, not the response. */
+const isOverLimit = ({ clientAddress, openRequests, logger }: Deps, ctx: Koa.Context): boolean => {
+  const limitError = openRequests.hit(rateLimitKey(clientAddress(ctx.req)));
+  if (limitError && !(limitError instanceof RepeatedRateLimitError))
+    logger.info(
+      'Too many requests without a token from this address; not logged again in this minute',
+    );
+  return limitError !== undefined;
+};
 
 /** A wait, or the reading of a body, that ended because the client disconnected. */
 const isCausedByDisconnect = (error: unknown): boolean =>

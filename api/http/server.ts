@@ -36,8 +36,9 @@ export const createHttpServer = (
 ): Server => {
   const server = createServer(options);
   server.maxConnections = connectionsMax;
-  // A parsed header line takes ten times its size, and 16 KB have room for a thousand.
-  server.maxHeadersCount = limits.requestHeaders;
+  // A parsed header line takes ten times its size, and 16 KB have room for a thousand. One more than the
+  // limit, because some versions of Node drop further lines unseen: of a request that has it, nothing counts.
+  server.maxHeadersCount = limits.requestHeaders + 1;
   // A reader that takes nothing of its response holds memory and a file.
   server.timeout = limits.responseIdleSeconds * 1000;
 
@@ -45,10 +46,14 @@ export const createHttpServer = (
   const responses = new WeakMap<Duplex, ServerResponse>();
   const accept = (req: IncomingMessage, res: ServerResponse) => {
     responses.set(req.socket, res);
+    const status = invalidHeadStatus(req);
+    if (status) {
+      // Without `bufferBody`: the length of the body may be in a line that was dropped.
+      res.writeHead(status, { 'x-request-id': newRequestId(), connection: 'close' }).end();
+      return;
+    }
     bufferBody(req, res);
-    if (req.httpVersion === '1.1' && req.headers.host === undefined)
-      res.writeHead(400, { 'x-request-id': newRequestId(), connection: 'close' }).end();
-    else void handler(req, res);
+    void handler(req, res);
   };
   server.on('request', accept);
   // Serves requests with an unknown `Expect` header, too.
@@ -73,6 +78,13 @@ export const createHttpServer = (
     );
   });
   return server;
+};
+
+const invalidHeadStatus = (req: IncomingMessage): 400 | 431 | undefined => {
+  // Names and values take turns.
+  if (req.rawHeaders.length / 2 > limits.requestHeaders) return 431;
+  if (req.httpVersion === '1.1' && req.headers.host === undefined) return 400;
+  return undefined;
 };
 
 /** A whole request was received, and its response is not sent yet; it may say that a payment was created. */

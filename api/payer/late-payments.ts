@@ -1,9 +1,65 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
+import type { PayerPayment } from '../../postgres/payments.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { setRecent } from '../http/lru.ts';
+import type { GatewayBudget } from './gateway-budget.ts';
+
+export interface Deps {
+  recheckLatePayment: PaymentWorkflows['recheckLatePayment'];
+  budget: Pick<GatewayBudget, 'take'>;
+  now: () => Date;
+  logger: Pick<Logger, 'warn'>;
+}
+
+/** An ended payment, with the searches that have been made for its money. */
+export type SearchedPayment = Pick<PayerPayment, 'id' | 'gateway' | 'status' | 'updatedAt'> &
+  Partial<Pick<PayerPayment, 'lateSearches' | 'lateSearchedAt'>>;
 
 const quietMs = limits.verifyReuseSeconds * 1000;
+/** No gateway lets a payer pay this long after the end. */
+const searchedForMs = 48 * 60 * 60_000;
+const firstPauseMs = 60_000;
+const longestPauseMs = 60 * 60_000;
+const withinMaxMs = 10_000;
+
+/** When the next search may ask the gateway, in ms since 1970: each one makes the pause longer. */
+const nextSearchAt = ({ lateSearches = 0, lateSearchedAt = null }: SearchedPayment): number =>
+  lateSearchedAt === null
+    ? 0
+    : lateSearchedAt.getTime() +
+      Math.min(firstPauseMs * 2 ** Math.min(lateSearches - 1, 10), longestPauseMs);
+
+/**
+ * Searches for late money when a payer returns to a payment that has ended. Limits the searches: none 48
+ * hours after the end, a growing pause for each payment, and a budget for each gateway.
+ */
+export const createSearchLate = ({ recheckLatePayment, budget, now, logger }: Deps) => {
+  const recheck = throttleRechecks(recheckLatePayment);
+  /** Until when a search that begins later covers the returns of a payment, in ms since 1970. */
+  const coveredUntil = new Map<string, number>();
+
+  /** Never throws: the payer continues. */
+  return async (payment: SearchedPayment, withinMs: number = withinMaxMs): Promise<void> => {
+    const { id, gateway, status, updatedAt } = payment;
+    const nowMs = now().getTime();
+    if (status === 'paid' || nowMs - updatedAt.getTime() > searchedForMs) return;
+    if ((coveredUntil.get(id) ?? 0) > nowMs || budget.take(gateway, 'late') === undefined) return;
+    const askAt = nextSearchAt(payment);
+    try {
+      if (askAt <= nowMs) return await recheck(id, withinMs);
+      await recheckLatePayment(id, { withinMs, askAt });
+      setRecent(coveredUntil, id, askAt);
+    } catch (error) {
+      logger.warn(
+        { payment_id: id, err: error },
+        'Could not start the late-payment search of a return; a notification or another return may',
+      );
+    }
+  };
+};
+export type SearchLate = ReturnType<typeof createSearchLate>;
 
 /**
  * Limits the rechecks of late payments to one in 3 seconds for each payment. Callers that come sooner
@@ -16,7 +72,7 @@ export const throttleRechecks = (recheck: PaymentWorkflows['recheckLatePayment']
 
   const begin = (paymentId: string, withinMs: number): Promise<void> => {
     setRecent(lastBegan, paymentId, Date.now());
-    return recheck(paymentId, withinMs);
+    return recheck(paymentId, { withinMs });
   };
 
   return (paymentId: string, withinMs: number): Promise<void> => {
@@ -33,4 +89,3 @@ export const throttleRechecks = (recheck: PaymentWorkflows['recheckLatePayment']
     return later;
   };
 };
-export type RecheckLatePayment = ReturnType<typeof throttleRechecks>;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
 import type { Status } from '../../contract/status.ts';
 import { isTerminal } from '../../contract/status.ts';
@@ -8,7 +9,8 @@ import type { Handler, RequestOf, Route } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import type { Verify } from '../payments/verifier.ts';
 import { redirectToCallback } from './callback.ts';
-import type { RecheckLatePayment } from './late-payments.ts';
+import type { GatewayBudget } from './gateway-budget.ts';
+import type { SearchLate } from './late-payments.ts';
 import { unknownPaymentPage } from './pages.ts';
 
 const shared = {
@@ -42,9 +44,11 @@ export const returnFromGatewayByPostRoute = {
 type ReturnRequest = RequestOf<typeof returnFromGatewayRoute>;
 
 export interface Deps {
-  payments: Pick<Payments, 'getForPayer'>;
+  payments: Pick<Payments, 'getForPayer' | 'recordLostCheckout'>;
   verify: Verify;
-  recheckLatePayment: RecheckLatePayment;
+  searchLate: SearchLate;
+  budget: Pick<GatewayBudget, 'take'>;
+  now: () => Date;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -57,7 +61,9 @@ export const returnHandler =
   async (request) => {
     const payment = await findByPaymentId(request, deps.payments.getForPayer);
     if (!payment) return unknownPaymentPage();
-    if (!payment.sent) return redirectToCallback(payment, payment.status);
+    if (!payment.opened) return redirectToCallback(payment, payment.status);
+    // Only a gateway sends payers here, so a checkout that is not recorded was lost.
+    if (!payment.sent) await recordLostCheckout(deps, payment.id);
 
     const deadline = Date.now() + waitMaxMs;
     const hadEnded = isTerminal(payment.status);
@@ -66,19 +72,23 @@ export const returnHandler =
     const mayBeLate = status === 'expired' || (hadEnded && status !== 'paid');
     if (mayBeLate) {
       const leftMs = Math.max(deadline - Date.now(), lateStartMinMs);
-      await startLateSearch(deps, payment.id, leftMs);
+      const ended = hadEnded ? payment : { ...payment, status, updatedAt: deps.now() };
+      await deps.searchLate(ended, leftMs);
     }
     return redirectToCallback(payment, status);
   };
 
 /** Verifies with the gateway. Never throws: the payer continues, and the sweeper or the deadline follows up. */
 const verifyReturned = async (
-  { payments, verify, logger }: Deps,
+  { payments, verify, budget, logger }: Deps,
   payment: PayerPayment,
   request: ReturnRequest,
 ): Promise<Status> => {
   const says = parseReturn(payment.driver, request.search());
   logger.info({ payment_id: payment.id, says }, 'The payer returned');
+  const waitMs = budget.take(payment.gateway, 'return');
+  if (waitMs === undefined) return 'processing';
+  if (waitMs > 0) await sleep(waitMs);
   const hint = { returned: true, cancelled: says === 'cancelled' };
   const onError = (error: unknown): undefined => {
     logger.warn(
@@ -93,18 +103,11 @@ const verifyReturned = async (
   return current && isTerminal(current.status) ? current.status : 'processing';
 };
 
-/** Never throws: the payer continues. */
-const startLateSearch = async (
-  { recheckLatePayment, logger }: Deps,
-  paymentId: string,
-  withinMs: number,
-): Promise<void> => {
+/** Never throws: the payer continues, and the verification asks the gateway. */
+const recordLostCheckout = async ({ payments, now, logger }: Deps, id: string): Promise<void> => {
   try {
-    await recheckLatePayment(paymentId, withinMs);
+    await payments.recordLostCheckout(id, now());
   } catch (error) {
-    logger.warn(
-      { payment_id: paymentId, err: error },
-      'Could not start the late-payment search of a return; a notification or another return may',
-    );
+    logger.warn({ payment_id: id, err: error }, 'Could not record the checkout of a return');
   }
 };

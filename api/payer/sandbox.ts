@@ -40,8 +40,7 @@ export const chooseInSandboxRoute = {
   summary: "Choose on the sandbox gateway's page",
   description:
     'Only the first choice counts. A test needs no browser: open the `checkout_url`, post here, follow ' +
-    'the redirect. If the `checkout_url` was never opened, the service does not ask the gateway, and the ' +
-    'payment ends `expired` whatever was chosen here.',
+    'the redirect.',
   body: {
     form: z.object({
       action: z.enum(Object.keys(actions) as (keyof typeof actions)[]),

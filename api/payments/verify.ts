@@ -5,6 +5,7 @@ import { PaymentResponse } from '../../contract/responses.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { Handler, Route } from '../http/route.ts';
+import type { SearchLate } from '../payer/late-payments.ts';
 import { findOwnPayment } from './get.ts';
 import { paymentExamples } from './payment-examples.ts';
 import { paymentParams } from './payment-id.ts';
@@ -18,7 +19,7 @@ export const verifyPaymentRoute = {
   description:
     'Asks the gateway and returns the payment, ended or not. Idempotent: repeated calls lead to one ' +
     'outcome and one event. Returns the recorded payment without asking the gateway if the payment has ' +
-    `ended or its payer was never sent to the gateway. Calls within the same ${limits.verifyReuseSeconds} seconds ` +
+    `ended or is not open at its gateway yet. Calls within the same ${limits.verifyReuseSeconds} seconds ` +
     'share one verification; if the gateway gave no answer to it, each of them gets `502`.',
   params: paymentParams,
   responses: {
@@ -32,20 +33,34 @@ export const verifyPaymentRoute = {
 } as const satisfies Route;
 
 export interface Deps {
-  payments: Pick<Payments, 'get'>;
+  payments: Pick<Payments, 'get' | 'recordLostCheckout'>;
   verify: Verify;
+  searchLate: SearchLate;
+  now: () => Date;
   publicBaseUrl: string;
 }
 
 export const verifyPaymentHandler =
-  ({ payments, verify, publicBaseUrl }: Deps): Handler<typeof verifyPaymentRoute> =>
+  ({
+    payments,
+    verify,
+    searchLate,
+    publicBaseUrl,
+    now,
+  }: Deps): Handler<typeof verifyPaymentRoute> =>
   async (request) => {
     const present = (payment: Payment) => ({
       status: 200 as const,
       body: presentPayment(payment, publicBaseUrl),
     });
     const payment = await findOwnPayment(payments, request);
-    if (isTerminal(payment.status) || !payment.sent) return present(payment);
+    if (!payment.opened) return present(payment);
+    // Who asks may know of a payer at the gateway whom a restore of Postgres has lost.
+    if (!payment.sent) await payments.recordLostCheckout(payment.id, now());
+    if (isTerminal(payment.status)) {
+      if (!payment.sent) void searchLate(payment);
+      return present(payment);
+    }
 
     const result = await verify(payment, { returned: false }, request.disconnectSignal());
     const current = await findOwnPayment(payments, request);

@@ -28,6 +28,11 @@ const unavailable: ReadonlySet<string> = new Set([
   '57P02',
   '57P03',
   '53300',
+  // Its disk or its memory is full, or its disk fails.
+  '53000',
+  '53100',
+  '53200',
+  '58030',
   queryCanceled,
   // Read-only: a standby, until the host name leads to the new primary.
   '25006',

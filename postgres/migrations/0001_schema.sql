@@ -6,6 +6,7 @@ create table gateways (
   kind text not null constraint gateways__kind check (kind in ('sandbox', 'live')),
   enabled boolean not null default true,
   credentials text,
+  notification_secrets text,
   created_at timestamptz not null default now()
 );
 
@@ -77,6 +78,8 @@ create table payments (
   gateway_code text,
   gateway_message text,
   healed_at timestamptz,
+  late_searches int not null default 0,
+  late_searched_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null))
@@ -160,12 +163,15 @@ create table deliveries (
   delivered_at timestamptz,
   exhausted_by_run text,
   healed_at timestamptz,
+  postponed_at timestamptz,
   constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
 );
 create index deliveries__pending on deliveries (next_attempt_at) where status = 'pending';
 create index deliveries__exhausted on deliveries (payment_id) where status = 'exhausted';
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';
+create index deliveries__postponed on deliveries (application, postponed_at)
+  where postponed_at is not null;
 
 create index deliveries__list
   on deliveries (application, test, kind, status, created_at desc, event_id desc);
@@ -294,6 +300,12 @@ create table audit_log (
   reason text
 );
 create index audit_log__subject on audit_log (subject, id desc);
+create unique index audit_log__duplicate
+  on audit_log ((after->>'application'), (after->>'test'), (after->>'order_id'))
+  where action = 'payment.duplicate';
+create unique index audit_log__duplicate_tracking_code
+  on audit_log ((after->>'gateway'), (after->>'tracking_code'))
+  where action = 'payment.duplicate_tracking_code';
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin

@@ -268,21 +268,23 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     expect(await shape.sh(renamed(issue))).toContain('svc_live_');
   });
 
-  it('rotates SECRETS_KEY and replaces the certificate without a failed request', async () => {
-    const keys = () => readFileSync(join(shape.folder, 'secrets/secrets-key'), 'utf8').trim();
-    const old = keys();
+  it('rotates both keys and replaces the certificate without a failed request', async () => {
+    const keysIn = (name: string) =>
+      readFileSync(join(shape.folder, 'secrets', name), 'utf8').trim();
+    const names = ['secrets-key', 'notifications-key'];
+    const old = names.map(keysIn);
     await shape.sh(
       'openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=another -keyout privkey.pem -out fullchain.pem 2> openssl.log',
     );
-    const [rotate = '', retire = ''] = guide('Another SECRETS_KEY');
+    const [rotate = '', retire = ''] = guide('Other keys');
     await expectNoFailure(async () => {
       // One webhook secret of each of three applications, and the account at Zarinpal.
-      expect(await shape.sh(rotate)).toContain('Sealed anew: 4');
-      expect(keys().split(',')[1]).toBe(old);
-      expect(await shape.sh(retire)).toContain('Sealed anew: 0');
+      expect(await shape.sh(rotate)).toContain('Encrypted with the first key: 4');
+      expect(names.map((name) => keysIn(name).split(',')[1])).toEqual(old);
+      expect(await shape.sh(retire)).toContain('Encrypted with the first key: 0');
       await run(guide('Certificate'));
     });
-    expect(keys()).not.toContain(old);
+    for (const [index, name] of names.entries()) expect(keysIn(name)).not.toContain(old[index]);
     const shown = "curl -skv https://localhost/ 2>&1 | grep 'subject:'";
     expect(await shape.sh(shown)).toContain('CN=another');
     await expectOnePurchase();

@@ -7,13 +7,15 @@ interface Options {
   answer?: string;
   /** The input for a secret. */
   secret?: string;
+  /** Ctrl-C. */
+  signal?: AbortSignal;
 }
 
 /** Runs one line as `npm run admin --` does. */
 export const runLine = async (
   createOperations: (actor: string | undefined) => Operations,
   line: readonly string[],
-  { answer, secret = '' }: Options = {},
+  { answer, secret = '', signal = new AbortController().signal }: Options = {},
 ) => {
   const out: string[] = [];
   const notes: string[] = [];
@@ -33,7 +35,7 @@ export const runLine = async (
     actors.push(actor);
     return createOperations(actor);
   };
-  const code = await runAdmin({ io, open }, line);
+  const code = await runAdmin({ io, open, interruption: () => signal }, line);
   return { code, out: out.join('\n'), notes: notes.join('\n'), questions, actors };
 };
 

@@ -74,7 +74,7 @@ export const everyStatement = (
     status: 201,
     location: '',
     body: '',
-    expiresAt: now,
+    keptFor: '1 day',
   };
   const paymentWith = (id: string) => aPayment({ id, application });
   const ended = { ...paymentWith(idOf(2)), status: 'expired' as const };
@@ -142,6 +142,8 @@ export const everyStatement = (
         getByReference: () => payments.getByReference('sandbox', 'R7'),
         isOpened: () => payments.isOpened(idOf(7)),
         sendToGateway: () => payments.sendToGateway(idOf(7), now),
+        recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
+        exists: () => payments.exists(idOf(7)),
       },
     },
     'tokens.ts': {
@@ -172,7 +174,14 @@ export const everyStatement = (
         recordInquiry: () =>
           paymentOutcomes.recordInquiry(idOf(7), {
             processing: true,
-            unanswered: false,
+            answer: 'usual',
+            now,
+            exchanges: [exchange],
+          }),
+        'recordInquiry, while it is verified': () =>
+          paymentOutcomes.recordInquiry(idOf(7), {
+            processing: true,
+            answer: 'verifying',
             now,
             exchanges: [exchange],
           }),
@@ -185,6 +194,7 @@ export const everyStatement = (
       methods: deliveries,
       calls: {
         get: () => deliveries.get(eventId(idOf(count))),
+        postpone: () => deliveries.postpone(eventId(idOf(count)), now),
         beginRound: () => deliveries.beginRound(eventId(idOf(count)), { trigger: 'admin', now }),
         waitForChange: () => deliveries.waitForChange(eventId(idOf(count))),
         beginAttempt: () => deliveries.beginAttempt(eventId(idOf(count)), attempt),
@@ -229,6 +239,7 @@ export const everyStatement = (
       calls: {
         get: () => latePayments.get(idOf(count)),
         record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
+        countSearch: () => latePayments.countSearch(idOf(count), now),
         beginReversal: () =>
           latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
       },
@@ -262,6 +273,9 @@ export const everyStatement = (
         releaseClaims: () => sweeper.releaseClaims(['PAY_1', 'PAY_2']),
         listEndedUnpaid: () => sweeper.listEndedUnpaid('sandbox', ['R1', 'R2']),
         claimStalledPayments: () => sweeper.claimStalledPayments(10),
+        listPostponedApplications: () => sweeper.listPostponedApplications(),
+        listPostponed: () => sweeper.listPostponed(application, 10),
+        countPostponed: () => sweeper.countPostponed([idOf(1), idOf(2)]),
         countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
         claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
       },
@@ -305,6 +319,8 @@ export const everyStatement = (
             after: null,
             reason: null,
           }),
+        insertDuplicate: () =>
+          auditLog.insertDuplicate('payment.duplicate', idOf(7), { application, order_id: 'o' }),
         list: () => auditLog.list({ subject: null, limit: 50 }),
         'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
       },

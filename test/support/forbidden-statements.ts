@@ -41,6 +41,8 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
       .slice(1)
       .map((column) => `insert into payments (id, ${column}) values ('PAY_1', null)`),
     'delete from payments',
+    'select credentials from gateways',
+    'select * from gateways',
     ...anyChange('events', 'body'),
     ...anyChange('deliveries', 'status'),
     ...anyChange('attempts', 'number'),

@@ -5,6 +5,7 @@ import { createApp } from '../../api/http/app.ts';
 import type { Authenticate } from '../../api/auth/authentication.ts';
 import type { AnyRequest, HandlerResult } from '../../api/http/route.ts';
 import type { Handlers } from '../../api/routes.ts';
+import { createRateLimiter } from '../../api/http/rate-limiter.ts';
 import { createHttpServer } from '../../api/http/server.ts';
 import { createApiMetrics, createRegistry } from '../../telemetry/metrics.ts';
 import { aCaller } from './caller.ts';
@@ -34,6 +35,7 @@ export const serve = async (
     handlers: handlers as unknown as Handlers, // Tests call no other route.
     authenticate,
     clientAddress: () => '192.0.2.1',
+    openRequests: createRateLimiter({ perMinute: 20, now: Date.now }),
     payerPages: { hit: () => undefined, isAtLimit: () => false },
     logger: { info: log('info'), error: log('error') },
     metrics,

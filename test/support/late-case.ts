@@ -22,7 +22,7 @@ export const startLateRecords = async (): Promise<Records> => {
     await createGateways(records.sql).insert({
       slug,
       driver: slug,
-      kind: 'sandbox',
+      kind: 'live',
       credentials: null,
     });
   return records;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Deps, Operations } from '../../admin/operations.ts';
 import { createOperations } from '../../admin/operations.ts';
 import { problemWithAccount } from '../../gateways/adapters.ts';
+import { sealCredentials } from '../../gateways/registry.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
@@ -14,20 +15,25 @@ export const aKeyRing = (...ids: string[]): KeyRing => ({
 
 export interface OperationsOptions extends Partial<Deps> {
   keyRing?: KeyRing;
+  notificationKeyRing?: KeyRing;
 }
 
 /** The admin's use cases. Temporal is missing unless a test passes it. */
 export const operationsOn = (
   sql: Sql,
-  { keyRing = aKeyRing(), ...deps }: OperationsOptions = {},
-): Operations =>
-  createOperations({
+  { keyRing = aKeyRing(), notificationKeyRing = aKeyRing(), ...deps }: OperationsOptions = {},
+): Operations => {
+  const secretBox = () => createSecretBox(keyRing);
+  const notificationBox = () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
+  return createOperations({
     sql,
     actor: 'ada',
     targetRule: { allowLoopback: true },
     // Tests query no name server.
     resolve: async () => ['93.184.216.34'],
-    secretBox: () => createSecretBox(keyRing),
+    secretBox,
+    notificationBox,
+    sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
     problemWithAccount: (driver, account) =>
       problemWithAccount(driver, account, { allowLoopback: true }),
     temporal: () => Promise.reject(new Error('There is no Temporal here')),
@@ -38,6 +44,7 @@ export const operationsOn = (
     now: () => new Date(),
     ...deps,
   });
+};
 
 let made = 0;
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { sealCredentials } from '../../gateways/registry.ts';
 import { createGateways } from '../../postgres/gateways.ts';
-import { createSecretBox } from '../../postgres/secret-box.ts';
 import { startPayping } from '../fakes/payping.ts';
 import type { Entry, Provider } from '../fakes/server.ts';
 import { startStripe } from '../fakes/stripe.ts';
@@ -38,19 +38,18 @@ export const providerSecrets = ['merchantId', 'testToken', 'secretKey', 'webhook
 );
 
 /** Starts the fake providers, each with a gateway of its name in the service. */
-export const startProviders = async ({ sql, keyRing }: Pick<Service, 'sql' | 'keyRing'>) => {
-  const box = createSecretBox(keyRing);
+export const startProviders = async ({ sql, seals }: Pick<Service, 'sql' | 'seals'>) => {
   const providers = new Map<ProviderName, Provider>();
   for (const name of providerNames) {
     const { start, credentials } = accounts[name];
     const provider = await start();
     providers.set(name, provider);
-    const json = JSON.stringify({ ...credentials, baseUrl: provider.url });
+    const account = { slug: name, driver: name };
+    const whole = { ...credentials, baseUrl: provider.url };
     await createGateways(sql).insert({
-      slug: name,
-      driver: name,
+      ...account,
       kind: 'sandbox',
-      credentials: box.seal(json, `gateway:${name}`),
+      ...sealCredentials({ ...account, credentials: whole }, seals),
     });
   }
   const of = (name: ProviderName): Provider => providers.get(name)!; // The loop has started all of them.

@@ -1,5 +1,6 @@
 import type { EventKind } from '../../contract/event.ts';
 import { createEvent } from '../../contract/event.ts';
+import type { GatewayKind } from '../../contract/gateway-account.ts';
 import { newPaymentId } from '../../contract/ids.ts';
 import type { Payment } from '../../contract/payment.ts';
 import type { TerminalStatus } from '../../contract/status.ts';
@@ -57,15 +58,17 @@ export const withOutcome = (payment: Payment, status: TerminalStatus, endedAt = 
 };
 
 /**
- * A database with a gateway and two applications: `shop`, and `quiet` without a webhook URL. Its methods
+ * A database with a gateway, by default of a sandbox account, and two applications: `shop`, and `quiet` without a webhook URL. Its methods
  * write payments of any age and state.
  */
-export const startRecords = async () => {
+export const startRecords = async ({
+  gatewayKind = 'sandbox',
+}: { gatewayKind?: GatewayKind } = {}) => {
   const database = await aDatabase();
   const { sql } = database;
   const payments = createPayments(sql);
   const paymentOutcomes = createPaymentOutcomes(sql);
-  await createGateways(sql).insert(sandboxAccount);
+  await createGateways(sql).insert({ ...sandboxAccount, kind: gatewayKind });
   for (const [application, webhookUrl] of [
     ['shop', 'https://shop.example/webhooks'],
     ['quiet', null],
@@ -105,7 +108,12 @@ export const startRecords = async () => {
       id: string,
       result: Partial<Parameters<typeof paymentOutcomes.recordInquiry>[1]> = {},
     ) => {
-      const waiting = { processing: false, unanswered: false, now: new Date(), exchanges: [] };
+      const waiting = {
+        processing: false,
+        answer: 'usual' as const,
+        now: new Date(),
+        exchanges: [],
+      };
       return paymentOutcomes.recordInquiry(id, { ...waiting, ...result });
     },
     async ended(status: TerminalStatus, fields: Partial<Payment> = {}): Promise<Payment> {
@@ -121,10 +129,10 @@ export const startRecords = async () => {
         where payment_id = ${id}`;
       return id;
     },
-    /** All rows of a payment, to check that nothing changes. */
+    /** All rows of a payment, to check that nothing changes. Without its count of late searches. */
     async snapshot(id: string): Promise<unknown> {
       const [row] = await sql`
-        select to_jsonb(p) as payment, to_jsonb(e) as event, to_jsonb(d) as delivery
+        select to_jsonb(p) - 'late_searches' - 'late_searched_at' as payment, to_jsonb(e) as event, to_jsonb(d) as delivery
         from payments p
         left join events e on e.payment_id = p.id
         left join deliveries d on d.event_id = e.id

@@ -36,7 +36,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   });
   const database = given.database ?? (await aDatabase());
   begun.defer(() => database.drop());
-  const secretsKey = randomBytes(32);
+  const [secretsKey, notificationsKey] = [randomBytes(32), randomBytes(32)];
 
   let temporal: RunningTemporal | undefined;
   const engine = {
@@ -68,11 +68,11 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     DATABASE_URL: database.url,
     PUBLIC_BASE_URL: publicBaseUrl,
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
-    SECRETS_KEY: `test:${secretsKey.toString('base64')}`,
     SHUTDOWN_GRACE_SECONDS: '5',
     LOG_LEVEL: 'info',
   };
   const apiDefaults = {
+    NOTIFICATIONS_KEY: `test:${notificationsKey.toString('base64')}`,
     PAYER_PAGES_PER_MINUTE: '1000000',
     // The tests' own idle connections are not worth waiting for.
     SHUTDOWN_GRACE_SECONDS: '1',
@@ -88,8 +88,9 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     });
   const api = apiProcess(ports.api, { METRICS_PORT: String(ports.apiMetrics) });
   const furtherApis: TestProcess[] = [];
+  const workerEnv = { ...env, SECRETS_KEY: `test:${secretsKey.toString('base64')}` };
   const worker = createProcess('worker', 'worker/main.ts', {
-    ...env,
+    ...workerEnv,
     ALLOW_LOOPBACK_TARGETS: 'true',
     WORKFLOW_BUNDLE: inject('workflowBundle'),
     METRICS_PORT: String(ports.workerMetrics),
@@ -105,7 +106,8 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   const starts = await Promise.allSettled([api.start(), worker.start()]);
   for (const start of starts) if (start.status === 'rejected') throw start.reason;
 
-  const keyRing = { currentId: 'test', keys: new Map([['test', secretsKey]]) };
+  const ringOf = (key: Buffer) => ({ currentId: 'test', keys: new Map([['test', key]]) });
+  const [keyRing, notificationKeyRing] = [ringOf(secretsKey), ringOf(notificationsKey)];
   const { sql } = database;
   await createGateways(sql).insert(sandboxAccount);
 
@@ -119,8 +121,13 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
       worker: `http://127.0.0.1:${ports.workerMetrics}`,
     },
     /** What its processes are told, e.g. where its database and its engine are. */
-    env,
+    env: workerEnv,
     keyRing,
+    notificationKeyRing,
+    seals: {
+      secretBox: () => createSecretBox(keyRing),
+      notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
+    },
     client: new Client({ connection }),
     engine,
     /** Temporal's Web UI, where the service was started with it. */

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
+import { sealCredentials } from '../../gateways/registry.ts';
 import { createGateways } from '../../postgres/gateways.ts';
-import { createSecretBox } from '../../postgres/secret-box.ts';
 import { startStripe } from '../fakes/stripe.ts';
 import type { Service } from './service.ts';
 
@@ -43,19 +43,18 @@ export const signed = (
 });
 
 /** Adds the gateway `stripe` to a service, with a fake provider. */
-export const addStripe = async ({ sql, keyRing }: Pick<Service, 'sql' | 'keyRing'>) => {
+export const addStripe = async ({ sql, seals }: Pick<Service, 'sql' | 'seals'>) => {
   const provider = await startStripe();
   const credentials = {
     secretKey: 'sk_test_0123456789abcdef',
     webhookSecrets: [webhookSecret],
     baseUrl: provider.url,
   };
-  const sealed = createSecretBox(keyRing).seal(JSON.stringify(credentials), 'gateway:stripe');
+  const account = { slug: 'stripe', driver: 'stripe' };
   await createGateways(sql).insert({
-    slug: 'stripe',
-    driver: 'stripe',
+    ...account,
     kind: 'sandbox',
-    credentials: sealed,
+    ...sealCredentials({ ...account, credentials }, seals),
   });
   return {
     ...provider,

@@ -2,6 +2,7 @@ import { createHealingTask } from '../../activities/sweeper-tasks/healing.ts';
 import { createIdempotencyKeyTask } from '../../activities/sweeper-tasks/idempotency-keys.ts';
 import { createInquiryTask } from '../../activities/sweeper-tasks/inquiries.ts';
 import { createOutboxTask } from '../../activities/sweeper-tasks/outbox.ts';
+import { createPostponedDeliveryTask } from '../../activities/sweeper-tasks/postponed-deliveries.ts';
 import type { GatewayAdapter } from '../../gateways/gateway.ts';
 import { createGatewayExchanges, type GatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
@@ -50,6 +51,7 @@ export const sweeperTasksOn = (
     ...createOutboxTask(deps),
     ...createInquiryTask(deps),
     ...createHealingTask(deps),
+    ...createPostponedDeliveryTask(deps),
     ...createIdempotencyKeyTask(deps),
     asked,
     lists,

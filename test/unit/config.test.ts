@@ -150,10 +150,12 @@ describe('the configuration', () => {
     },
   );
 
-  it('treats an empty variable as not set', () => {
-    expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: '' }))).toEqual([
+  it.each(['', ' ', '\t\n'])('treats a variable of nothing but blanks as not set: %j', (blank) => {
+    expect(problemsOf(() => readApiConfig({ ...api, DATABASE_URL: blank }))).toEqual([
       'DATABASE_URL: is missing',
     ]);
+    const others = { SECRETS_KEY_FILE: blank, TEMPORAL_NAMESPACE: blank, TEMPORAL_TLS: blank };
+    expect(readApiConfig({ ...api, ...others })).toEqual(readApiConfig(api));
   });
 
   it('has defaults for all settings of the stack', () => {
@@ -168,6 +170,12 @@ describe('the configuration', () => {
       TEMPORAL_UI_PORT: 8233,
     });
   });
+});
+
+it('readApiConfig reads the key of notification secrets, and never that of the credentials', () => {
+  const config = readApiConfig({ ...worker, NOTIFICATIONS_KEY: `n1:${key}` });
+  expect(config.NOTIFICATIONS_KEY?.currentId).toBe('n1');
+  expect(config).not.toHaveProperty('SECRETS_KEY');
 });
 
 describe('NAME_FILE', () => {

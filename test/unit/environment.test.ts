@@ -20,6 +20,7 @@ const aDataDir = (): string => {
   };
   writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
   writeFileSync(join(folder, 'secrets-key'), `${key}\n`);
+  writeFileSync(join(folder, 'notifications-key'), `n${key}\n`);
   writeFileSync(join(folder, 'other-url'), `${other}\n`);
   writeFileSync(
     join(folder, 'temporal.toml'),
@@ -29,19 +30,28 @@ const aDataDir = (): string => {
 };
 
 describe('beside an embedded stack', () => {
-  it.each([{}, { DATABASE_URL: '' }, { DATABASE_URL: stack }])(
-    'readAdminConfig uses the stack with %o',
-    (env) => {
-      const config = readAdminConfig({ DATA_DIR: aDataDir(), ...env });
-      expect(config).toMatchObject({
-        DATABASE_URL: stack,
-        ALLOW_LOOPBACK_TARGETS: true,
-        SECRETS_KEY: { currentId: 'k1' },
-        TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
-        temporal: { connectionOptions: { address: '127.0.0.1:7233' } },
-      });
+  it.each([
+    {},
+    { DATABASE_URL: '' },
+    { DATABASE_URL: ' ' },
+    {
+      DATABASE_URL_FILE: ' \t',
+      SECRETS_KEY_FILE: ' ',
+      TEMPORAL_ADDRESS: ' ',
+      TEMPORAL_UI_URL: '\n',
     },
-  );
+    { DATABASE_URL: stack },
+  ])('readAdminConfig uses the stack with %o', (env) => {
+    const config = readAdminConfig({ DATA_DIR: aDataDir(), ...env });
+    expect(config).toMatchObject({
+      DATABASE_URL: stack,
+      ALLOW_LOOPBACK_TARGETS: true,
+      SECRETS_KEY: { currentId: 'k1' },
+      NOTIFICATIONS_KEY: { currentId: 'nk1' },
+      TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+      temporal: { connectionOptions: { address: '127.0.0.1:7233' } },
+    });
+  });
 
   it.each([
     ['DATABASE_URL', () => other],
@@ -51,7 +61,8 @@ describe('beside an embedded stack', () => {
     const TEMPORAL_ADDRESS = 'temporal.example:7233';
     const config = readAdminConfig({ DATA_DIR, TEMPORAL_ADDRESS, [name]: value(DATA_DIR) });
     expect(config).toMatchObject({ DATABASE_URL: other, ALLOW_LOOPBACK_TARGETS: false });
-    expect([config.SECRETS_KEY, config.TEMPORAL_UI_URL]).toEqual([undefined, undefined]);
+    const { SECRETS_KEY, NOTIFICATIONS_KEY, TEMPORAL_UI_URL } = config;
+    expect([SECRETS_KEY, NOTIFICATIONS_KEY, TEMPORAL_UI_URL]).toEqual(Array(3).fill(undefined));
     expect(config.temporal.connectionOptions.address).toBe(TEMPORAL_ADDRESS);
   });
 
@@ -62,6 +73,7 @@ describe('beside an embedded stack', () => {
     const TEMPORAL_ADDRESS = 'temporal.example:7233';
     expect(addressBy({})).toBe('127.0.0.1:7233');
     expect(addressBy({ TEMPORAL_ADDRESS })).toBe(TEMPORAL_ADDRESS);
+    expect(addressBy({ TEMPORAL_ADDRESS: ' ', TEMPORAL_CONFIG_FILE: ' ' })).toBe('127.0.0.1:7233');
     const TEMPORAL_CONFIG_FILE = join(DATA_DIR, 'temporal.toml');
     expect(addressBy({ TEMPORAL_CONFIG_FILE })).toBe(TEMPORAL_ADDRESS);
   });
@@ -82,6 +94,11 @@ it('readStackConfig passes on paths, proxies and certificates, and no secrets', 
     AWS_SECRET_ACCESS_KEY: 'x',
     NODE_OPTIONS: '--inspect',
     TZ: '',
+    LANG: ' ',
   };
   expect(readStackConfig({ ...inherited, ...others }).inherited).toEqual(inherited);
+});
+
+it('readStackConfig connects to no other Temporal for an address of blanks', () => {
+  expect(readStackConfig({ TEMPORAL_ADDRESS: ' ' }).externalTemporal).toBeUndefined();
 });

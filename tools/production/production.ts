@@ -30,6 +30,7 @@ export interface Production {
   url: string;
   databaseUrl: string;
   keyRing: KeyRing;
+  notificationKeyRing: KeyRing;
   temporal: { address: string; namespace: string };
   members: Member[];
   logs: string;
@@ -66,6 +67,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
   const databaseUrl = `postgres://postgres@127.0.0.1:${ports.postgres}/payments`;
   const address = `127.0.0.1:${ports.frontend}`;
   const key = randomBytes(32);
+  const notificationsKey = randomBytes(32);
 
   const stop = async () => {
     await proxy.stop();
@@ -114,7 +116,6 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
       TEMPORAL_NAMESPACE: namespace,
       DATABASE_URL: (await through('postgres', databaseUrl)).href,
       PUBLIC_BASE_URL: proxy.url,
-      SECRETS_KEY: `production:${key.toString('base64')}`,
       METRICS_PORT: '0',
       NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
     };
@@ -145,12 +146,14 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     await Promise.all([
       ...Object.entries(apiPorts).map(([name, port]) =>
         bringUpProgram('api', name, {
+          NOTIFICATIONS_KEY: `production:${notificationsKey.toString('base64')}`,
           API_PORT: String(port),
           PAYER_PAGES_PER_MINUTE: '1000000',
         }),
       ),
       ...numbers.map((each) =>
         bringUpProgram('worker', `worker-${each}`, {
+          SECRETS_KEY: `production:${key.toString('base64')}`,
           ALLOW_LOOPBACK_TARGETS: 'true',
           WORKFLOW_BUNDLE: bundle,
         }),
@@ -164,6 +167,10 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
     url: proxy.url,
     databaseUrl,
     keyRing: { currentId: 'production', keys: new Map([['production', key]]) },
+    notificationKeyRing: {
+      currentId: 'production',
+      keys: new Map([['production', notificationsKey]]),
+    },
     temporal: { address, namespace },
     members,
     logs,

@@ -192,6 +192,16 @@ describe('deliverWebhook', () => {
     expect(await ledgerOf(id)).toEqual([]);
   });
 
+  it('is postponed without an attempt if the line of its application is full', async () => {
+    const bulkhead = createBulkhead({ perOwner: 0, longestLineMs: 1_000 });
+    const { id, result } = await deliver({ bulkhead });
+    expect(result).toBe('postponed');
+    expect(await ledgerOf(id)).toEqual([]);
+    const [row] = await records.sql`
+      select postponed_at is not null as postponed from deliveries where payment_id = ${id}`;
+    expect(row).toEqual({ postponed: true });
+  });
+
   it('starts another round only in a run that a reset started', async () => {
     const { id } = await records.ended('paid');
     await records.sql`

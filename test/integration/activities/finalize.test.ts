@@ -9,7 +9,7 @@ import { confirmed, inTurn, withGateway } from '../../support/scripted-gateway.t
 
 let records: Records;
 beforeAll(async () => {
-  records = await startRecords();
+  records = await startRecords({ gatewayKind: 'live' });
 });
 afterAll(() => records.drop());
 
@@ -39,7 +39,7 @@ it('alerts admins of an order that is paid twice and of a tracking code that com
   await records.ended('failed', { orderId: 'four' });
   expect(await pay('four', 'F')).toEqual(none);
   // Each gateway has tracking codes of its own.
-  const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
+  const account = { driver: 'sandbox', kind: 'live', credentials: null } as const;
   await createGateways(records.sql).insert({ slug: 'second', ...account });
   expect(await pay('five', 'B', { gateway: 'second' })).toEqual(none);
   expect(await pay('one', 'E')).toEqual({
@@ -50,6 +50,57 @@ it('alerts admins of an order that is paid twice and of a tracking code that com
     alerts: ['duplicate_tracking_code'],
     actions: ['payment.duplicate_tracking_code'],
   });
+});
+
+it('records the further payments of a duplicate order or code once, with their count', async () => {
+  const payments: string[] = [];
+  for (let nth = 1; nth <= 4; nth += 1) {
+    const { id } = await records.sent({ orderId: 'again' });
+    const gateway = verifying(confirmed({ trackingCode: 'AGAIN' }));
+    await gateway.verifyPayment({ id, returned: false });
+    expect(gateway.alerts()).toHaveLength(nth === 1 ? 0 : 2);
+    payments.push(id);
+  }
+  const log = await createAuditLog(records.sql).list({ subject: null, limit: 100 });
+  const [first = '', second = ''] = payments;
+  const about = log.filter(({ after }) =>
+    [after?.['order_id'], after?.['tracking_code']].some((name) => /^again$/i.test(String(name))),
+  );
+  expect(about.toSorted((one, other) => one.id - other.id)).toMatchObject([
+    {
+      actor: 'service',
+      action: 'payment.duplicate',
+      subject: `payment:${second}`,
+      after: { application: 'shop', order_id: 'again', duplicate_of: first },
+      payments: 4,
+    },
+    {
+      action: 'payment.duplicate_tracking_code',
+      subject: `payment:${second}`,
+      after: { gateway: 'sandbox', tracking_code: 'AGAIN', also_of: first },
+      payments: 4,
+    },
+  ]);
+});
+
+it('alerts nobody and records nothing about payments of a sandbox account', async () => {
+  const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
+  await createGateways(records.sql).insert({ slug: 'unreal', ...account });
+  const pay = async (gateway: string) => {
+    const payment = await records.sent({ orderId: 'unreal', gateway });
+    const paying = verifying(confirmed({ trackingCode: `${gateway}-code` }));
+    await paying.verifyPayment({ id: payment.id, returned: false });
+    return { alerts: paying.alerts(), actions: await actionsOf(payment.id) };
+  };
+  const none = { alerts: [], actions: [] };
+  for (let nth = 1; nth <= 3; nth += 1) expect(await pay('unreal')).toEqual(none);
+  // Nor does it count against a payment of real money.
+  expect(await pay('sandbox')).toEqual(none);
+  const { id } = await records.sent({ gateway: 'unreal' });
+  const other = verifying(confirmed({ amount: 1 }));
+  await other.verifyPayment({ id, returned: false });
+  expect(other.alerts()).toEqual([]);
+  expect(other.late).toEqual([id]);
 });
 
 it('alerts admins also if the first try broke off right after the end', async () => {

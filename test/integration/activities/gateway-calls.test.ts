@@ -11,7 +11,7 @@ import { sweeperTasksOn } from '../../support/sweep.ts';
 
 let records: Records;
 beforeAll(async () => {
-  records = await startRecords();
+  records = await startRecords({ gatewayKind: 'live' });
 });
 afterAll(() => records.drop());
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createLatePaymentActivities } from '../../../activities/late-payments.ts';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
@@ -41,6 +41,23 @@ describe('resolveLatePayment', () => {
       expect(await resolve()).toBe('done');
       expect([await audited(), alerts()]).toEqual([[], []]);
     }
+  });
+
+  it('alerts nobody and grows no audit log for money of a sandbox account', async () => {
+    const { resolve, payment, audited, alerts } = await aLateCase({
+      inquire: [silence],
+    });
+    const setKind = (kind: string) => records.sql`
+      update gateways set kind = ${kind} where slug = ${payment.gateway}`;
+    await setKind('sandbox');
+    onTestFinished(async () => {
+      await setKind('live');
+    });
+    expect(await resolve({ last: true })).toBe('done');
+    expect([await audited(), alerts()]).toEqual([[], []]);
+    const [row] = await records.sql`
+      select result from late_payments where payment_id = ${payment.id}`;
+    expect(row).toEqual({ result: 'by_hand' });
   });
 
   it('alerts also if the answer to storing the record is lost', async () => {

@@ -8,7 +8,7 @@ import { inTurn, publicBaseUrl, silence, withGateway } from '../../support/scrip
 
 let records: Records;
 beforeAll(async () => {
-  records = await startRecords();
+  records = await startRecords({ gatewayKind: 'live' });
 });
 afterAll(() => records.drop());
 

@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts';
 
 let records: Records;
 beforeAll(async () => {
-  records = await startRecords();
+  records = await startRecords({ gatewayKind: 'live' });
 });
 afterAll(() => records.drop());
 

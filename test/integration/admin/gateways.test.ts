@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../../admin/change.ts';
+import type { Deps } from '../../../admin/operations.ts';
+import { sealCredentials as seal } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { aKeyRing, operationsOn } from '../../support/operations.ts';
@@ -41,6 +43,50 @@ describe('gateways', () => {
       hasCredentials: true,
     });
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);
+  });
+
+  it('seal what checks notifications by a key of its own, which opens no other credential', async () => {
+    const [keyRing, notificationKeyRing] = [aKeyRing(), aKeyRing()];
+    const { gateways } = operationsOn(records.sql, { keyRing, notificationKeyRing });
+    const account = { slug: 'both', driver: 'stripe', kind: 'live' } as const;
+    const parts = { secretKey: 'sk_live_1234', webhookSecrets: ['whsec_1234'] };
+    const sealed = async () => {
+      const [row] = await records.sql<{ credentials: string; notifications: string | null }[]>`
+        select credentials, notification_secrets as notifications from gateways where slug = 'both'`;
+      return row ?? expect.unreachable();
+    };
+    const [own, theirs] = [createSecretBox(keyRing), createSecretBox(notificationKeyRing)];
+    await gateways.add({ ...account, credentials: JSON.stringify(parts) }, null);
+    const { credentials, notifications } = await sealed();
+    expect(JSON.parse(own.open(credentials, 'gateway:both'))).toEqual({
+      secretKey: 'sk_live_1234',
+    });
+    expect(JSON.parse(theirs.open(notifications ?? '', 'notifications:both'))).toEqual({
+      webhookSecrets: ['whsec_1234'],
+    });
+    for (const owner of ['gateway:both', 'notifications:both'])
+      expect(() => theirs.open(credentials, owner)).toThrow('unable to authenticate');
+    await gateways.setCredentials('both', '{"secretKey":"sk_live_5678"}', null);
+    expect(await sealed()).toMatchObject({ notifications: null });
+  });
+
+  it('need NOTIFICATIONS_KEY only where something checks notifications', async () => {
+    const sealCredentials: Deps['sealCredentials'] = (account) =>
+      seal(account, {
+        secretBox: () => createSecretBox(aKeyRing()),
+        notificationBox: () => {
+          throw new Error('NOTIFICATIONS_KEY is missing');
+        },
+      });
+    const { gateways } = operationsOn(records.sql, { sealCredentials });
+    const add = (slug: string, credentials: object) =>
+      gateways.add(
+        { slug, driver: 'stripe', kind: 'live', credentials: JSON.stringify(credentials) },
+        null,
+      );
+    await add('silent', { secretKey: 'sk_live_1234' });
+    const told = add('told', { secretKey: 'sk_live_1234', webhookSecrets: ['whsec_1234'] });
+    await expect(told).rejects.toThrow('NOTIFICATIONS_KEY is missing');
   });
 
   it('accept new credentials only if they fit the account', async () => {

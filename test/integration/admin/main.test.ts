@@ -33,7 +33,8 @@ describe('admin/main.ts', () => {
     };
     writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
     const key = keyRing.keys.get('k1')?.toString('base64');
-    writeFileSync(join(folder, 'secrets-key'), `k1:${key}\n`);
+    for (const name of ['secrets-key', 'notifications-key'])
+      writeFileSync(join(folder, name), `k1:${key}\n`);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 

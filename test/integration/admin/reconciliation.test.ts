@@ -109,6 +109,30 @@ describe('reconcile', () => {
     expect(whole.out).not.toContain('There may be more');
   });
 
+  it('says what it healed when it is interrupted, or fails in the middle', async () => {
+    await manyOpen(4);
+    const interruption = new AbortController();
+    let started = 0;
+    const heal = (restart: TemporalAdmin['restart']) =>
+      runLine(() => operationsWith({ restart }), words('reconcile --heal --yes'), interruption);
+    const failed = await heal(async () => {
+      started += 1;
+      if (started === 2) throw new Error('Temporal is away');
+    });
+    const healedOf = (out: string) =>
+      out
+        .split('\n')
+        .slice(1)
+        .map((row) => row.split(' ').at(-1));
+    expect([failed.code, healedOf(failed.out)]).toEqual([1, ['yes', 'no']]);
+    expect(failed.notes).toBe('Failed: Temporal is away');
+    const stopped = await heal(async () => interruption.abort());
+    expect([stopped.code, healedOf(stopped.out)]).toEqual([1, ['yes']]);
+    expect(stopped.notes).toMatch(/^Interrupted\. Not everything was compared/);
+    const none = await heal(async () => {});
+    expect(none).toMatchObject({ code: 1, out: 'No difference was found so far.' });
+  });
+
   it('reports each delivery of several pages once when all are due at the same time', async () => {
     const one = () => records.ended('paid');
     const ended = await Promise.all(Array.from({ length: 201 }, one));

@@ -143,6 +143,7 @@ describe('webhook secrets', () => {
       sql,
       change: createChange({ sql, actor: 'bob' }),
       secretBox: () => expect.unreachable(),
+      notificationBox: () => expect.unreachable(),
     });
     const second = late.retire({ application, id: older?.id ?? 0 }, 'leaked');
     await expect(second).rejects.toThrow('This is the only secret');
@@ -185,5 +186,25 @@ describe('webhook secrets', () => {
     expect(() => box.open(sealed, 'another')).toThrow('unable to authenticate');
     const account = await createGateways(records.sql).getAccount('to-reseal');
     expect(box.open(account?.credentials ?? '', 'gateway:to-reseal')).toBe('{"merchant_id":"m"}');
+  });
+
+  it('are encrypted with the first key of NOTIFICATIONS_KEY where they check notifications', async () => {
+    const [ring, newRing, others] = [aKeyRing('n1'), aKeyRing('n2'), aKeyRing('k3')];
+    await records.sql`delete from webhook_secrets`;
+    await records.sql`update gateways set credentials = null`;
+    const { gateways } = operationsOn(records.sql, { keyRing: others, notificationKeyRing: ring });
+    const credentials = '{"secretKey":"sk_test_1234","webhookSecrets":["whsec_1234"]}';
+    await gateways.add({ slug: 'notified', driver: 'stripe', kind: 'sandbox', credentials }, null);
+    const both = { currentId: 'n2', keys: new Map([...newRing.keys, ...ring.keys]) };
+    const { secrets } = operationsOn(records.sql, { keyRing: others, notificationKeyRing: both });
+    expect(await secrets.reseal('yearly')).toBe(1);
+    expect(await secrets.reseal('yearly')).toBe(0);
+    const account = await createGateways(records.sql).getNotificationAccount('notified');
+    const box = createSecretBox(newRing);
+    expect(box.open(account?.notificationSecrets ?? '', 'notifications:notified')).toBe(
+      '{"webhookSecrets":["whsec_1234"]}',
+    );
+    const [record] = await logOf('key:n2');
+    expect(record).toMatchObject({ action: 'secret.reseal' });
   });
 });

@@ -86,6 +86,16 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('gives the api, which faces the world, no key of gateway credentials', () => {
+    const of = (name: string) => JSON.stringify(Object.fromEntries(ours)[name]);
+    expect(of('api')).toContain('notifications-key');
+    expect(of('api')).not.toMatch(/secrets-key/i);
+    for (const name of ['worker-payments', 'worker-webhooks']) {
+      expect(of(name)).toContain('secrets-key');
+      expect(of(name)).not.toContain('notifications-key');
+    }
+  });
+
   it('takes every privilege from the processes of ours', () => {
     expect(ours.length).toBeGreaterThan(5);
     for (const [name, { read_only, cap_drop, security_opt }] of ours)

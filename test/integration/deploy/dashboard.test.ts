@@ -116,6 +116,7 @@ const tasks = Object.keys({
   startOutboxWorkflows: true,
   inquireAtGateways: true,
   healPayments: true,
+  wakePostponedDeliveries: true,
   deleteExpiredIdempotencyKeys: true,
 } satisfies Record<keyof SweeperTasks, true>);
 

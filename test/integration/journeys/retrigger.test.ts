@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { WorkflowFailedError } from '@temporalio/client';
 import Stripe from 'stripe';
@@ -108,6 +110,23 @@ describe('re-triggering an exhausted delivery', () => {
       'Workflow execution failed',
     );
     expect(numbersOf(service.receiver, id)).toHaveLength(12);
+  });
+
+  it('says on Ctrl-C which payments it has re-triggered, and leaves the others', async () => {
+    const [first, second] = [await anExhausted(), await anExhausted()];
+    const line = ['deliveries', 'retrigger', first.id, second.id, '--rate', '1', '--yes'];
+    const child = spawn(process.execPath, ['admin/main.ts', ...line], { env: service.env });
+    const progress: string[] = [];
+    child.stderr.on('data', (piece) => {
+      progress.push(String(piece));
+      if (progress.join('') === '1 of 2\n') child.kill('SIGINT');
+    });
+    const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(progress.join('')).toBe('1 of 2\nInterrupted. Not tried: 1\n');
+    expect(code).toBe(1);
+    expect(out).toMatch(new RegExp(`^PAYMENT.*\n${first.id} +re-triggered\n$`));
+    expect(await statusOf(first.id)).not.toBe('exhausted');
+    expect(await statusOf(second.id)).toBe('exhausted');
   });
 
   it('starts the same round if an operator resets the workflow with the temporal command', async () => {

@@ -4,6 +4,7 @@ import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { Operations } from '../../../admin/operations.ts';
 import { createResets } from '../../../admin/resets.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
+import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { belongsTo } from '../../support/belongs-to.ts';
 import { aDatabase } from '../../support/database.ts';
@@ -60,9 +61,10 @@ beforeAll(async () => {
     METRICS_PORT: '0',
   });
   await worker.start();
-  const { client, keyRing } = service;
+  const { client, keyRing, notificationKeyRing } = service;
   admin = operationsOn(as.admin, {
     keyRing,
+    notificationKeyRing,
     resets: async () => createResets(client),
     temporal: async () => createTemporalAdmin(client),
   });
@@ -160,6 +162,16 @@ describe('each process under its own database role', () => {
       return row?.result ?? false;
     });
     expect(result).toBe('reversed');
+  });
+
+  it('the worker records a duplicate once, and an admin reads it', async () => {
+    const facts = { application: 'shop', test: false, order_id: 'twice', duplicate_of: 'PAY_1' };
+    for (const id of ['PAY_2', 'PAY_3'])
+      await createAuditLog(as.worker).insertDuplicate('payment.duplicate', id, facts);
+    const log = await admin.auditLog({ subject: null, limit: 1_000 });
+    expect(log.filter(({ action }) => action === 'payment.duplicate')).toMatchObject([
+      { subject: 'payment:PAY_2', after: facts, payments: 0 },
+    ]);
   });
 
   it('an admin re-triggers an exhausted delivery', async () => {

@@ -6,7 +6,7 @@ import { startRecords } from '../../support/records.ts';
 
 let records: Records;
 beforeEach(async () => {
-  records = await startRecords();
+  records = await startRecords({ gatewayKind: 'live' });
 });
 afterEach(() => records.drop());
 
@@ -93,10 +93,18 @@ describe('backlogMetrics', () => {
     await emptyOutbox();
     expect(await measure()).toEqual({ ...empty, inquiryLagSeconds: 300 });
     const slug = 'other';
-    await createGateways(records.sql).insert({ ...sandboxAccount, slug });
+    await createGateways(records.sql).insert({ ...sandboxAccount, kind: 'live', slug });
     await setAges((await records.sent({ gateway: slug })).id, { sent: 9_000, inquired: 450 });
     await emptyOutbox();
     expect(await measure()).toEqual({ ...empty, inquiryLagSeconds: 400 });
+  });
+
+  it('measures nothing about sandbox accounts, which page nobody', async () => {
+    await records.sql`update gateways set kind = 'sandbox'`;
+    await setAges((await records.sent()).id, { sent: 350 });
+    await setAges((await records.opened()).id, { expired: 250 });
+    await emptyOutbox();
+    expect(await measure()).toEqual(empty);
   });
 
   it('counts exhausted deliveries, and measures how long the first pending one is overdue', async () => {

@@ -14,8 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => records.drop());
 
-const dayMs = 24 * 3_600_000;
-
 /** Writes a paid payment with everything that belongs to it, in usual sizes. */
 const writePaidPayment = async (n: number) => {
   const { sql, payments, paymentOutcomes } = records;
@@ -32,7 +30,7 @@ const writePaidPayment = async (n: number) => {
     status: 201,
     location: `/api/v1/payments/${id}`,
     body: 'x'.repeat(800),
-    expiresAt: new Date(Date.now() + dayMs),
+    keptFor: '1 day',
   });
   const redirect = { method: 'GET', url: `https://gateway.example/pay/${id}` } as const;
   await paymentOutcomes.recordOpened(id, {

@@ -12,24 +12,24 @@ afterEach(() => records.drop());
 
 const owner = { application: 'shop', test: true };
 const route = 'POST /api/v1/payments';
-const aRecord = (key: string, expiresInMs: number) => ({
+const aRecord = (key: string, keptFor: string) => ({
   route,
   key,
   fingerprint: Buffer.alloc(32, 7),
   status: 201,
   location: '/there',
   body: `the response to ${key}`,
-  expiresAt: new Date(Date.now() + expiresInMs),
+  keptFor,
 });
-const insert = (key: string, expiresInMs: number) =>
-  records.payments.insert(aPayment(), aRecord(key, expiresInMs));
+const insert = (key: string, keptFor: string) =>
+  records.payments.insert(aPayment(), aRecord(key, keptFor));
 
 describe('idempotencyKeys', () => {
   it('returns a record to its owner until it expires', async () => {
     const keys = createIdempotencyKeys(records.sql);
-    await insert('fresh', 60_000);
-    await insert('stale', 0);
-    const { fingerprint, location, body } = aRecord('fresh', 0);
+    await insert('fresh', '1 minute');
+    await insert('stale', '0');
+    const { fingerprint, location, body } = aRecord('fresh', '0');
     const stored = await keys.get(owner, route, 'fresh');
     expect(stored).toEqual({ fingerprint, location, body });
     expect(await keys.get(owner, route, 'stale')).toBeUndefined();
@@ -40,8 +40,8 @@ describe('idempotencyKeys', () => {
 
   it('deletes expired records in bounded batches', async () => {
     const keys = createIdempotencyKeys(records.sql);
-    for (const key of ['a', 'b', 'c']) await insert(key, -1);
-    await insert('fresh', 60_000);
+    for (const key of ['a', 'b', 'c']) await insert(key, '0');
+    await insert('fresh', '1 minute');
     expect(await keys.deleteExpired(2)).toBe(2);
     expect(await keys.deleteExpired(2)).toBe(1);
     expect(await keys.deleteExpired(2)).toBe(0);
@@ -49,7 +49,7 @@ describe('idempotencyKeys', () => {
   });
 
   it('keeps a record that a create uses again while it is being deleted', async () => {
-    await insert('reused', -1);
+    await insert('reused', '0');
     const creating = await holdLock(
       records.sql,
       (tx) => tx`update idempotency_keys set expires_at = now() + interval '1 day'`,

@@ -182,8 +182,39 @@ describe('paymentOutcomes.recordInquiry', () => {
     const now = new Date();
     const ago = (minutes: number) => new Date(now.getTime() - minutes * minuteMs);
     const payment = await records.sent({ createdAt: ago(40), expiresAt: ago(1) });
-    await records.inquired(payment.id, { unanswered: true, now });
+    await records.inquired(payment.id, { answer: 'unanswered', now });
     expect(await getRow(payment)).toMatchObject({ inquired_at: now });
+  });
+
+  it('lets the sweeper ask a gateway that verifies for long less and less often', async () => {
+    const sentAt = new Date('2026-11-20T10:00:00Z');
+    const minutesLater = (minutes: number) => new Date(sentAt.getTime() + minutes * minuteMs);
+    const expiresAt = minutesLater(24 * 60);
+    const payment = await records.sent({ createdAt: sentAt, expiresAt });
+    const verified = {
+      operation: 'verify',
+      result: 'processing',
+      code: null,
+      message: null,
+    } as const;
+    const asked: number[] = [];
+    // Sweeps from minute 40 on. The sweeper claims a payment 8 minutes after `inquired_at`.
+    let nextAt = minutesLater(40);
+    for (let sweep = 80; sweep < 2 * 24 * 60; sweep += 1) {
+      const now = minutesLater(sweep / 2);
+      if (now < nextAt) continue;
+      asked.push(sweep / 2);
+      const exchanges = [{ ...verified, at: now, durationMs: 5 }];
+      await records.inquired(payment.id, { answer: 'verifying', processing: true, now, exchanges });
+      const { inquired_at: inquiredAt } = (await getRow(payment)) as { inquired_at: Date };
+      nextAt = new Date(inquiredAt.getTime() + 8 * minuteMs);
+    }
+    // Soon at first, because the gateway may return the money.
+    expect(asked.slice(0, 4)).toEqual([40, 40.5, 41, 41.5]);
+    expect(asked.filter((minute) => minute < 70).length).toBeGreaterThan(12);
+    // Every 30 seconds would be 2,800 times.
+    expect(asked.length).toBeLessThan(200);
+    expect(asked.at(-1)! - asked.at(-2)!).toBeLessThanOrEqual(8.5);
   });
 
   it('moves a pending payment to processing once, and never back', async () => {

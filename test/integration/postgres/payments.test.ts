@@ -4,7 +4,7 @@ import { terminalStatuses } from '../../../contract/status.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord } from '../../../postgres/payments.ts';
 import type { Records } from '../../support/records.ts';
-import { aPayment, minuteMs, startRecords } from '../../support/records.ts';
+import { aPayment, startRecords } from '../../support/records.ts';
 
 let records: Records;
 beforeAll(async () => {
@@ -14,14 +14,14 @@ afterAll(() => records.drop());
 
 const owner = { application: 'shop', test: true };
 const route = 'POST /api/v1/payments';
-const aRecord = (key: string, expiresInMs = 24 * 60 * minuteMs): IdempotencyRecord => ({
+const aRecord = (key: string, keptFor = '24 hours'): IdempotencyRecord => ({
   route,
   key,
   fingerprint: Buffer.alloc(32, key),
   status: 201,
   location: '/there',
   body: `the response to ${key}`,
-  expiresAt: new Date(Date.now() + expiresInMs),
+  keptFor,
 });
 
 const exists = async ({ id }: Payment): Promise<boolean> =>
@@ -49,7 +49,11 @@ describe('payments.insert', () => {
       union all select xmin::text, cmin::text from workflow_outbox where payment_id = ${payment.id}`;
     expect(marks).toHaveLength(3);
     expect(new Set(marks.map((mark) => JSON.stringify(mark))).size).toBe(1);
-    expect(await records.payments.get(payment.id, owner)).toEqual({ ...payment, sent: false });
+    expect(await records.payments.get(payment.id, owner)).toEqual({
+      ...payment,
+      opened: false,
+      sent: false,
+    });
   });
 
   it('writes one payment for 20 parallel creates with one key', async () => {
@@ -89,7 +93,7 @@ describe('payments.insert', () => {
 
   it('reuses an expired key once', async () => {
     const old = aPayment();
-    await records.payments.insert(old, aRecord('expired', -1));
+    await records.payments.insert(old, aRecord('expired', '0'));
     const [again, ...more] = await race('expired');
     expect(more).toEqual([]);
     expect([await exists(old), await exists(again!)]).toEqual([true, true]);

@@ -110,14 +110,49 @@ describe('a token', () => {
     expect(reported).toBeLessThanOrEqual(most);
   });
 
-  it('continues the count of the next minute if a request of that minute was counted first', async () => {
+  it.each([1, 2, 60])(
+    'begins a new count after the clock of Postgres was set back by %i minutes',
+    async (minutes) => {
+      const token = await issue();
+      await tokens.authenticate(token);
+      await records.sql`
+        update request_counts
+        set requests = 200, minute = floor(extract(epoch from now()) / 60) + ${minutes}
+        where application = 'shop'`;
+      expect(await tokens.authenticate(token)).toMatchObject({ budget: { used: 1 } });
+      await until('two requests of one minute are counted together', async () => {
+        const before = await tokens.authenticate(token);
+        const after = await tokens.authenticate(token, 5);
+        return after?.budget.used === (before?.budget.used ?? 0) + 5;
+      });
+    },
+  );
+
+  it('counts a request that waited for the row in the minute in which it got the row', async () => {
     const token = await issue();
     await tokens.authenticate(token);
-    await records.sql`
-      update request_counts set requests = 7, minute = floor(extract(epoch from now()) / 60) + 1
-      where application = 'shop'`;
-    expect(await tokens.authenticate(token)).toMatchObject({ budget: { used: 8 } });
-    expect(await tokens.authenticate(token, 5)).toMatchObject({ budget: { used: 13 } });
+    // A session whose statements take a minute.
+    const connection = await records.sql.reserve();
+    onTestFinished(async () => {
+      await connection`reset search_path`;
+      connection.release();
+    });
+    await connection`create schema slow`;
+    await connection`create function slow.clock_timestamp() returns timestamptz volatile
+      return pg_catalog.now() + interval '1 minute'`;
+    await connection`set search_path = slow, pg_catalog, public`;
+    const slow = createTokens(connection);
+    const counted = async () => {
+      const [row] = await records.sql<{ minute: number }[]>`
+        update request_counts set requests = 7, minute = floor(extract(epoch from now()) / 60) + 1
+        where application = 'shop' returning minute`;
+      const caller = await slow.authenticate(token);
+      const [now] = await records.sql<{ minute: number }[]>`
+        select floor(extract(epoch from now()) / 60)::int + 1 as minute`;
+      // Otherwise a minute has ended between the statements.
+      return row?.minute === now?.minute && caller?.budget.used;
+    };
+    expect(await until('the statements are of one minute', counted)).toBe(8);
   });
 
   it('does not count the requests of a disabled application', async () => {

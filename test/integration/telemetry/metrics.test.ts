@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { alerts } from '../../../contract/alerts.ts';
+import { sealCredentials } from '../../../gateways/registry.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { startZibal } from '../../fakes/zibal.ts';
 import { holdLock } from '../../support/hold-lock.ts';
 import type { Journey } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
@@ -15,12 +18,51 @@ import { until } from '../../support/until.ts';
 let service: Service;
 let journey: Journey;
 let watch: Watch;
+let live: Awaited<ReturnType<typeof startLive>>;
 beforeAll(async () => {
   service = await startService();
   watch = createWatch(service.metricsUrls);
   journey = createJourney(service, (await service.anApplication()).token);
+  live = await startLive();
 });
-afterAll(() => service?.stop());
+afterAll(async () => {
+  await service?.stop();
+  await live?.stop();
+});
+
+/** An account whose money is real, as far as the service knows. */
+const startLive = async () => {
+  const bank = await startZibal();
+  const account = { slug: 'live', driver: 'zibal' };
+  await createGateways(service.sql).insert({
+    ...account,
+    kind: 'live',
+    ...sealCredentials(
+      { ...account, credentials: { merchant: 'live-merchant', baseUrl: bank.url } },
+      service.seals,
+    ),
+  });
+  const { token } = await service.anApplication({ mode: 'live' });
+  const { create, checkout, call } = createJourney(service, token);
+  const createLive = () => create({ gateway: 'live', amount: 150_000, currency: 'IRR' });
+  const sent = async () => {
+    const id = await createLive();
+    await checkout(id);
+    const [reference = ''] = [...bank.book].find(([, { paymentId }]) => paymentId === id) ?? [];
+    return { id, reference };
+  };
+  return {
+    create: createLive,
+    sent,
+    async pay() {
+      const { reference } = await sent();
+      bank.pay(reference);
+      const { method, url } = bank.back(reference);
+      await call(method, url);
+    },
+    stop: () => bank.stop(),
+  };
+};
 beforeEach(() => service.receiver.behave(() => 204));
 
 /** A delivery whose first attempt has failed. The second one is due in a minute. */
@@ -77,6 +119,13 @@ const checks: Record<string, () => Promise<void>> = {
     expect((await create()).headers.get('idempotent-replayed')).toBe('true');
     expect(await watch.valueOf('api', 'payments_created_total', labels)).toBe(count);
   },
+  payments_clock_offset_seconds: async () => {
+    for (const part of ['api', 'worker'] as const)
+      expect(
+        Math.abs(await watch.valueOf(part, 'payments_clock_offset_seconds')),
+        part,
+      ).toBeLessThan(1);
+  },
   payments_database_connections_max: async () => {
     expect(await watch.valueOf('api', 'payments_database_connections_max')).toBe(8);
     expect(await watch.valueOf('worker', 'payments_database_connections_max')).toBe(20);
@@ -103,7 +152,7 @@ const checks: Record<string, () => Promise<void>> = {
     const outcome = (status: string, failure_code = 'none') => ({
       part: 'worker' as const,
       name: 'payments_outcomes_total',
-      labels: { gateway: 'sandbox', status, failure_code },
+      labels: { gateway: 'sandbox', kind: 'sandbox', status, failure_code },
     });
     return watch.grow(
       [outcome('paid'), outcome('cancelled'), outcome('failed', 'card_declined')],
@@ -120,11 +169,17 @@ const checks: Record<string, () => Promise<void>> = {
     const { samples } = await scrape(service.metricsUrls.worker);
     const existing = samples.filter((sample) => sample.name === name);
     expect(existing.map(({ labels }) => labels['alert'])).toEqual(alerts);
-    await watch.grow([{ part: 'worker', name, labels: { alert: 'duplicate_payment' } }], async () => {
-      // Two payments of the same order.
-      await journey.finish('pay');
-      await journey.finish('pay');
-    });
+    await watch.grow(
+      [{ part: 'worker', name, labels: { alert: 'duplicate_payment' } }],
+      async () => {
+        // Two payments of the same order, with money that is real.
+        for (let nth = 1; nth <= 2; nth += 1) await live.pay();
+      },
+    );
+    const counted = await watch.valueOf('worker', name);
+    // The same of a sandbox account pages nobody.
+    for (let nth = 1; nth <= 2; nth += 1) await journey.finish('pay');
+    expect(await watch.valueOf('worker', name)).toBe(counted);
   },
   payments_time_to_outcome_seconds: () =>
     watch.grow(
@@ -210,7 +265,7 @@ const checks: Record<string, () => Promise<void>> = {
     await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value === 0);
   },
   payments_overdue_seconds: async () => {
-    const id = await journey.create();
+    const id = await live.create();
     const expireIn = (seconds: number) => service.sql`
       update payments set expires_at = now() + make_interval(secs => ${seconds}) where id = ${id}`;
     await expireIn(-900);
@@ -219,7 +274,7 @@ const checks: Record<string, () => Promise<void>> = {
     await watch.isNow('worker', 'payments_overdue_seconds', {}, (value) => value === 0);
   },
   payments_inquiry_lag_seconds: async () => {
-    const id = await journey.atGateway();
+    const { id } = await live.sent();
     const isNow = (holds: (value: number) => boolean) =>
       watch.isNow('worker', 'payments_inquiry_lag_seconds', {}, holds);
     // The sweeper inquires 8 minutes after the last inquiry.
@@ -242,6 +297,7 @@ const checks: Record<string, () => Promise<void>> = {
       'startOutboxWorkflows',
       'inquireAtGateways',
       'healPayments',
+      'wakePostponedDeliveries',
       'deleteExpiredIdempotencyKeys',
     ])
       await watch.isNow('worker', name, { task }, (value) => value >= since);

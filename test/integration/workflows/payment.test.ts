@@ -244,6 +244,45 @@ describe('a workflow that starts after the payment has ended', () => {
   });
 });
 
+describe('a workflow whose delivery is postponed', () => {
+  it('sleeps without a timer until a recheck comes, each time', async () => {
+    let isBusy = true;
+    const { handle, callsOf } = await worker.play({
+      openPayment: async () => ({ ended: 'paid' }),
+      deliverWebhook: async () => (isBusy ? 'postponed' : 'delivered'),
+    });
+    for (let tries = 1; tries <= 3; tries += 1) {
+      await until('it sleeps', async () => {
+        const { raw } = await handle.describe();
+        return callsOf('deliverWebhook').length === tries && raw.pendingActivities?.length === 0;
+      });
+      isBusy = tries < 3;
+      await handle.signal(recheckSignal);
+    }
+    await handle.result();
+    expect(callsOf('deliverWebhook')).toHaveLength(4);
+    expect(await countTimers(handle)).toBe(0);
+  });
+
+  it('forgets rechecks from before the delivery', async () => {
+    const { promise, resolve: open } = Promise.withResolvers<{ ended: 'paid' }>();
+    const { handle, callsOf } = await worker.play({
+      openPayment: () => promise,
+      deliverWebhook: async () =>
+        callsOf('deliverWebhook').length === 1 ? 'postponed' : 'delivered',
+    });
+    await handle.signal(recheckSignal);
+    open({ ended: 'paid' });
+    await until('it sleeps', async () => {
+      const { raw } = await handle.describe();
+      return callsOf('deliverWebhook').length === 1 && raw.pendingActivities?.length === 0;
+    });
+    await handle.signal(recheckSignal);
+    await handle.result();
+    expect(callsOf('deliverWebhook')).toHaveLength(2);
+  });
+});
+
 describe('a workflow without a record of its payment', () => {
   it('fails at once and does not wait for the deadline', async () => {
     const { id, handle } = await worker.play({

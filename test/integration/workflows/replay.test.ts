@@ -9,7 +9,7 @@ Runtime.install({
 });
 
 const folder = join(import.meta.dirname, '../../histories');
-const histories = globSync('*.json', { cwd: folder }).sort();
+const histories = globSync('**/*.json', { cwd: folder }).sort();
 const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
 
 const replay = (history: unknown) =>

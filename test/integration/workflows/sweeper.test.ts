@@ -24,6 +24,7 @@ beforeAll(async () => {
         if (problem) throw problem;
         return 0;
       },
+      wakePostponedDeliveries: count,
       deleteExpiredIdempotencyKeys: count,
     },
   });
@@ -45,6 +46,7 @@ describe('the sweeper workflow', () => {
       startOutboxWorkflows: 1,
       inquireAtGateways: 0,
       healPayments: 0,
+      wakePostponedDeliveries: 0,
       deleteExpiredIdempotencyKeys: 0,
     });
     expect(sweep.lastFailure?.applicationFailureInfo?.type).toBe('SweepCompleted');

@@ -55,7 +55,9 @@ describe('npm start', () => {
     const connection = await stack.ready();
 
     expect(await answers(connection.shop_url)).toBe(true);
-    expect(await answers(connection.temporal_ui_url)).toBe(true);
+    const paymentsInUi = /^  Temporal UI {3}(\S+)$/m.exec(stack.output())?.[1];
+    expect(paymentsInUi).toContain(`${connection.temporal_ui_url}/namespaces/default/workflows?`);
+    expect(await answers(paymentsInUi ?? null)).toBe(true);
     expect(await readCallbackUrls(connection)).toEqual([`${connection.shop_url}/return`]);
     expect(connection).toMatchObject({ application: 'demo-shop', pid: stack.pid });
     expect(stack.output()).toContain(connection.token);
@@ -71,11 +73,14 @@ describe('npm start', () => {
       DATABASE_URL: connection.database_url,
       TEMPORAL_ADDRESS: connection.temporal_address,
       PUBLIC_BASE_URL: connection.api_base_url,
-      SECRETS_KEY_FILE: join(dataDir, 'secrets-key'),
+      NOTIFICATIONS_KEY_FILE: join(dataDir, 'notifications-key'),
     });
+    // It opens no gateway credentials.
+    expect(environment).not.toHaveProperty('SECRETS_KEY_FILE');
     expect(environment).not.toHaveProperty('TEMPORAL_API_KEY');
     expect(environment).not.toHaveProperty('API_TOKEN');
     expect(await environmentOf(connection.worker_metrics_url)).toMatchObject({
+      SECRETS_KEY_FILE: join(dataDir, 'secrets-key'),
       SHUTDOWN_GRACE_SECONDS: '5',
       WORKFLOW_BUNDLE: expect.stringContaining(join(dataDir, 'bundles')),
     });

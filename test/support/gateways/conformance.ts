@@ -74,11 +74,15 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
         );
     });
 
-    it.each([null, ''])('opens a payment with the description %j', async (description) => {
-      const opening = await adapter().open({ ...aPayment(money), description });
-      expect(opening).toMatchObject({ result: 'opened' });
-      for (const { text } of provider.calls) expect(text).not.toMatch(/null|undefined/);
-    });
+    it.each([null, '', ' ', '\u0000\t', 'Two\u0000\ttickets'])(
+      'opens a payment with the description %j',
+      async (description) => {
+        const opening = await adapter().open({ ...aPayment(money), description });
+        expect(opening).toMatchObject({ result: 'opened' });
+        for (const { text } of provider.calls)
+          expect(text).not.toMatch(/null|undefined|\\u0000|\\t|%00|%09|":"\s+"/);
+      },
+    );
 
     it('opens a payment twice: both references are valid', async () => {
       const payment = aPayment(money);

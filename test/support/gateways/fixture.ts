@@ -12,6 +12,7 @@ import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { HttpOptions } from '../../../gateways/http.ts';
 import { createGatewayDispatcher } from '../../../gateways/http.ts';
 import { createAdapters } from '../../../gateways/adapters.ts';
+import { splitCredentials } from '../../../gateways/registry.ts';
 import type { SandboxTools } from '../../../gateways/sandbox.ts';
 import type { SecretBox } from '../../../postgres/secret-box.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
@@ -99,7 +100,8 @@ export const adapterOf = (
     allowLoopback,
     now,
   });
-  const sealed = secretBox.seal(JSON.stringify(credentials), 'gateway:account');
+  const { credentials: own } = splitCredentials(driver, credentials);
+  const sealed = secretBox.seal(JSON.stringify(own), 'gateway:account');
   return gatewayOf({ gateway: 'account', driver, gatewayKind: kind, credentials: sealed });
 };
 

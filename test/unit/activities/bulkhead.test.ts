@@ -95,6 +95,64 @@ describe('a bulkhead', () => {
     expect(delayOf(acquire('a', 'w9'))).toBeLessThan(delayOf(acquire('a', 'new')) / 2);
   });
 
+  it('says that the line is full if the turn comes too late, and keeps no position then', () => {
+    let nowMs = 1_000_000;
+    const bulkhead = createBulkhead({ perOwner, longestLineMs: 10_000, clockMs: () => nowMs });
+    const isFull = (id: string) => {
+      const acquisition = bulkhead.acquire('a', id);
+      return !acquisition.acquired && acquisition.lineIsFull;
+    };
+    const slots = Array.from({ length: perOwner }, (_, index) =>
+      bulkhead.acquire('a', `s${index}`),
+    );
+    // 250 ms in a slot are assumed until the first is released.
+    const full = Array.from({ length: 1_000 }, (_, index) => isFull(`p${index}`));
+    expect(full.indexOf(true)).toBe((10_000 * perOwner) / 250);
+    expect(full.lastIndexOf(false)).toBeLessThan(full.indexOf(true));
+    // Those in the line keep their positions, and new ones find room once it is shorter.
+    expect(isFull('p5')).toBe(false);
+    for (const slot of slots) release(slot);
+    for (let index = 0; index < perOwner; index += 1) bulkhead.acquire('a', `p${index}`);
+    expect(isFull('new')).toBe(false);
+    nowMs += 1;
+  });
+
+  it('leaves a quarter of its slots to an owner who has a backlog and only fails', () => {
+    let nowMs = 1_000_000;
+    const bulkhead = createBulkhead({ perOwner, longestLineMs: 10_000, clockMs: () => nowMs });
+    let next = 0;
+    const acquire = () => bulkhead.acquire('a', `p${(next += 1)}`);
+    /** Uses all slots that it can get, each for 10 s. @returns how many */
+    const useAll = (failed: boolean) => {
+      const used = Array.from({ length: perOwner + 200 }, acquire);
+      nowMs += 10_000;
+      for (const slot of used) if (slot.acquired) slot.release({ failed });
+      return used.filter(({ acquired }) => acquired).length;
+    };
+    expect([useAll(true), useAll(true), useAll(true)]).toEqual([perOwner, 1, 1]);
+    expect([useAll(false), useAll(true)]).toEqual([1, perOwner]);
+    // Without a backlog it has all slots again.
+    expect(useAll(true)).toBe(1);
+    nowMs += 5 * 60_000;
+    expect(useAll(true)).toBe(perOwner);
+    nowMs += 5 * 60_000;
+    bulkhead.acquire('a', 'postponed before', { isBacklogged: true });
+    expect(bulkhead.acquire('a', 'next').acquired).toBe(false);
+  });
+
+  it('takes no longer for a try when 100,000 payments wait', () => {
+    const usOfTry = (waiting: number) => {
+      const { acquire } = setUp();
+      for (let count = 0; count < waiting; count += 1) acquire('a', `w${count}`);
+      const startedAt = performance.now();
+      for (let count = 0; count < 2_000; count += 1) acquire('a', `w${waiting - 1 - count * 2}`);
+      return (performance.now() - startedAt) / 2;
+    };
+    usOfTry(5_000);
+    // Walking the whole line took a millisecond.
+    expect(usOfTry(100_000)).toBeLessThan(100);
+  });
+
   describe.each([1, 2, 4])('on each of %i workers', (workers) => {
     it.each([
       ['a thousand callers at once', { count: 1_000, overMs: 1_000 }],

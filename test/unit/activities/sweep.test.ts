@@ -10,6 +10,7 @@ const sweepWith = (tasks: Partial<SweeperTasks>, limits: { taskLimitMs?: number 
       startOutboxWorkflows: async () => 1,
       inquireAtGateways: async () => 2,
       healPayments: async () => 3,
+      wakePostponedDeliveries: async () => 5,
       deleteExpiredIdempotencyKeys: async () => 4,
       ...tasks,
     },
@@ -47,6 +48,7 @@ describe('a sweep', () => {
         startOutboxWorkflows: 1,
         inquireAtGateways: 2,
         healPayments: 3,
+        wakePostponedDeliveries: 5,
         deleteExpiredIdempotencyKeys: 4,
       },
     ]);

@@ -6,7 +6,7 @@ import { projectFiles, readProjectFile } from '../../support/files.ts';
 const pages = projectFiles().filter((path) => /^(README|docs\/.+)\.md$/.test(path));
 const { services } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 
-/** What would be typed: without what comes behind it, a name where one is to be put in. */
+/** The commands as an operator types them: without redirections, with a value for each placeholder. */
 const lines = pages.flatMap((page) =>
   [
     ...readProjectFile(page).matchAll(
@@ -23,27 +23,27 @@ const lines = pages.flatMap((page) =>
     .filter(({ line }) => line !== '…'),
 );
 
-/** As a shell takes it apart. */
+/** Splits a line like a shell. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
 
-it('the pages name no command of the admin that is not understood', async () => {
+it('the admin understands every command that the pages contain', async () => {
   expect(lines.length).toBeGreaterThan(20);
   const connect = () => {
     throw new Error('It would connect now');
   };
   const notes = await Promise.all(
     lines.map(async ({ page, line }) => {
-      const { code, notes: said } = await runLine(connect, wordsOf(line), { answer: 'yes' });
-      // Of some only the name is told.
-      const isUnderstood = code !== 2 || said.includes('missing required argument');
-      return isUnderstood ? [] : [`${page}: ${line}: ${said}`];
+      const { code, notes: printed } = await runLine(connect, wordsOf(line), { answer: 'yes' });
+      // Some pages name a command without its arguments.
+      const isUnderstood = code !== 2 || printed.includes('missing required argument');
+      return isUnderstood ? [] : [`${page}: ${line}: ${printed}`];
     }),
   );
   expect(notes.flat()).toEqual([]);
 });
 
-it('and the runbook tells how they, logs and readiness are had with Compose', () => {
+it('the Compose commands of the runbook name services and ports of docker-compose.yml', () => {
   const runbook = readProjectFile('docs/operating/runbook.md');
   const [table = ''] = /^\| On these pages .*\n(\|.*\n)+/m.exec(runbook) ?? [];
   const named = [
@@ -55,7 +55,10 @@ it('and the runbook tells how they, logs and readiness are had with Compose', ()
       .trim()
       .split(' '),
   );
-  expect(known).toEqual(['admin', 'api', 'worker-payments', 'worker-webhooks', 'api']);
+  expect(known).toEqual([
+    ...['admin', 'api', 'worker-payments', 'worker-webhooks', 'api'],
+    'temporal-cli',
+  ]);
   for (const name of known) expect(services).toHaveProperty(name);
   expect(table).toContain(`:${services['api']?.environment?.['METRICS_PORT']}/readyz`);
   expect(table).toContain(`at ${services['worker-payments']?.environment?.['METRICS_PORT']}`);

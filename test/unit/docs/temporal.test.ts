@@ -5,7 +5,7 @@ const page = (name: string) => readProjectFile(`docs/operating/${name}.md`);
 const heading = '## The temporal command';
 
 it.each(['temporal', 'restoring', 'deploying'])(
-  '%s.md says how to run the temporal command that it names',
+  '%s.md has a temporal command, and a link to how it is run',
   (name) => {
     const text = page(name);
     expect(text).toMatch(/(^ *|`)temporal (workflow|operator) /m);

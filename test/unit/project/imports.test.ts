@@ -13,12 +13,13 @@ const service =
  */
 const rules: Record<string, { value?: string; type?: string }> = {
   contract: {},
+  'node-version.mjs': {},
   'config.ts': { value: 'environment.ts process.ts#SetupError' },
   // Only config.ts imports it, so that nothing else reads settings.
   'environment.ts': { value: 'process.ts#SetupError' },
   'process.ts': {},
   postgres: { value: 'contract' },
-  'postgres/main.ts': { value: 'config.ts process.ts telemetry/log.ts' },
+  'postgres/main.ts': { value: 'node-version.mjs config.ts process.ts telemetry/log.ts' },
   temporal: {
     value: 'contract telemetry/log.ts',
     type: 'workflows activities',
@@ -42,19 +43,22 @@ const rules: Record<string, { value?: string; type?: string }> = {
     value: 'contract postgres gateways temporal telemetry/log.ts',
     type: 'workflows telemetry/metrics.ts',
   },
-  'api/main.ts': { value: 'config.ts process.ts telemetry' },
+  'api/main.ts': { value: 'node-version.mjs config.ts process.ts telemetry' },
   worker: {
     value: 'contract postgres gateways webhooks activities temporal telemetry/log.ts',
     type: 'telemetry/metrics.ts',
   },
-  'worker/main.ts': { value: 'config.ts process.ts telemetry' },
-  'worker/setup-namespace.ts': { value: 'config.ts process.ts telemetry/log.ts' },
-  'worker/replay-open.ts': { value: 'config.ts process.ts' },
+  'worker/main.ts': { value: 'node-version.mjs config.ts process.ts telemetry' },
+  'worker/setup-namespace.ts': { value: 'node-version.mjs config.ts process.ts telemetry/log.ts' },
+  'worker/bundle.ts': { value: 'node-version.mjs' },
+  'worker/replay-open.ts': { value: 'node-version.mjs config.ts process.ts' },
   admin: {
     value: 'contract postgres temporal webhooks process.ts#SetupError',
   },
-  'admin/main.ts': { value: 'config.ts process.ts gateways/adapters.ts' },
-  stack: { value: 'config.ts process.ts postgres contract temporal' },
+  'admin/main.ts': {
+    value: 'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts',
+  },
+  stack: { value: 'node-version.mjs config.ts process.ts postgres contract temporal' },
   demo: {},
   tools: { value: `${service} test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
@@ -145,4 +149,16 @@ it('the API loads no HTTP client, because it calls neither gateways nor webhook 
   const loads = findLoads(['api/main.ts']);
   expect(loads.map(({ from }) => from)).toContain('koa');
   expect(loads.filter(({ from }) => from === 'undici')).toEqual([]);
+});
+
+it('every process checks the version of Node before it loads anything else', () => {
+  const entries = files.filter((path) =>
+    /^(?:admin|api|postgres|stack|worker)\/main\.ts$|^worker\/(?:bundle|replay-open|setup-namespace)\.ts$/.test(
+      path,
+    ),
+  );
+  expect(entries).toHaveLength(8);
+  expect(entries.map((path) => values.get(path)?.[0]?.from)).toEqual(
+    entries.map(() => 'node-version.mjs'),
+  );
 });

@@ -1,7 +1,17 @@
-import { chmodSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openDataFolder, readKeyRing } from '../../../stack/data-folder.ts';
+import { makeNotificationsKey, openDataFolder, readKeyRing } from '../../../stack/data-folder.ts';
+import { parseKeyRing } from '../../../config.ts';
+import { SetupError } from '../../../process.ts';
 import { aFolder } from '../../support/stack/support.ts';
 
 it.each([0o755, 0o700])('keeps the mode of a folder that exists: %o', (mode) => {
@@ -27,6 +37,27 @@ it('makes a key once, and forgets the credentials that a lost key sealed', () =>
 
   expect(readKeyRing(folder)).not.toEqual(first);
   expect(existsSync(folder.connection)).toBe(false);
+});
+
+it('makes a key of its own for notification secrets once', () => {
+  const folder = openDataFolder(join(aFolder(), 'data'));
+  makeNotificationsKey(folder);
+  const made = readFileSync(folder.notificationsKey, 'utf8');
+  expect(parseKeyRing(made.trim()).currentId).toBe('k1');
+  expect(statSync(folder.notificationsKey).mode & 0o777).toBe(0o600);
+  makeNotificationsKey(folder);
+  expect(readFileSync(folder.notificationsKey, 'utf8')).toBe(made);
+  readKeyRing(folder);
+  expect(readFileSync(folder.secretsKey, 'utf8')).not.toBe(made);
+});
+
+it('says what to do with a folder in place of the key', () => {
+  const folder = openDataFolder(join(aFolder(), 'data'));
+  mkdirSync(folder.secretsKey);
+  expect(() => readKeyRing(folder)).toThrow(SetupError);
+  expect(() => readKeyRing(folder)).toThrow(
+    /secrets-key cannot be read \(.*EISDIR.*\): put back the file, or remove what is there/,
+  );
 });
 
 it('says what to do with a damaged key', () => {

@@ -160,8 +160,8 @@ describe('the deadlines', () => {
 
   it('are shorter for a recheck of a late payment if the payer has less time', async () => {
     const { workflows, deadlines } = aClient();
-    await workflows.recheckLatePayment(payment.id, 1_000);
-    await workflows.recheckLatePayment(payment.id, 60_000);
+    await workflows.recheckLatePayment(payment.id, { withinMs: 1_000 });
+    await workflows.recheckLatePayment(payment.id, { withinMs: 60_000 });
     expect(deadlines.map((deadline) => deadline - now)).toEqual([1_000, 5_000]);
   });
 });

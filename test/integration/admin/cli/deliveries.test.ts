@@ -60,11 +60,56 @@ describe('a list with more rows than its limit', () => {
 });
 
 describe('deliveries retrigger --application', () => {
-  const retrigger = async (application: string, toDelivery: Resets['toDelivery']) => {
+  const retrigger = async (
+    application: string,
+    toDelivery: Resets['toDelivery'],
+    options: Parameters<typeof runLine>[2] = {},
+  ) => {
     const line = `deliveries retrigger --application ${application} --rate 100 --yes`;
     const resets = async () => ({ toDelivery });
-    return runLine(() => operationsOn(records.sql, { resets }), words(line));
+    return runLine(() => operationsOn(records.sql, { resets }), words(line), options);
   };
+
+  it('says what it did when it is interrupted', async () => {
+    const application = await anApplicationOn(records.sql);
+    await Promise.all([1, 2, 3].map(() => exhausted(application)));
+    const interruption = new AbortController();
+    const reset: string[] = [];
+    const ran = await retrigger(
+      application,
+      async (id) => {
+        reset.push(id);
+        if (reset.length === 2) interruption.abort();
+        return 'reset';
+      },
+      interruption,
+    );
+    expect(ran).toMatchObject({ code: 1, out: 're-triggered  2\nrefused       0' });
+    expect(ran.notes.split('\n').at(-1)).toBe('Interrupted. Not tried: 1');
+    const [pending] = await records.sql`
+      select count(*) from deliveries where payment_id = any(${reset}) and status = 'pending'`;
+    expect(pending).toEqual({ count: 2 });
+  });
+
+  it('says what it did when it fails in the middle', async () => {
+    const application = await anApplicationOn(records.sql);
+    await Promise.all([1, 2, 3].map(() => exhausted(application)));
+    let resets = 0;
+    const toDelivery: Resets['toDelivery'] = async () => {
+      resets += 1;
+      if (resets === 2) throw new Error('the disk is full');
+      return 'reset';
+    };
+    const ran = await retrigger(application, toDelivery);
+    expect(ran).toMatchObject({ code: 1, out: 're-triggered  1\nrefused       0' });
+    expect(ran.notes.split('\n').at(-1)).toBe('Failed: the disk is full');
+    const nothing = await retrigger(application, () => Promise.reject(new Error('still full')));
+    expect(nothing).toMatchObject({
+      code: 1,
+      out: 'Nothing was done.',
+      notes: 'Failed: still full',
+    });
+  });
 
   it('refuses an empty name', async () => {
     expect(await retrigger('', async () => 'reset')).toMatchObject({
@@ -97,5 +142,51 @@ describe('deliveries retrigger --application', () => {
       code: 0,
       out: 'No delivery is exhausted.',
     });
+  });
+});
+
+describe('deliveries show', () => {
+  it('shows the delivery of a payment, with its attempts', async () => {
+    const application = await anApplicationOn(records.sql);
+    const id = await exhausted(application);
+    await records.sql`
+      insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
+        completed_at, duration_ms, response_status, error_class, error)
+      values (${id}, 1, 1, 'schedule', now(), now(), now(), 12, 503, 'http', 'HTTP 503')`;
+    const show = (line: string) => runLine(() => operationsOn(records.sql), words(line));
+    const people = await show(`deliveries show ${id}`);
+    expect(people).toMatchObject({ code: 0, notes: '' });
+    expect(people.out).toMatch(/^delivery +exhausted$/m);
+    expect(people.out).toMatch(/^1 +1 +schedule +\S+ +12 +503 +http +HTTP 503$/m);
+    const programs = await show(`deliveries show ${id} --json`);
+    expect(JSON.parse(programs.out)).toMatchObject({
+      payment_id: id,
+      delivery: 'exhausted',
+      round: 1,
+      attempts: [{ number: 1, response_status: 503 }],
+    });
+    expect(await show('deliveries show PAY_1')).toMatchObject({
+      code: 1,
+      notes: 'There is no payment PAY_1.',
+    });
+    const open = await records.opened();
+    expect((await show(`deliveries show ${open.id}`)).out).toContain('the payment has not ended');
+  });
+});
+
+describe('payments list', () => {
+  it('is payments find', async () => {
+    const application = await anApplicationOn(records.sql);
+    await exhausted(application);
+    const [list, find] = await Promise.all(
+      ['list', 'find'].map((name) =>
+        runLine(
+          () => operationsOn(records.sql),
+          words(`payments ${name} --application ${application}`),
+        ),
+      ),
+    );
+    expect(list).toMatchObject({ code: 0, out: expect.stringContaining('exhausted') });
+    expect(list).toEqual(find);
   });
 });

@@ -162,8 +162,8 @@ describe('a notification', () => {
     for (const { socket } of slow) socket.destroy();
   });
 
-  it('gets 503 from a process without SECRETS_KEY, so that the gateway repeats it', async () => {
-    const { url } = await service.anotherApi({ SECRETS_KEY: '' });
+  it('gets 503 from a process without NOTIFICATIONS_KEY, so that the gateway repeats it', async () => {
+    const { url } = await service.anotherApi({ NOTIFICATIONS_KEY: '' });
     const { body, headers } = noticeOf(reference);
     const answer = await post(body, headers, { url });
     expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);

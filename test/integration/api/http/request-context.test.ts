@@ -91,6 +91,31 @@ describe('a client that disconnects before its response', () => {
   });
 });
 
+describe('requests that need no token', () => {
+  it.each([
+    ['of an unknown path', 'GET /nowhere HTTP/1.1', 404],
+    ['with another method', 'POST /api/v1/docs HTTP/1.1', 405],
+    ['of a payment, with another method', `DELETE ${verify.slice(5)}`, 405],
+    ['of a path that is not readable', 'GET http://[ HTTP/1.1', 404],
+    ['of a public page', 'GET /api/v1/docs HTTP/1.1', 200],
+  ])('%s are all answered and counted, and 20 of a minute are logged', async (_, line, status) => {
+    const showDocs: Handle = async () => ({ status: 200, body: 'a page' });
+    const { url, lines, counted } = await serve({ showDocs }, { requestsMax: 100 });
+    const { socket, closed } = await rawConnection(url);
+    for (let nth = 1; nth <= 60; nth += 1)
+      socket.write(
+        `${line}\r\nhost: x\r\n${nth === 60 ? 'connection: close\r\n' : ''}content-length: 0\r\n\r\n`,
+      );
+    const answers = (await closed).matchAll(/HTTP\/1\.1 (\d+)/g);
+    expect([...answers].map(([, code]) => Number(code))).toEqual(Array(60).fill(status));
+    expect(lines.filter(({ msg }) => msg === 'Request')).toHaveLength(20);
+    expect(lines.filter(({ msg }) => msg !== 'Request')).toMatchObject([
+      { level: 'info', msg: expect.stringContaining('not logged again in this minute') },
+    ]);
+    expect(await counted()).toEqual([status]);
+  });
+});
+
 describe('an error while a response is sent', () => {
   /** Spies on the standard error of this process, where Koa would write. */
   const standardError = () => {

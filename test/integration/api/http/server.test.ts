@@ -84,6 +84,26 @@ describe('a request head', () => {
   });
 });
 
+describe('a request head of more lines than Node counts', () => {
+  it('gets 431 whatever Node does with the further lines', async () => {
+    const { url, server, lines } = await serve({});
+    const address = 'x-forwarded-for: 192.0.2.7';
+    const ofLines = (count: number) => {
+      const more = Array.from({ length: count - 4 }, (_, index) => `x-${index}: 1`);
+      return `${head('POST /nowhere HTTP/1.1', 'connection: close', ...more, address, 'content-length: 5')}\r\nhello`;
+    };
+    // With 0, Node itself counts nothing.
+    for (const maxHeadersCount of [0, server.maxHeadersCount]) {
+      server.maxHeadersCount = maxHeadersCount;
+      for (const count of [limits.requestHeaders + 1, 300])
+        expect(await responseTo(url, ofLines(count))).toMatch(
+          /^HTTP\/1\.1 431 [^]*x-request-id: [^]*\r\n\r\n$/i,
+        );
+    }
+    expect(lines).toEqual([]);
+  });
+});
+
 describe('malformed HTTP', () => {
   it.each([
     ['without a host', 'GET /nowhere HTTP/1.1\r\n\r\n'],

@@ -47,10 +47,12 @@ describe('a return from the gateway', () => {
     expect(searchParams.getAll('payment_id')).toEqual([id]);
   });
 
-  it('changes nothing if the payer was never sent to the gateway', async () => {
+  it('changes nothing if the payment is not open at its gateway yet', async () => {
+    await service.worker.stop();
     const id = await journey.create();
     expectRedirect(await journey.comeBack(id), callback(id, 'pending'));
     expect((await journey.get(id)).json['status']).toBe('pending');
+    await service.worker.start();
     expect((await journey.checkout(id)).status).toBe(302);
     const { events } = await service.client.workflow.getHandle(id).fetchHistory();
     expect(events?.filter((one) => one.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/journey.ts';
@@ -31,6 +31,25 @@ const fieldsOf = ({ json }: Answer) =>
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;
 
 describe('POST /api/v1/payments', () => {
+  it.each(['53100', '53200', '58030'])(
+    'gets 503 while Postgres cannot write, for lack of disk or memory: %s',
+    async (code) => {
+      const { create } = await aCaller();
+      await service.sql.unsafe(`
+        create function cannot_write() returns trigger language plpgsql as $$
+        begin raise exception 'could not extend file' using errcode = '${code}'; end $$;
+        create trigger cannot_write before insert on payments
+          for each row execute function cannot_write()`);
+      onTestFinished(async () => {
+        await service.sql`drop function cannot_write cascade`;
+      });
+      const answer = await create(order);
+      expect(answer.status, answer.text).toBe(503);
+      expect(answer.headers.get('retry-after')).toBe('5');
+      expect(answer.json).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
+    },
+  );
+
   it('returns the payment with its fields in order, and its location', async () => {
     const { application, create, get } = await aCaller();
     const answer = await create({ ...order, description: 'Two tickets', expires_in: 60 });

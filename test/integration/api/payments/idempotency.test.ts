@@ -5,6 +5,7 @@ import { createJourney } from '../../../support/journey.ts';
 import { rawRequest } from '../../../support/raw-http.ts';
 import type { Service } from '../../../support/service.ts';
 import { startService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -35,6 +36,17 @@ const createWith =
     createJourney({ url }, token).request('POST', '/api/v1/payments', body, {
       'idempotency-key': key,
     });
+
+/** Options of Node with which a process has a clock that is so many hours ahead. */
+const shiftClock = (hours: number) => {
+  const code = `const { now } = Date; const RealDate = Date;
+    Date.now = () => now() + ${hours * 3_600_000};
+    globalThis.Date = new Proxy(RealDate, {
+      construct: (_, args) => new RealDate(...(args.length ? args : [Date.now()])),
+    });`;
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`;
+};
+const isAboutClock = (line: string) => line.includes('more than a minute apart');
 
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed');
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
@@ -105,6 +117,26 @@ describe('Idempotency-Key', () => {
     const ids = [first, otherMode, foreign].map(({ json }) => json['payment_id']);
     expect(new Set(ids).size).toBe(3);
   });
+
+  it.each([-26, 26])(
+    'is stored for as long by a process whose clock is %i hours off, which says so',
+    async (hours) => {
+      const { application, token, count } = await aCaller();
+      const { url, process } = await service.anotherApi({ NODE_OPTIONS: shiftClock(hours) });
+      const create = createWith(token, url);
+      const first = await create('off');
+      expect((await create('off')).text).toBe(first.text);
+      expect(await count()).toEqual({ payments: 1, keys: 1 });
+      const [kept] = await service.sql<{ hours: string }[]>`
+        select extract(epoch from expires_at - now()) / 3600 as hours from idempotency_keys
+        where application = ${application}`;
+      expect(Math.round(Number(kept?.hours))).toBe(25);
+      expect(await until('the log says it', () => process.lines.find(isAboutClock))).toContain(
+        `"offset_seconds":${hours * 3600}`,
+      );
+      expect(service.api.lines.find(isAboutClock)).toBeUndefined();
+    },
+  );
 
   it('is stored for more than 24 hours, and is free after that', async () => {
     const { application, create } = await aCaller();

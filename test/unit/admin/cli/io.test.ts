@@ -6,6 +6,8 @@ import { runAdmin } from '../../../../admin/cli/program.ts';
 import type { Operations } from '../../../../admin/operations.ts';
 import { until } from '../../../support/until.ts';
 
+const interruption = () => new AbortController().signal;
+
 const question = 'Credentials, a JSON object (not shown; end with Ctrl-D): ';
 
 /** Runs `gateways add` at a fake terminal. `stderrIsTty`: false if the notes are redirected. */
@@ -35,7 +37,7 @@ const addGateway = ({ stderrIsTty = true } = {}) => {
   const streams = { stdin, stdout: output(), stderr: output(stderrIsTty) };
   const io = createIo(streams as unknown as NodeJS.Process);
   const line = 'gateways add acme --driver zibal --kind live';
-  const ended = runAdmin({ io, open: async () => operations }, line.split(' '));
+  const ended = runAdmin({ io, open: async () => operations, interruption }, line.split(' '));
   return {
     async type(...chunks: (string | Buffer)[]) {
       await until('the question', () => printed.includes(question));
@@ -64,7 +66,7 @@ it.each([
   stderr.on('data', (chunk) => printed.push(String(chunk)));
   const io = createIo({ stdin, stdout: stderr, stderr } as unknown as NodeJS.Process);
   const open = () => Promise.reject(new Error('No connection is made'));
-  const ended = runAdmin({ io, open }, ['secrets', 'rotate', 'shop']);
+  const ended = runAdmin({ io, open, interruption }, ['secrets', 'rotate', 'shop']);
   await until('the question', () => printed.join('').includes('(yes/no)'));
   stdin.write(key);
   expect(await ended).toBe(1);
@@ -76,7 +78,7 @@ it('shows no control characters of the arguments in a question', async () => {
   const asked: string[] = [];
   const ask = async (text: string) => (asked.push(text), 'no');
   const io = { out() {}, note() {}, isInteractive: true, ask, readSecret: async () => '' };
-  await runAdmin({ io, open }, ['secrets', 'rotate', 'a\u001b[2Jb\u202ec']);
+  await runAdmin({ io, open, interruption }, ['secrets', 'rotate', 'a\u001b[2Jb\u202ec']);
   expect(asked).toEqual([expect.stringMatching(/^a\[2Jbc gets a new webhook secret/)]);
 });
 

@@ -40,3 +40,33 @@ describe('a rate limiter', () => {
     expect(threeHits()).toEqual([undefined, false, true]);
   });
 });
+
+describe('a rate limiter, for IPv6', () => {
+  const addressOf = (site: string, index: number) => `${site}:${index.toString(16)}::/64`;
+
+  it('counts a /64, and its /48 with ten times the limit', () => {
+    const limiter = createRateLimiter({ perMinute: 6, now: () => 0 });
+    const hit = hitsOn(limiter);
+    const allowed = Array.from({ length: 1_000 }, (_, index) =>
+      hit(addressOf('2001:db8:1', index)),
+    ).filter((retryAfter) => retryAfter === undefined);
+    expect(allowed).toHaveLength(60);
+    expect(limiter.isAtLimit(addressOf('2001:db8:1', 2_000))).toBe(true);
+    expect(limiter.isAtLimit(addressOf('2001:db8:2', 1))).toBe(false);
+    expect(hit(addressOf('2001:db8:2', 1))).toBeUndefined();
+  });
+
+  it('counts the /48 also when its addresses are too many to remember', () => {
+    const hit = hitsOn(createRateLimiter({ perMinute: 6, now: () => 0 }));
+    let allowed = 0;
+    for (let index = 0; index < 65_536; index += 1)
+      if (hit(addressOf('2001:db8:1', index)) === undefined) allowed += 1;
+    expect(allowed).toBe(60);
+  });
+
+  it('does not count hits over the limit of one /64 for the others of its /48', () => {
+    const hit = hitsOn(createRateLimiter({ perMinute: 6, now: () => 0 }));
+    for (let count = 0; count < 1_000; count += 1) hit(addressOf('2001:db8:1', 1));
+    expect(hit(addressOf('2001:db8:1', 2))).toBeUndefined();
+  });
+});

@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest';
-import { throttleRechecks } from '../../../../api/payer/late-payments.ts';
+import {
+  createSearchLate,
+  type SearchedPayment,
+  throttleRechecks,
+} from '../../../../api/payer/late-payments.ts';
 
 /** A throttled recheck that records its calls. */
 const aRecheck = () => {
   const calls: { id: string; at: number; withinMs: number | undefined }[] = [];
-  const recheck = throttleRechecks(async (id, withinMs) => {
-    calls.push({ id, at: performance.now(), withinMs });
+  const recheck = throttleRechecks(async (id, options) => {
+    calls.push({ id, at: performance.now(), withinMs: options?.withinMs });
   });
   return { calls, recheck };
 };
@@ -60,4 +64,75 @@ it.concurrent('does not wait if too little time would be left for the recheck', 
   expect(calls).toHaveLength(3);
   await Promise.all(others);
   expect(calls).toHaveLength(4);
+});
+
+const hours = 60 * 60_000;
+
+/** Searches for late money at a time that a test sets. */
+const aSearch = ({ isOverBudget = false, fails = false } = {}) => {
+  let nowMs = Date.now();
+  const calls: { askInMs: number | undefined }[] = [];
+  const warnings: unknown[] = [];
+  const search = createSearchLate({
+    async recheckLatePayment(_, { askAt } = {}) {
+      if (fails) throw new Error('Temporal is away');
+      calls.push({ askInMs: askAt && askAt - nowMs });
+    },
+    budget: { take: () => (isOverBudget ? undefined : 0) },
+    now: () => new Date(nowMs),
+    logger: { warn: (...line: unknown[]) => void warnings.push(line) },
+  });
+  const payment = (fields: Partial<SearchedPayment> = {}): SearchedPayment => ({
+    id: 'PAY_1',
+    gateway: 'stripe',
+    status: 'expired',
+    updatedAt: new Date(nowMs),
+    ...fields,
+  });
+  return { search, calls, warnings, payment, pass: (ms: number) => (nowMs += ms) };
+};
+
+it.each([
+  ['47 hours ago', 47 * hours, 1],
+  ['49 hours ago', 49 * hours, 0],
+  ['a year ago', 365 * 24 * hours, 0],
+])('for a payment that ended %s (%i ms), starts %i searches', async (_, ms, count) => {
+  const { search, calls, payment, pass } = aSearch();
+  const ended = payment();
+  pass(ms);
+  await search(ended);
+  expect(calls).toHaveLength(count);
+});
+
+it('starts no search for a paid payment, or beyond the budget of the gateway', async () => {
+  const within = aSearch();
+  await within.search(within.payment({ status: 'paid' }));
+  const beyond = aSearch({ isOverBudget: true });
+  await beyond.search(beyond.payment());
+  expect([within.calls, beyond.calls]).toEqual([[], []]);
+});
+
+it.each([
+  [1, 60_000],
+  [2, 120_000],
+  [3, 240_000],
+  [7, hours],
+  [1_000, hours],
+])('after %i searches, the next one asks %i ms after the last one', async (count, pauseMs) => {
+  const { search, calls, payment, pass } = aSearch();
+  const searched = payment({ lateSearches: count, lateSearchedAt: payment().updatedAt });
+  for (let times = 0; times < 100; times += 1) await search(searched);
+  // The search that waits covers all returns until then.
+  expect(calls).toEqual([{ askInMs: pauseMs }]);
+  pass(pauseMs + 1);
+  await search(searched);
+  expect(calls.slice(1)).toEqual([{ askInMs: undefined }]);
+});
+
+it('does not throw when Temporal is away, and the next return tries again', async () => {
+  const { search, warnings, payment } = aSearch({ fails: true });
+  const searched = payment({ lateSearches: 1, lateSearchedAt: payment().updatedAt });
+  await search(searched);
+  await search(searched);
+  expect(warnings).toHaveLength(2);
 });

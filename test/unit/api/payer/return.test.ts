@@ -25,9 +25,12 @@ const aPayment = (): PayerPayment => ({
   expiresAt: new Date(Date.now() + 9e5),
   createdAt: new Date(),
   updatedAt: new Date(),
+  opened: true,
   sent: true,
   inOutbox: false,
   traceId: null,
+  lateSearches: 0,
+  lateSearchedAt: null,
 });
 
 const unavailable = () => Promise.reject(new Error('unavailable'));
@@ -35,17 +38,24 @@ const unavailable = () => Promise.reject(new Error('unavailable'));
 interface Options extends Pick<Deps, 'verify'> {
   /** Reads of the record that succeed before the database fails. */
   reads: number;
-  recheckLatePayment?: Deps['recheckLatePayment'];
+  searchLate?: Deps['searchLate'];
+  isOverBudget?: boolean;
+  onLostCheckout?: () => void;
 }
 
 /** A payer returns. */
 const returned = (payment: PayerPayment, options: Options) => {
-  const { reads, verify, recheckLatePayment = unavailable } = options;
+  const { reads, verify, searchLate = unavailable, isOverBudget = false } = options;
   let left = reads;
   const handle = returnHandler({
-    payments: { getForPayer: async () => ((left -= 1) >= 0 ? payment : unavailable()) },
+    payments: {
+      getForPayer: async () => ((left -= 1) >= 0 ? payment : unavailable()),
+      recordLostCheckout: async () => options.onLostCheckout?.(),
+    },
     verify,
-    recheckLatePayment,
+    searchLate,
+    budget: { take: () => (isOverBudget ? undefined : 0) },
+    now: () => new Date(),
     logger: { info() {}, warn() {} },
   });
   const request: Pick<AnyRequest, 'params' | 'search' | 'disconnectSignal'> = {
@@ -84,9 +94,32 @@ it.each([
     const { headers } = await returned(payment, {
       reads: 1,
       verify: async () => ({ kind: 'ended', status }),
-      recheckLatePayment: async (id) => void searched.push(id),
+      searchLate: async ({ id }) => void searched.push(id),
     });
     expect(headers?.['location']).toContain(`status=${status}`);
     expect(searched).toEqual(isSearched ? [payment.id] : []);
   },
 );
+
+it('verifies a payment without a recorded checkout, and records the checkout', async () => {
+  let recorded = 0;
+  const { headers } = await returned(
+    { ...aPayment(), sent: false },
+    {
+      reads: 1,
+      verify: async () => ({ kind: 'ended', status: 'paid' }),
+      onLostCheckout: () => (recorded += 1),
+    },
+  );
+  expect(headers?.['location']).toContain('status=paid');
+  expect(recorded).toBe(1);
+});
+
+it('does not verify when the budget of the gateway is used up', async () => {
+  const { headers } = await returned(aPayment(), {
+    reads: 1,
+    isOverBudget: true,
+    verify: () => Promise.reject(new Error('It verifies')),
+  });
+  expect(headers?.['location']).toContain('status=processing');
+});

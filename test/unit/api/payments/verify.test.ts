@@ -4,15 +4,28 @@ import { verifyPaymentHandler } from '../../../../api/payments/verify.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import type { VerificationResult } from '../../../../contract/status.ts';
 import { aCaller } from '../../../support/caller.ts';
+import type { StoredPayment } from '../../../../postgres/payments.ts';
 import { aPayment } from '../../../support/records.ts';
 
 /** Verifies a payment whose workflow returns this result. */
-const verifyWith = async (result: VerificationResult) => {
-  const payment = { ...aPayment(), sent: true };
+const verifyWith = async (
+  result: VerificationResult,
+  fields: Partial<StoredPayment> = {},
+  calls: string[] = [],
+) => {
+  const payment = { ...aPayment(), opened: true, sent: true, ...fields };
   const handle = verifyPaymentHandler({
     publicBaseUrl: 'https://pay.example',
-    payments: { get: async () => payment },
-    verify: async () => result,
+    payments: {
+      get: async () => payment,
+      recordLostCheckout: async () => void calls.push('record the checkout'),
+    },
+    verify: async () => {
+      calls.push('verify');
+      return result;
+    },
+    searchLate: async () => void calls.push('search'),
+    now: () => new Date(),
   });
   const request: Pick<AnyRequest, 'caller' | 'params' | 'refuse' | 'disconnectSignal'> = {
     caller: aCaller(),
@@ -33,4 +46,19 @@ it('answers 502 when the gateway gave no answer', async () => {
   await expect(verifyWith({ kind: 'unknown' })).rejects.toMatchObject({
     code: 'GATEWAY_UNAVAILABLE',
   });
+});
+
+it.each<[string, Partial<StoredPayment>, string[]]>([
+  ['is not open at its gateway yet', { opened: false, sent: false }, []],
+  ['is open, and no checkout is recorded', { sent: false }, ['record the checkout', 'verify']],
+  ['has ended', { status: 'expired' }, []],
+  [
+    'has ended, and no checkout is recorded',
+    { status: 'expired', sent: false },
+    ['record the checkout', 'search'],
+  ],
+])('of a payment that %s, does this: %j', async (_, fields, expected) => {
+  const calls: string[] = [];
+  expect((await verifyWith({ kind: 'waiting' }, fields, calls)).status).toBe(200);
+  expect(calls).toEqual(expected);
 });

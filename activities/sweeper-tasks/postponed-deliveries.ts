@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkflowStart } from '../../contract/payment.ts';
+import type { SweeperQueries } from '../../postgres/sweeper.ts';
+import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import type { Log } from '../log.ts';
+import { forEachOrThrow, taskTimeMs } from './limited.ts';
+
+export interface Deps {
+  sweeperQueries: Pick<
+    SweeperQueries,
+    'listPostponedApplications' | 'listPostponed' | 'countPostponed'
+  >;
+  workflows: Pick<PaymentWorkflows, 'recheck'>;
+  logger: Log;
+}
+
+/** The deliveries of an application that the last sweep woke. */
+interface Batch {
+  size: number;
+  payments: readonly WorkflowStart[];
+}
+
+const firstSize = 100;
+/** A dead receiver gets this many tries in a sweep, beside those that wait in the workers' lines. */
+const leastSize = 10;
+const largestSize = 500;
+/** All applications together: more at once would delay the payments of others in Temporal. */
+const pauseMs = 30;
+
+/**
+ * Wakes postponed deliveries. A dead receiver's backlog may be long, and trying all of it again and again
+ * would use up the workers and Temporal. So each application gets a batch in a sweep: it doubles while the
+ * receiver keeps up, and shrinks while most of the last batch is still waiting.
+ */
+export const createPostponedDeliveryTask = ({ sweeperQueries, workflows, logger }: Deps) => {
+  let last = new Map<string, Batch>();
+
+  const nextSize = async ({ size, payments }: Batch): Promise<number> => {
+    const ids = payments.map(({ id }) => id);
+    const waiting = (await sweeperQueries.countPostponed(ids)) / Math.max(ids.length, 1);
+    if (waiting > 0.5) return Math.max(leastSize, Math.floor(size / 2));
+    return waiting <= 0.1 ? Math.min(largestSize, size * 2) : size;
+  };
+
+  return {
+    /** @returns how many deliveries it woke */
+    async wakePostponedDeliveries(): Promise<number> {
+      const until = Date.now() + taskTimeMs;
+      const batches = new Map<string, Batch>();
+      for (const application of await sweeperQueries.listPostponedApplications()) {
+        const before = last.get(application);
+        const size = before ? await nextSize(before) : firstSize;
+        const woken = await sweeperQueries.listPostponed(application, size);
+        batches.set(application, { size, payments: woken });
+      }
+      // Without applications that have caught up.
+      last = batches;
+      const all = inTurns([...batches.values()].map(({ payments }) => payments));
+      await forEachOrThrow(all, { atOnce: 1, until, logger }, async (payment) => {
+        await workflows.recheck(payment);
+        await sleep(pauseMs);
+      });
+      return all.length;
+    },
+  };
+};
+
+/** The first of each list, then the second of each, and so on. */
+const inTurns = <T>(lists: readonly (readonly T[])[]): T[] => {
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, index) =>
+    lists.flatMap((list) => list.slice(index, index + 1)),
+  ).flat();
+};

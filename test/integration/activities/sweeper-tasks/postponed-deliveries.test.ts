@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventId } from '../../../../contract/ids.ts';
+import { createDeliveries } from '../../../../postgres/deliveries.ts';
+import type { Records } from '../../../support/records.ts';
+import { startRecords } from '../../../support/records.ts';
+import { sweeperTasksOn } from '../../../support/sweep.ts';
+
+let records: Records;
+beforeEach(async () => {
+  records = await startRecords();
+});
+afterEach(() => records.drop());
+
+/** Postponed deliveries PAY_D1 (the oldest), PAY_D2 … */
+const postponed = (count: number, application = 'shop') => records.sql`
+  with payments as (
+    insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+      callback_url, metadata, expires_at, created_at, updated_at, paid_at)
+    select 'PAY_D' || n, ${application}, true, 'o', 'paid', 1250, 'EUR', 'sandbox',
+      'https://shop.example', '{}', now(), now(), now(), now()
+    from generate_series(${count}::int, 1, -1) n
+    returning id
+  ), events as (
+    insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+    select gen_random_uuid(), id, id, ${application}, true, 'payment.paid', '', now() from payments
+    returning id, payment_id
+  )
+  insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status,
+    next_attempt_at, postponed_at)
+  select id, payment_id, ${application}, true, 'o', 'payment.paid', now(), 'pending',
+    now() - interval '1 hour', now() - interval '1 hour' + substr(payment_id, 6)::int * interval '1 ms' from events`;
+
+const idsFrom = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => `PAY_D${first + index}`);
+
+/** These deliveries have made an attempt. */
+const attempted = (ids: readonly string[]) => records.sql`
+  update deliveries set postponed_at = null
+  where payment_id = any(${[...ids]}::text[])`;
+
+describe('wakePostponedDeliveries', () => {
+  it('wakes the oldest first, twice as many while the receiver keeps up', async () => {
+    await postponed(5_000);
+    const { wakePostponedDeliveries, rechecked } = sweeperTasksOn(records, {});
+    let first = 1;
+    for (const size of [100, 200, 400, 500, 500]) {
+      rechecked.length = 0;
+      expect(await wakePostponedDeliveries()).toBe(size);
+      expect(rechecked).toEqual(idsFrom(first, size));
+      await attempted(rechecked);
+      first += size;
+    }
+  });
+
+  it('wakes ten in a sweep while the receiver is dead', async () => {
+    await postponed(2_000);
+    const { wakePostponedDeliveries } = sweeperTasksOn(records, {});
+    const sizes: number[] = [];
+    for (let sweeps = 0; sweeps < 8; sweeps += 1) sizes.push(await wakePostponedDeliveries());
+    expect(sizes).toEqual([100, 50, 25, 12, 10, 10, 10, 10]);
+  });
+
+  it('has a batch of its own for each application, and starts anew after it has caught up', async () => {
+    const { wakePostponedDeliveries } = sweeperTasksOn(records, {});
+    await postponed(150, 'quiet');
+    expect(await wakePostponedDeliveries()).toBe(100);
+    await attempted(idsFrom(1, 150));
+    expect(await wakePostponedDeliveries()).toBe(0);
+    await records.sql`update deliveries set postponed_at = now()`;
+    expect(await wakePostponedDeliveries()).toBe(100);
+  });
+
+  it('leaves healing nothing to do with them, though they are overdue', async () => {
+    await postponed(3);
+    const { healPayments, restarted, rechecked } = sweeperTasksOn(records, {});
+    expect(await healPayments()).toBe(0);
+    expect([...restarted, ...rechecked]).toEqual([]);
+  });
+
+  it('fails if Temporal is away, and wakes the same ones in the next sweep', async () => {
+    await postponed(3);
+    let isAway = true;
+    const woken: string[] = [];
+    const { wakePostponedDeliveries } = sweeperTasksOn(
+      records,
+      {},
+      {
+        workflows: {
+          async recheck({ id }) {
+            if (isAway) throw new Error('Temporal is away');
+            woken.push(id);
+          },
+        },
+      },
+    );
+    await expect(wakePostponedDeliveries()).rejects.toThrow('Temporal is away');
+    isAway = false;
+    await wakePostponedDeliveries();
+    expect(woken).toEqual(idsFrom(1, 3));
+  });
+});
+
+describe('a postponed delivery', () => {
+  it('keeps its place when it is postponed again, and loses it after an attempt', async () => {
+    const { id } = await records.ended('paid');
+    const deliveries = createDeliveries(records.sql);
+    const rowOf = async () => {
+      const [row] = await records.sql`
+        select postponed_at from deliveries where payment_id = ${id}`;
+      return row;
+    };
+    const at = new Date();
+    await deliveries.postpone(eventId(id), at);
+    await deliveries.postpone(eventId(id), new Date(at.getTime() + 60_000));
+    expect(await rowOf()).toEqual({ postponed_at: at });
+    await deliveries.beginAttempt(eventId(id), {
+      number: 1,
+      round: 1,
+      scheduledAt: at,
+      startedAt: at,
+    });
+    await deliveries.completeAttempt(eventId(id), 1, {
+      result: {
+        durationMs: 10_000,
+        responseStatus: null,
+        errorClass: 'timeout',
+        error: 'It timed out',
+        responseBody: null,
+        responseTruncated: false,
+      },
+      consequence: { status: 'pending', nextAttemptAt: at },
+      completedAt: at,
+    });
+    expect(await rowOf()).toEqual({ postponed_at: null });
+  });
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Journey } from '../../support/journey.ts';
+import { createJourney } from '../../support/journey.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { skipAllTime } from '../../support/skip-time.ts';
+import type { StripeAccount } from '../../support/stripe-account.ts';
+import { addStripe, noticeOf } from '../../support/stripe-account.ts';
+import { until } from '../../support/until.ts';
+
+let service: Service;
+let stripe: StripeAccount;
+let journey: Journey;
+beforeAll(async () => {
+  service = await startService();
+  stripe = await addStripe(service);
+  journey = createJourney(service, (await service.anApplication()).token);
+});
+afterAll(async () => {
+  await service?.stop();
+  await stripe?.stop();
+});
+
+/** The restored backup is from before the checkout. The role of the tests may switch off the trigger. */
+const loseCheckout = (id: string) =>
+  service.sql.begin(async (tx) => {
+    await tx`alter table payments disable trigger payments__checkout_stays`;
+    await tx`update payments set checkout_at = null where id = ${id}`;
+    await tx`alter table payments enable trigger payments__checkout_stays`;
+  });
+
+/** A payment whose payer was sent to Stripe's page, of which Postgres knows no more. */
+const sent = async () => {
+  const id = await journey.atGateway({ gateway: 'stripe' });
+  await loseCheckout(id);
+  return { id, reference: stripe.referenceOf(id) };
+};
+const statusOf = async (id: string) => (await journey.get(id)).json['status'];
+const notify = (reference: string, type?: string) =>
+  journey.call(
+    'POST',
+    '/api/v1/gateways/stripe/notifications',
+    noticeOf(reference, type === undefined ? {} : { type }),
+  );
+
+/** The ways to learn that a payer may have been at the gateway. */
+const signs: [string, (payment: { id: string; reference: string }) => Promise<unknown>][] = [
+  ['a return', ({ id }) => journey.comeBack(id)],
+  ['a verify', ({ id }) => journey.verify(id)],
+  ['a notification', ({ reference }) => notify(reference)],
+];
+
+describe('a payment whose recorded checkout is lost', () => {
+  it.each(signs)('ends paid after %s', async (_, give) => {
+    const payment = await sent();
+    stripe.pay(payment.reference);
+    await give(payment);
+    await until('it is paid', async () => (await statusOf(payment.id)) === 'paid');
+    const [row] = await service.sql`select checkout_at from payments where id = ${payment.id}`;
+    expect(row?.['checkout_at']).toBeInstanceOf(Date);
+  });
+
+  it('ends paid at its deadline', async () => {
+    const { id, reference } = await sent();
+    stripe.pay(reference);
+    await skipAllTime(service.client, id);
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    expect(await statusOf(id)).toBe('paid');
+    expect(service.receiver.of(id)).toHaveLength(1);
+  });
+
+  it.each(signs)('has late money reversed after %s', async (_, give) => {
+    const payment = await sent();
+    await skipAllTime(service.client, payment.id);
+    await until('the webhook', () => service.receiver.of(payment.id)[0]);
+    const entry = stripe.book.get(payment.reference)!; // Its payer was sent there.
+    Object.assign(entry, { state: 'complete paid succeeded', charged: 1 });
+    await give(payment);
+    await until('the money is returned', () => entry.reversed === 1);
+    expect(await statusOf(payment.id)).toBe('expired');
+  });
+
+  it('expires, and nobody can pay it at the gateway any more', async () => {
+    const { id, reference } = await sent();
+    await skipAllTime(service.client, id);
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    expect(await statusOf(id)).toBe('expired');
+    expect(stripe.book.get(reference)?.state).toBe('expired unpaid');
+  });
+});
+
+describe('our own call that expires a session', () => {
+  it('comes back as a notification that starts no search for late money', async () => {
+    const id = await journey.atGateway({ gateway: 'stripe' });
+    const reference = stripe.referenceOf(id);
+    await skipAllTime(service.client, id);
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    const asked = stripe.calls.length;
+    expect(await notify(reference, 'expired')).toMatchObject({ status: 200 });
+    await expect(service.client.workflow.getHandle(`LATE_${id}`).describe()).rejects.toThrow(
+      /not found/i,
+    );
+    expect(stripe.calls.length).toBe(asked);
+    // Other news still starts one.
+    expect(await notify(reference)).toMatchObject({ status: 200 });
+    await service.client.workflow.getHandle(`LATE_${id}`).result();
+  });
+});

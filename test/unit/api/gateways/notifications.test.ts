@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { Deps } from '../../../../api/gateways/notifications.ts';
+import { notifyOfPaymentHandler } from '../../../../api/gateways/notifications.ts';
+import type { AnyRequest } from '../../../../api/http/route.ts';
+import type { GatewayKind } from '../../../../contract/gateway-account.ts';
+import { newPaymentId } from '../../../../contract/ids.ts';
+import type { Notification } from '../../../../gateways/gateway.ts';
+import type { PaymentRef } from '../../../../postgres/payments.ts';
+import { createApiMetrics, createRegistry } from '../../../../telemetry/metrics.ts';
+import { aPayment } from '../../../support/records.ts';
+
+interface Options {
+  kind?: GatewayKind;
+  /** The payment with the notification's reference. */
+  known?: Partial<PaymentRef>;
+  /** The payment that the notification names exists. */
+  exists?: boolean;
+}
+
+/** A signed notification. @returns what the handler did */
+const notified = async (
+  notification: Notification,
+  { kind = 'live', known, exists = true }: Options = {},
+) => {
+  const calls: string[] = [];
+  const registry = createRegistry();
+  const deps: Deps = {
+    gateways: {
+      getNotificationAccount: async (gateway) => ({
+        gateway,
+        driver: 'stripe',
+        gatewayKind: kind,
+        notificationSecrets: null,
+      }),
+    },
+    payments: {
+      getByReference: async () => known && { ...aPayment(), sent: true, ...known },
+      recordLostCheckout: async () => void calls.push('record the checkout'),
+      exists: async () => exists,
+    },
+    workflows: {
+      recheck: async () => void calls.push('recheck'),
+      recheckLatePayment: async () => void calls.push('search'),
+    },
+    readNotification: () => notification,
+    unverified: { hit: () => undefined, isAtLimit: () => false },
+    metrics: createApiMetrics(registry),
+    now: () => new Date(),
+    logger: {
+      info() {},
+      warn: () => void calls.push('warn'),
+      error: ({ alert }: { alert: string }) => void calls.push(alert),
+    },
+  };
+  const request: Pick<AnyRequest, 'params' | 'address' | 'header' | 'readBytes'> = {
+    params: { gateway: 'stripe' },
+    address: '192.0.2.1',
+    header: () => undefined,
+    readBytes: async () => Buffer.alloc(0),
+  };
+  // The fields that the handler reads.
+  const { status } = await notifyOfPaymentHandler(deps)(request as AnyRequest);
+  expect(status).toBe(200);
+  const { values } = await registry.getSingleMetric('payments_alerts_total')!.get();
+  return { calls, alerts: values.map(({ value }) => value) };
+};
+
+const about = (result: 'changed' | 'closed', paymentId: string | null = null): Notification => ({
+  result,
+  reference: 'cs_live_1',
+  paymentId,
+});
+
+describe('a notification', () => {
+  it.each<[string, Notification, Partial<PaymentRef>, string[]]>([
+    ['news of an open payment', about('changed'), {}, ['recheck']],
+    ['that an open payment is closed', about('closed'), {}, ['recheck']],
+    ['news of an ended payment', about('changed'), { status: 'expired' }, ['search']],
+    ['that an ended payment is closed', about('closed'), { status: 'expired' }, []],
+    ['news of a paid payment', about('changed'), { status: 'paid' }, []],
+    [
+      'news of an open payment without a recorded checkout',
+      about('changed'),
+      { sent: false },
+      ['record the checkout', 'recheck'],
+    ],
+    [
+      'news of an ended payment without a recorded checkout',
+      about('changed'),
+      { sent: false, status: 'expired' },
+      ['record the checkout', 'search'],
+    ],
+  ])('with %s has this effect: %j %j', async (_, notification, known, expected) => {
+    expect((await notified(notification, { known })).calls).toEqual(expected);
+  });
+
+  it('alerts when it names one of our payments under an unknown reference', async () => {
+    const { calls, alerts } = await notified(about('changed', newPaymentId()));
+    expect(calls).toEqual(['unknown_reference']);
+    expect(alerts).toEqual([1]);
+  });
+
+  it.each<[string, Notification, Options]>([
+    ['names a payment that does not exist', about('changed', newPaymentId()), { exists: false }],
+    ['names something else', about('changed', 'order-1'), {}],
+    ['names nothing', about('changed'), {}],
+    ['says that a repeated opening is closed', about('closed', newPaymentId()), {}],
+  ])('does not alert when it %s', async (_, notification, options) => {
+    expect(await notified(notification, options)).toEqual({ calls: [], alerts: [0] });
+  });
+
+  it('of a sandbox account under an unknown reference is a warning', async () => {
+    const { calls, alerts } = await notified(about('changed', newPaymentId()), { kind: 'sandbox' });
+    expect([calls, alerts]).toEqual([['warn'], [0]]);
+  });
+});

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { aFolder } from '../support/stack/support.ts';
+
+const run = (...args: string[]) => spawnSync(process.execPath, args, { encoding: 'utf8', env: {} });
+
+const claiming = (version: string) => {
+  const code = `Object.defineProperty(process, "versions", { value: { node: "${version}" } })`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+};
+
+it('says that Node is too old before Node reads any TypeScript', () => {
+  const { status, stderr, stdout } = run(
+    ...claiming('20.1.0'),
+    ...['--import', './node-version.mjs', 'stack/main.ts'],
+  );
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr.trim()).toMatch(
+    /^Node 20\.1\.0 is not safe, this needs 24\.18\.1 or newer.*install/,
+  );
+});
+
+it.each(['24.0.0', '24.17.9', '24.18.0', '25.9.9', '26.0.0', '26.5.0'])(
+  'refuses Node %s, which drops header lines unseen',
+  (version) => {
+    const { status, stderr } = run(...claiming(version), './node-version.mjs');
+    expect(status).toBe(1);
+    expect(stderr).toContain(`Node ${version} is not safe`);
+  },
+);
+
+it.each(['24.18.1', '24.21.0', '26.5.1', '26.6.0', '27.0.0'])('takes Node %s', (version) => {
+  expect(run(...claiming(version), './node-version.mjs')).toMatchObject({ status: 0, stderr: '' });
+});
+
+it.each(['api/main.ts', 'worker/main.ts', 'admin/main.ts', 'postgres/main.ts'])(
+  'stops %s on a Node that is not safe, in one sentence',
+  (entry) => {
+    const { status, stderr, stdout } = run(...claiming('24.18.0'), entry);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr.trim()).toMatch(/^Node 24\.18\.0 is not safe.*$/);
+  },
+);
+
+it('says that npm ci is missing, as after a fresh checkout', () => {
+  const fresh = join(aFolder(), 'node-version.mjs');
+  copyFileSync('node-version.mjs', fresh);
+  const { status, stderr } = run('--import', fresh, '-e', '0');
+  expect(status).toBe(1);
+  expect(stderr.trim()).toMatch(/^The packages .* not installed: run npm ci first\.$/);
+});
