@@ -43,6 +43,7 @@ COPY workflows workflows
 COPY api api
 COPY worker worker
 COPY admin admin
+COPY console console
 # In a checkout made under umask 077 only the owner can read the files, and here that is root.
 RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
 # The user node of Node's image.

@@ -21,6 +21,10 @@ const days = z.coerce.number().int().min(30).max(36_500);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
+const isLoopbackName = (url: string) => {
+  const { hostname } = new URL(url);
+  return loopbackHosts.has(hostname) || hostname.endsWith('.localhost');
+};
 const isPublic = (url = '') => URL.canParse(url) && !loopbackHosts.has(new URL(url).hostname);
 
 const keyRing = z
@@ -115,6 +119,27 @@ const workerShape = {
   TASK_QUEUES: taskQueues,
 };
 
+/** The name keeps the console's cookie from everything else on this machine: cookies know no ports. */
+const consoleBaseUrl = httpUrl
+  .refine(
+    (url) => url.startsWith('https:') || isLoopbackName(url),
+    'must be an https address, or one of localhost',
+  )
+  .refine((url) => new URL(url).origin === url, 'must not have a path');
+
+const consoleShape = {
+  DATABASE_URL: shared.DATABASE_URL,
+  LOG_LEVEL: shared.LOG_LEVEL,
+  SHUTDOWN_GRACE_SECONDS: shared.SHUTDOWN_GRACE_SECONDS,
+  CONSOLE_HOST: z.string().default('127.0.0.1'),
+  CONSOLE_PORT: port.default(3002),
+  CONSOLE_BASE_URL: consoleBaseUrl.default('http://console.localhost:3002'),
+  /** Needed to rotate webhook secrets only. */
+  SECRETS_KEY: keyRing.optional(),
+  ALLOW_LOOPBACK_TARGETS: flag.default(false),
+  TEMPORAL_UI_URL: httpUrl.optional(),
+};
+
 const stackShape = {
   LOG_LEVEL: shared.LOG_LEVEL,
   DATA_DIR: z.string().default('.data'),
@@ -126,6 +151,7 @@ const stackShape = {
   CACHE_DIR: z.string().optional(),
   API_PORT: port.default(3000),
   SHOP_PORT: port.default(3001),
+  CONSOLE_PORT: port.default(3002),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.optional(),
   POSTGRES_PORT: port.default(54_329),
   TEMPORAL_PORT: port.default(7233),
@@ -146,6 +172,8 @@ const adminShape = {
   KEEP_PAYMENTS_DAYS: days.optional(),
   /** For links to the workflows of payments. */
   TEMPORAL_UI_URL: httpUrl.optional(),
+  /** For the links that `console login` prints. */
+  CONSOLE_BASE_URL: consoleBaseUrl.default('http://console.localhost:3002'),
 };
 
 /** The shape of the settings of each kind of process, which docs/configuration.md lists. */
@@ -153,6 +181,7 @@ export const shapes = {
   api: apiShape,
   worker: workerShape,
   admin: adminShape,
+  console: consoleShape,
   stack: stackShape,
 } as const;
 
@@ -171,6 +200,14 @@ export const readWorkerConfig = (variables: Environment = process.env) => {
   const temporal = readTemporalVariables(env, problems);
   if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
     problems.push('ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL');
+  return requireValid(values && temporal && { ...values, temporal }, problems);
+};
+
+/** @throws SetupError */
+export const readConsoleConfig = (variables: Environment = process.env) => {
+  const env = withoutBlank(variables);
+  const { values, problems } = parseVariables(consoleShape, env);
+  const temporal = readTemporalVariables(env, problems);
   return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 

@@ -59,6 +59,7 @@ const connectionFile = z.object({
   temporal_address: z.string(),
   temporal_namespace: z.string(),
   temporal_ui_url: z.string().nullable(),
+  console_url: z.string().optional(),
 });
 
 /** The variables with which an admin would reach the embedded stack of this folder; empty without one. */
@@ -71,6 +72,7 @@ export const readStackVariables = (folder: string): Environment => {
       TEMPORAL_ADDRESS: connection.temporal_address,
       TEMPORAL_NAMESPACE: connection.temporal_namespace,
       TEMPORAL_UI_URL: connection.temporal_ui_url ?? undefined,
+      CONSOLE_BASE_URL: connection.console_url,
       SECRETS_KEY_FILE: join(folder, 'secrets-key'),
       NOTIFICATIONS_KEY_FILE: join(folder, 'notifications-key'),
       ALLOW_LOOPBACK_TARGETS: 'true',

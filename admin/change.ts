@@ -1,4 +1,4 @@
-import { createAuditLog, type AuditFacts } from '../postgres/audit-log.ts';
+import { createAuditLog, type AuditFacts, type Via } from '../postgres/audit-log.ts';
 import type { Queries, Sql } from '../postgres/driver/sql.ts';
 
 /** The operation is not possible in the current state. The message says why. */
@@ -25,17 +25,18 @@ export interface Deps {
   sql: Sql;
   /** The admin's name. */
   actor: string;
+  via: Via;
 }
 
 /** Makes a change and its record in the audit log in one transaction. */
 export const createChange =
-  ({ sql, actor }: Deps) =>
+  ({ sql, actor, via }: Deps) =>
   async <T>(change: Change, work: (tx: Queries) => Promise<Changed<T>>): Promise<T> => {
     let changed: Changed<T> | undefined;
     await sql.begin(async (tx) => {
       changed = await work(tx);
       const { before, after } = changed;
-      await createAuditLog(tx).insert({ ...change, actor, before, after });
+      await createAuditLog(tx).insert({ ...change, actor, via, before, after });
     });
     if (!changed) throw new Error('The transaction ended without its work');
     return changed.result;

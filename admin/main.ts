@@ -53,9 +53,11 @@ const open = async (actor = userName()) => {
   return createOperations({
     sql,
     actor,
+    via: 'cli',
     targetRule,
     resolve: createResolver(),
     problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
+    consoleUrl: config.CONSOLE_BASE_URL,
     now: () => new Date(),
     retention: {
       attemptBodyDays: config.KEEP_ATTEMPT_BODIES_DAYS,

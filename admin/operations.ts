@@ -1,4 +1,4 @@
-import type { AuditFilter, AuditRecord } from '../postgres/audit-log.ts';
+import type { AuditFilter, AuditRecord, Via } from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
@@ -7,6 +7,7 @@ import type { TargetRule } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
+import { createConsoleLogins } from './console-logins.ts';
 import { createDeliveryOperations } from './deliveries.ts';
 import type { ProblemWithAccount, SealCredentials } from './gateways.ts';
 import { createGatewayOperations } from './gateways.ts';
@@ -23,6 +24,7 @@ export interface Deps {
   sql: Sql;
   /** The admin's name, for the audit log. */
   actor: string;
+  via: Via;
   targetRule: TargetRule;
   /** Returns all addresses of a host name, to check a webhook URL when it is saved. */
   resolve: (hostname: string) => Promise<string[]>;
@@ -40,6 +42,8 @@ export interface Deps {
   dispatcher: () => WebhookDispatcher;
   /** A link into the Temporal UI; null if its address is not known. */
   workflowUrl: (paymentId: string) => string | null;
+  /** Where people reach the web console. */
+  consoleUrl: string;
   now: () => Date;
 }
 
@@ -56,6 +60,7 @@ export const createOperations = (deps: Deps) => {
     reconcile: createReconciliation(shared),
     purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
+    console: createConsoleLogins(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>
       createAuditLog(deps.sql).list(filter),
   };

@@ -11,23 +11,26 @@ set log_statement = 'none';
 \set api `sed 's|.*//[^:]*:\(.*\)@.*|\1|' /run/secrets/api-database-url`
 \set worker `sed 's|.*//[^:]*:\(.*\)@.*|\1|' /run/secrets/worker-database-url`
 \set admin `sed 's|.*//[^:]*:\(.*\)@.*|\1|' /run/secrets/admin-database-url`
+\set console `sed 's|.*//[^:]*:\(.*\)@.*|\1|' /run/secrets/console-database-url`
 \set retention `sed 's|.*//[^:]*:\(.*\)@.*|\1|' /run/secrets/retention-database-url`
 
 select 'create database payments'
 where not exists (select from pg_database where datname = 'payments') \gexec
 
 select format('create role %I nologin', wanted)
-from unnest(array['payments_api', 'payments_worker', 'payments_admin', 'payments_retention']) as wanted
+from unnest(array['payments_api', 'payments_worker', 'payments_admin', 'payments_retention',
+  'payments_console']) as wanted
 where not exists (select from pg_roles where rolname = wanted) \gexec
 
 select format('create role %I', wanted)
-from unnest(array['temporal', 'api', 'worker', 'admin', 'retention']) as wanted
+from unnest(array['temporal', 'api', 'worker', 'admin', 'retention', 'console']) as wanted
 where not exists (select from pg_roles where rolname = wanted) \gexec
 
 grant payments_api to api;
 grant payments_worker to worker;
 grant payments_admin to admin;
 grant payments_retention to retention;
+grant payments_console to console;
 
 alter role postgres password :'owner';
 alter role temporal login createdb password :'temporal';
@@ -35,3 +38,4 @@ alter role api login password :'api';
 alter role worker login password :'worker';
 alter role admin login password :'admin';
 alter role retention login password :'retention';
+alter role console login password :'console';

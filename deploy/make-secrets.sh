@@ -19,7 +19,7 @@ if missing temporal-password; then password > temporal-password; fi
 for key in secrets-key notifications-key; do
   if missing "$key"; then echo "$(date +%Y-%m):$(random 32)" > "$key"; fi
 done
-for login in owner api worker admin retention; do
+for login in owner api worker admin retention console; do
   user=$login
   [ "$login" != owner ] || user=postgres
   if missing "$login-database-url"; then

@@ -3,7 +3,7 @@
 -- arguments.
 --   psql postgres://OWNER@HOST/DATABASE --set ON_ERROR_STOP=1 --file deploy/roles.sql
 -- Running it again is harmless. If the owner may not create roles (managed Postgres), a role that may must
--- create the four first: create role payments_api nologin; … The logins of the processes are members of one
+-- create the five first: create role payments_api nologin; … The logins of the processes are members of one
 -- role each:
 --   create role api_1 login password '…' in role payments_api;
 begin;
@@ -14,7 +14,8 @@ do $$
 declare
   role_name text;
 begin
-  foreach role_name in array array['payments_api', 'payments_worker', 'payments_admin', 'payments_retention']
+  foreach role_name in array array['payments_api', 'payments_worker', 'payments_admin', 'payments_retention',
+    'payments_console']
   loop
     if not exists (select from pg_roles where rolname = role_name) then
       execute format('create role %I nologin', role_name);
@@ -86,6 +87,26 @@ grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
   to payments_admin;
 
+grant select, insert (hash, name, role) on console_links to payments_admin;
+grant select, update (ended_at) on console_sessions to payments_admin;
+
+-- The web console shows what admins see, without any ciphertext, and makes some of their changes. A login that
+-- it records needs a link, and links are made by the command line alone: a console that somebody has taken
+-- over can invent no person.
+grant select on applications, tokens, payments, workflow_outbox, events, deliveries, attempts, late_payments,
+  gateway_exchanges, audit_log, console_links, console_sessions to payments_console;
+grant select (slug, driver, kind, enabled, created_at) on gateways to payments_console;
+grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
+grant insert (hash, prefix, application, mode, name, expires_at), update (revoked_at) on tokens
+  to payments_console;
+grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
+grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
+  on applications to payments_console;
+grant update (enabled) on gateways to payments_console;
+grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
+  to payments_console;
+grant insert (hash, link), update (seen_at, ended_at) on console_sessions to payments_console;
+
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.
 grant select, delete on payments, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments,
   replays, webhook_tests to payments_retention;
@@ -93,7 +114,8 @@ grant update (response_body) on attempts to payments_retention;
 
 -- The time and the id of an audit record are set by the table, so no role may insert them.
 grant insert (actor, action, subject, before, after, reason) on audit_log
-  to payments_worker, payments_admin, payments_retention;
+  to payments_worker, payments_admin, payments_retention, payments_console;
+grant insert (via) on audit_log to payments_admin, payments_retention, payments_console;
 -- A worker can write only in the service's name, never in a person's. An existing policy is left as it is,
 -- because any change locks the table: give a changed policy a new name.
 do $$
@@ -107,6 +129,15 @@ begin
   if not exists (select from pg_policy where polname = 'audit_log__service') then
     create policy audit_log__service on audit_log as restrictive for insert to payments_worker
       with check (actor = 'service');
+  end if;
+  -- Who acted through the console was logged in there, so nothing else can say so.
+  if not exists (select from pg_policy where polname = 'audit_log__console') then
+    create policy audit_log__console on audit_log as restrictive for insert to payments_console
+      with check (via = 'console' and actor <> 'service');
+  end if;
+  if not exists (select from pg_policy where polname = 'audit_log__others') then
+    create policy audit_log__others on audit_log as restrictive for insert
+      to payments_admin, payments_retention with check (via is distinct from 'console');
   end if;
 end
 $$;

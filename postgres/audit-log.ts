@@ -16,7 +16,11 @@ export interface NewAuditRecord {
   after: AuditFacts | null;
   /** The reason that the admin gave. */
   reason: string | null;
+  /** How a person made the change; null for the service. */
+  via: Via | null;
 }
+
+export type Via = 'cli' | 'console';
 
 export interface AuditRecord extends NewAuditRecord {
   id: number;
@@ -27,6 +31,10 @@ export interface AuditRecord extends NewAuditRecord {
 
 export interface AuditFilter {
   subject: string | null;
+  actor?: string | null;
+  action?: string | null;
+  /** Only records with a smaller id. */
+  before?: number | null;
   limit: number;
 }
 
@@ -34,10 +42,11 @@ export interface AuditFilter {
 export const createAuditLog = (sql: Queries) => ({
   async insert(record: NewAuditRecord): Promise<void> {
     await sql`
-      insert into audit_log (actor, action, subject, before, after, reason)
+      insert into audit_log (actor, action, subject, before, after, reason
+        ${record.via === null ? sql`` : sql`, via`})
       values (${record.actor}, ${record.action}, ${record.subject},
         ${record.before && sql.json(record.before)}, ${record.after && sql.json(record.after)},
-        ${record.reason})`;
+        ${record.reason} ${record.via === null ? sql`` : sql`, ${record.via}`})`;
   },
 
   /**
@@ -56,9 +65,16 @@ export const createAuditLog = (sql: Queries) => ({
   },
 
   /** Newest first. */
-  async list({ subject, limit }: AuditFilter): Promise<AuditRecord[]> {
+  async list({
+    subject,
+    actor = null,
+    action = null,
+    before = null,
+    limit,
+  }: AuditFilter): Promise<AuditRecord[]> {
     return sql<AuditRecord[]>`
       select a.id, a.at, a.actor, a.action, a.subject, a.before, a.after, a.reason,
+        a.via,
         case a.action
           when 'payment.duplicate' then (
             select count(*) from payments q
@@ -69,7 +85,11 @@ export const createAuditLog = (sql: Queries) => ({
             where q.gateway = a.after->>'gateway' and q.tracking_code = a.after->>'tracking_code')
         end as payments
       from audit_log a
-      where ${subject}::text is null or a.subject = ${subject}
+      where true
+        ${subject === null ? sql`` : sql`and a.subject = ${subject}`}
+        ${actor === null ? sql`` : sql`and a.actor = ${actor}`}
+        ${action === null ? sql`` : sql`and a.action = ${action}`}
+        ${before === null ? sql`` : sql`and a.id < ${before}`}
       order by a.id desc limit ${limit}`;
   },
 });

@@ -55,6 +55,7 @@ export const createLatePayments = (sql: Sql) => ({
           before: null,
           after: facts,
           reason: null,
+          via: null,
         });
     });
     return recorded;

@@ -45,6 +45,8 @@ create table webhook_secrets (
   id bigint generated always as identity primary key,
   application text not null references applications,
   ciphertext text not null,
+  -- The key of SECRETS_KEY that sealed it: a list needs no right to read the ciphertext.
+  key_id text not null generated always as (split_part(ciphertext, '.', 2)) stored,
   created_at timestamptz not null default now(),
   retires_at timestamptz
 );
@@ -367,7 +369,9 @@ create table audit_log (
   subject text not null,
   before jsonb,
   after jsonb,
-  reason text
+  reason text,
+  -- How a person made the change; null for the service.
+  via text constraint audit_log__via check (via in ('cli', 'console'))
 );
 create index audit_log__subject on audit_log (subject, id desc);
 -- One record for each order and for each tracking code, however often they come again.
@@ -389,6 +393,26 @@ create trigger audit_log__append_only before update or delete on audit_log
   for each row execute function refuse_change();
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
+
+-- One-time links that open the web console, made by the command line. Only the hash of a link's code is stored.
+create table console_links (
+  hash bytea primary key,
+  name text not null,
+  role text not null constraint console_links__role check (role in ('viewer', 'operator', 'admin')),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null default now() + interval '15 minutes'
+);
+
+-- Logins to the web console. Who somebody is stands in the link, which the console cannot write. A link opens
+-- one session: its hash is unique.
+create table console_sessions (
+  hash bytea primary key,
+  link bytea not null constraint console_sessions__link unique references console_links,
+  created_at timestamptz not null default now(),
+  -- When its person last asked for a page. Pages that refresh themselves do not count.
+  seen_at timestamptz not null default now(),
+  ended_at timestamptz
+);
 
 -- The migrations that were applied. migrate.ts creates this table.
 create table migrations (

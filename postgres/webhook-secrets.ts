@@ -45,7 +45,7 @@ export const createWebhookSecrets = (sql: Queries) => {
     async list(application: string): Promise<WebhookSecret[]> {
       return sql<WebhookSecret[]>`
         select id, created_at as "createdAt", retires_at as "retiresAt",
-          split_part(ciphertext, '.', 2) as "keyId"
+          key_id as "keyId"
         from webhook_secrets
         where application = ${application} and ${isActive(sql)}
         order by id desc`;
@@ -95,7 +95,7 @@ export const createWebhookSecrets = (sql: Queries) => {
     ): Promise<{ id: number; application: string; ciphertext: string }[]> {
       return sql<{ id: number; application: string; ciphertext: string }[]>`
         select id, application, ciphertext from webhook_secrets
-        where ${isActive(sql)} and split_part(ciphertext, '.', 2) <> ${currentKeyId}
+        where ${isActive(sql)} and key_id <> ${currentKeyId}
         order by id limit ${limit} for no key update`;
     },
 

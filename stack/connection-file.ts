@@ -9,6 +9,7 @@ export interface ConnectionFile {
   token: string;
   webhook_secret: string;
   shop_url: string;
+  console_url: string;
   temporal_address: string;
   temporal_namespace: string;
   /** Null for a Temporal server of the user's own. */

@@ -50,10 +50,14 @@ export const runStack = async (programs: Programs): Promise<void> => {
     stack = createStack({ config, programs, terminal, onDeath: fail });
     // As root, other users can pass through the data folder; the files in it are private.
     process.umask(0o077);
-    terminal.say('Starting Postgres, Temporal, the API, the worker and the demo shop …');
+    terminal.say(
+      'Starting Postgres, Temporal, the API, the worker, the console and the demo shop …',
+    );
     const connection = await stack.start();
+    const consoleLink = await stack.consoleLink(connection);
     if (stoppingSince !== undefined) return;
-    terminal.say(formatBanner(connection, { dataDir: config.DATA_DIR, startedAt }));
+    const { DATA_DIR: dataDir } = config;
+    terminal.say(formatBanner(connection, { dataDir, startedAt, consoleLink }));
     process.send?.('ready');
   } catch (error) {
     fail(formatError(error));
@@ -80,13 +84,15 @@ const formatTemporalUi = (connection: ConnectionFile): string =>
 
 const formatBanner = (
   connection: ConnectionFile,
-  { dataDir, startedAt }: { dataDir: string; startedAt: number },
+  { dataDir, startedAt, consoleLink }: { dataDir: string; startedAt: number; consoleLink: string },
 ): string => `
 Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
 
   Demo shop     ${connection.shop_url}
   API           ${connection.api_base_url}/api/v1
   API docs      ${connection.api_base_url}/api/v1/docs
+  Console       ${consoleLink}
+                once and within 15 minutes; npm run admin -- console login prints another link
   Temporal UI   ${formatTemporalUi(connection)}
   Logs          ${dataDir}/logs
 

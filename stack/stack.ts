@@ -1,5 +1,8 @@
 import { join, relative, resolve } from 'node:path';
+import { createChange } from '../admin/change.ts';
+import { createConsoleLogins } from '../admin/console-logins.ts';
 import type { StackConfig } from '../config.ts';
+import { connect } from '../postgres/driver/connection.ts';
 import { SetupError } from '../process.ts';
 import { type ConnectionFile, readCredentials, writeConnection } from './connection-file.ts';
 import {
@@ -25,6 +28,7 @@ export interface Programs {
   api: string;
   worker: string;
   shop: string;
+  console: string;
   bundle: string;
 }
 
@@ -39,6 +43,8 @@ export interface StackOptions {
 export interface Stack {
   /** @throws SetupError; `stop` is needed then too */
   start(): Promise<ConnectionFile>;
+  /** A link that logs an admin in to the console, once. */
+  consoleLink(connection: ConnectionFile): Promise<string>;
   /** Stops everything in order, at any stage of the start. */
   stop(): Promise<void>;
   /** Kills everything at once. The databases recover at the next start. */
@@ -62,6 +68,7 @@ export const createStack = (options: StackOptions): Stack => {
       if (orphans > 0) options.terminal.say(`Stopped ${orphans} processes of an earlier start.`);
       return startAll({ ...options, folder, processes });
     },
+    consoleLink: makeConsoleLink,
     async stop() {
       processes.close();
       const last = ['worker', 'postgres', 'temporal'];
@@ -88,6 +95,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
   const ports = await choosePorts({
     API_PORT: config.API_PORT,
     SHOP_PORT: config.SHOP_PORT,
+    CONSOLE_PORT: config.CONSOLE_PORT,
     // Any port will do for a server that is not started.
     POSTGRES_PORT: config.DATABASE_URL ? 0 : config.POSTGRES_PORT,
     TEMPORAL_PORT: config.externalTemporal ? 0 : config.TEMPORAL_PORT,
@@ -106,6 +114,8 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
     application,
     ...database.credentials,
     shop_url: urlOf('SHOP_PORT'),
+    // A name of its own: cookies know no ports, and the shop's pages must not get the console's.
+    console_url: `http://console.localhost:${ports.CONSOLE_PORT}`,
     temporal_address: temporal.address,
     temporal_namespace: temporal.namespace,
     temporal_ui_url: temporal.uiUrl ?? null,
@@ -148,9 +158,34 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
       },
       stopMs: 5500,
     }),
+    bringUpProgram(context, {
+      name: 'console',
+      env: {
+        ...env,
+        SECRETS_KEY_FILE: folder.secretsKey,
+        ALLOW_LOOPBACK_TARGETS: 'true',
+        CONSOLE_PORT: String(ports.CONSOLE_PORT),
+        CONSOLE_BASE_URL: connection.console_url,
+        SHUTDOWN_GRACE_SECONDS: '1',
+        ...(connection.temporal_ui_url && { TEMPORAL_UI_URL: connection.temporal_ui_url }),
+      },
+      stopMs: 2000,
+    }),
     bringUpProgram(context, { name: 'shop', args: [folder.connection], stopMs: 2000 }),
   ]);
   return connection;
+};
+
+const makeConsoleLink = async ({ database_url, console_url }: ConnectionFile): Promise<string> => {
+  const sql = connect(database_url, { name: 'payments-stack', max: 1 });
+  const actor = 'npm start';
+  const change = createChange({ sql, actor, via: 'cli' });
+  try {
+    const logins = createConsoleLogins({ sql, change, actor, consoleUrl: console_url });
+    return (await logins.issueLink('admin', { name: 'admin' })).url;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
 };
 
 /** Ends the stack when the process ends. */
@@ -224,7 +259,7 @@ const bringUpBundle = (context: Context): Promise<string> =>
   });
 
 interface OwnProgram {
-  name: 'api' | 'worker' | 'shop';
+  name: 'api' | 'worker' | 'shop' | 'console';
   args?: string[];
   env?: Record<string, string>;
   stopMs: number;

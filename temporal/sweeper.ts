@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { sweeper } from '../workflows/sweeper.ts';
 import { paymentsQueue, sweeperWorkflow } from './messages.ts';
 
@@ -23,4 +23,18 @@ export const ensureSweeper = async (client: Client): Promise<void> => {
         'Its one activity runs every 30 seconds and never completes. To pause or resume it, pause or unpause the activity `sweep`.',
     }),
   );
+};
+
+/** When the sweeper's activity last reported; null if no worker runs it. Rejects while Temporal is away. */
+export const readSweeperBeat = async (client: Client): Promise<Date | null> => {
+  try {
+    const { raw } = await client.withDeadline(Date.now() + deadlineMs, () =>
+      client.workflow.getHandle(sweeperWorkflowId).describe(),
+    );
+    const seconds = raw.pendingActivities?.[0]?.lastHeartbeatTime?.seconds;
+    return seconds === undefined || seconds === null ? null : new Date(Number(seconds) * 1000);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
 };

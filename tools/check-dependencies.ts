@@ -30,8 +30,11 @@ const agreedLicences = new Set([
   'Unlicense',
 ]);
 
-/** Packages without a licence in their manifest. unionfs has the Unlicense in a file. */
-const licenceInFile = new Set(['unionfs']);
+/**
+ * Packages without a known licence in their manifest. In a file unionfs has the Unlicense, and htmx.org 0BSD,
+ * which its manifest calls BSD-0-Clause.
+ */
+const licenceInFile = new Set(['unionfs', 'htmx.org']);
 
 // npm writes both files in this shape.
 const lockText = readProjectFile('package-lock.json');

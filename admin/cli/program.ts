@@ -6,6 +6,7 @@ import { applicationCommands } from './applications.ts';
 import { auditCommand } from './audit.ts';
 import type { CliContext } from './commands.ts';
 import { ReportedError } from './commands.ts';
+import { consoleCommands } from './console.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { gatewayCommands } from './gateways.ts';
 import { clean } from './output.ts';
@@ -45,6 +46,7 @@ const createProgram = (context: CliContext): Command => {
     webhookCommands,
     reconcileCommand,
     purgeCommand,
+    consoleCommands,
     auditCommand,
   ])
     program.addCommand(create(context));

@@ -39,6 +39,7 @@ create table webhook_secrets (
   id bigint generated always as identity primary key,
   application text not null references applications,
   ciphertext text not null,
+  key_id text not null generated always as (split_part(ciphertext, '.', 2)) stored,
   created_at timestamptz not null default now(),
   retires_at timestamptz
 );
@@ -297,7 +298,8 @@ create table audit_log (
   subject text not null,
   before jsonb,
   after jsonb,
-  reason text
+  reason text,
+  via text constraint audit_log__via check (via in ('cli', 'console'))
 );
 create index audit_log__subject on audit_log (subject, id desc);
 create unique index audit_log__duplicate
@@ -316,3 +318,19 @@ create trigger audit_log__append_only before update or delete on audit_log
   for each row execute function refuse_change();
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
+
+create table console_links (
+  hash bytea primary key,
+  name text not null,
+  role text not null constraint console_links__role check (role in ('viewer', 'operator', 'admin')),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null default now() + interval '15 minutes'
+);
+
+create table console_sessions (
+  hash bytea primary key,
+  link bytea not null constraint console_sessions__link unique references console_links,
+  created_at timestamptz not null default now(),
+  seen_at timestamptz not null default now(),
+  ended_at timestamptz
+);

@@ -8,6 +8,7 @@ import { createEvents } from '../../postgres/events.ts';
 import { createGatewayExchanges } from '../../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../../postgres/late-payments.ts';
+import { createConsoleQueries } from '../../postgres/console.ts';
 import { createAdminPayments } from '../../postgres/admin-payments.ts';
 import { createPayments } from '../../postgres/payments.ts';
 import { createReconciliationQueries } from '../../postgres/reconciliation.ts';
@@ -24,6 +25,7 @@ import { aPayment, noAnswer } from './records.ts';
 /** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
 export const smallTableFiles = [
   'applications.ts',
+  'console-logins.ts',
   'gateways.ts',
   'replays.ts',
   'sandbox-plans.ts',
@@ -38,6 +40,7 @@ export const allowedScans: Readonly<Record<string, string>> = {
   'admin-tokens.ts, list: Seq Scan on tokens': fewTokens,
   'admin-tokens.ts, get: Seq Scan on tokens': fewTokens,
   'admin-tokens.ts, revoke: Seq Scan on tokens': fewTokens,
+  'console.ts, findToken: Seq Scan on tokens': fewTokens,
   'retention.ts, deletePayments: Seq Scan on late_payments':
     'late payments are rare, and a purge reads the unresolved ones once',
   'reconciliation.ts, listLate: Seq Scan on late_payments': 'late payments are rare',
@@ -105,6 +108,23 @@ export const everyStatement = (
   };
   const all = { id: null, orderId: null, application: null, status: null, delivery: null };
 
+  const wholeList = {
+    application: null,
+    test: null,
+    from: null,
+    to: null,
+    after: null,
+    limit: 51,
+  };
+  const filteredList = {
+    application,
+    test: true,
+    from: new Date(now.getTime() - 90_000_000),
+    to: now,
+    after: { at: now, id: '00000000-0000-0000-0000-000000000000' },
+    limit: 51,
+  };
+
   const auditLog = createAuditLog(db);
   const deliveries = createDeliveries(db);
   const events = createEvents(db);
@@ -112,6 +132,7 @@ export const everyStatement = (
   const idempotencyKeys = createIdempotencyKeys(db);
   const latePayments = createLatePayments(db);
   const adminPayments = createAdminPayments(db);
+  const consoleQueries = createConsoleQueries(db);
   const payments = createPayments(db);
   const reconciliation = createReconciliationQueries(db);
   const retention = createRetention(db);
@@ -307,6 +328,25 @@ export const everyStatement = (
         deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
       },
     },
+    'console.ts': {
+      methods: consoleQueries,
+      calls: {
+        listPayments: () => consoleQueries.listPayments({ ...wholeList, status: null }),
+        'listPayments, with every filter': () =>
+          consoleQueries.listPayments({ ...filteredList, status: 'failed' }),
+        listDeliveries: () => consoleQueries.listDeliveries({ ...wholeList, status: 'exhausted' }),
+        'listDeliveries, with every filter': () =>
+          consoleQueries.listDeliveries({ ...filteredList, status: 'delivered' }),
+        countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
+        countExhausted: () => consoleQueries.countExhausted(),
+        oldestOpen: () => consoleQueries.oldestOpen(),
+        listGateways: () => consoleQueries.listGateways(),
+        getEvent: () => consoleQueries.getEvent(idOf(count)),
+        findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
+        findByText: () => consoleQueries.findByText('order-7', 20),
+        findToken: () => consoleQueries.findToken('svc_test_0000'),
+      },
+    },
     'audit-log.ts': {
       methods: auditLog,
       calls: {
@@ -318,6 +358,7 @@ export const everyStatement = (
             before: null,
             after: null,
             reason: null,
+            via: 'cli',
           }),
         insertDuplicate: () =>
           auditLog.insertDuplicate('payment.duplicate', idOf(7), { application, order_id: 'o' }),

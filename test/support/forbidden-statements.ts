@@ -1,4 +1,4 @@
-export const databaseRoles = ['api', 'worker', 'admin', 'retention'] as const;
+export const databaseRoles = ['api', 'worker', 'admin', 'retention', 'console'] as const;
 export type DatabaseRole = (typeof databaseRoles)[number];
 
 const outcome = ['status', 'paid_at', 'failure_code', 'tracking_code', 'card_pan_masked'];
@@ -100,6 +100,9 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
     ...updates('attempts', ['number', 'response_status']),
     ...updates('tokens', ['hash', 'mode']),
     ...updates('late_payments', ['result']),
+    'insert into audit_log (actor, action, subject, via) values ($$ada$$, $$a$$, $$b$$, $$console$$)',
+    'insert into console_sessions default values',
+    ...updates('console_links', ['name', 'role', 'expires_at']),
   ],
   retention: [
     ...updates('payments', [...outcome, ...writtenByCreate]),
@@ -111,6 +114,32 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
     'select from tokens',
     'select from webhook_secrets',
     'select from gateways',
+    'insert into audit_log (actor, action, subject, via) values ($$ada$$, $$a$$, $$b$$, $$console$$)',
+  ],
+  console: [
+    ...updates('payments', [...outcome, ...writtenByCreate, 'checkout_at', 'healed_at']),
+    'insert into payments default values',
+    ...anyChange('events', 'body'),
+    ...anyChange('attempts', 'number'),
+    ...anyChange('late_payments', 'result'),
+    'insert into deliveries default values',
+    'delete from deliveries',
+    'select credentials from gateways',
+    'select notification_secrets from gateways',
+    ...updates('gateways', ['credentials', 'notification_secrets', 'kind']),
+    'insert into gateways default values',
+    'select ciphertext from webhook_secrets',
+    ...updates('webhook_secrets', ['ciphertext', 'application']),
+    'insert into applications default values',
+    ...updates('tokens', ['hash', 'mode', 'application', 'expires_at']),
+    'delete from tokens',
+    ...anyChange('console_links', 'role'),
+    ...updates('console_sessions', ['link', 'created_at']),
+    'delete from console_sessions',
+    'insert into console_sessions (hash, link, created_at) values ($$a$$, $$b$$, now())',
+    'insert into audit_log (actor, action, subject) values ($$ada$$, $$a$$, $$b$$)',
+    'insert into audit_log (actor, action, subject, via) values ($$ada$$, $$a$$, $$b$$, $$cli$$)',
+    'insert into audit_log (actor, action, subject, via) values ($$service$$, $$a$$, $$b$$, $$console$$)',
   ],
 };
 
@@ -145,7 +174,15 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'tokens',
     ],
     delete: ['sandbox_plans', 'webhook_tests', 'workflow_outbox'],
-    unread: ['audit_log', 'gateway_exchanges', 'late_payments', 'migrations', 'webhook_secrets'],
+    unread: [
+      'audit_log',
+      'console_links',
+      'console_sessions',
+      'gateway_exchanges',
+      'late_payments',
+      'migrations',
+      'webhook_secrets',
+    ],
   },
   worker: {
     insert: [
@@ -167,11 +204,26 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'webhook_tests',
     ],
     delete: ['gateway_exchanges', 'idempotency_keys', 'workflow_outbox'],
-    unread: ['audit_log', 'migrations', 'request_counts', 'sandbox_plans', 'tokens'],
+    unread: [
+      'audit_log',
+      'console_links',
+      'console_sessions',
+      'migrations',
+      'request_counts',
+      'sandbox_plans',
+      'tokens',
+    ],
   },
   admin: {
-    insert: ['applications', 'audit_log', 'gateways', 'tokens', 'webhook_secrets'],
-    update: ['applications', 'deliveries', 'gateways', 'tokens', 'webhook_secrets'],
+    insert: ['applications', 'audit_log', 'console_links', 'gateways', 'tokens', 'webhook_secrets'],
+    update: [
+      'applications',
+      'console_sessions',
+      'deliveries',
+      'gateways',
+      'tokens',
+      'webhook_secrets',
+    ],
     unread: [
       'idempotency_keys',
       'migrations',
@@ -199,6 +251,8 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
     unread: [
       'applications',
       'audit_log',
+      'console_links',
+      'console_sessions',
       'gateway_exchanges',
       'gateways',
       'idempotency_keys',
@@ -207,6 +261,26 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'sandbox_plans',
       'tokens',
       'webhook_secrets',
+    ],
+  },
+  console: {
+    insert: ['audit_log', 'console_sessions', 'tokens', 'webhook_secrets'],
+    update: [
+      'applications',
+      'console_sessions',
+      'deliveries',
+      'gateways',
+      'tokens',
+      'webhook_secrets',
+    ],
+    unread: [
+      'idempotency_keys',
+      'migrations',
+      'replays',
+      'request_counts',
+      'sandbox_payments',
+      'sandbox_plans',
+      'webhook_tests',
     ],
   },
 };

@@ -28,6 +28,7 @@ export const operationsOn = (
   return createOperations({
     sql,
     actor: 'ada',
+    via: 'cli',
     targetRule: { allowLoopback: true },
     // Tests query no name server.
     resolve: async () => ['93.184.216.34'],
@@ -41,6 +42,7 @@ export const operationsOn = (
     dispatcher: () => createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 }),
     retention: { attemptBodyDays: 90, paymentDays: null },
     workflowUrl: () => null,
+    consoleUrl: 'http://console.localhost:3002',
     now: () => new Date(),
     ...deps,
   });

@@ -6,5 +6,6 @@ await runStack({
   api: 'test/fakes/stack/missing.ts',
   worker: server,
   shop: server,
+  console: server,
   bundle: 'test/fakes/stack/bundle.ts',
 });

@@ -6,5 +6,6 @@ await runStack({
   api: server,
   worker: server,
   shop: server,
+  console: server,
   bundle: 'test/fakes/stack/bundle.ts',
 });

@@ -14,7 +14,7 @@ await runProcess(async () => {
   const server = createServer((_request, response) => response.end(JSON.stringify(env)));
   const port = connectionFile
     ? readShopPort(connectionFile)
-    : Number(env['API_PORT'] ?? env['METRICS_PORT']);
+    : Number(env['API_PORT'] ?? env['CONSOLE_PORT'] ?? env['METRICS_PORT']);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return async () => {

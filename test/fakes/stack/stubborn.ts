@@ -6,5 +6,6 @@ await runStack({
   api: endless,
   worker: endless,
   shop: endless,
+  console: endless,
   bundle: 'test/fakes/stack/bundle.ts',
 });

@@ -141,7 +141,7 @@ describe('webhook secrets', () => {
     const sql = { begin } as Sql; // A change uses nothing else.
     const late = createSecretOperations({
       sql,
-      change: createChange({ sql, actor: 'bob' }),
+      change: createChange({ sql, actor: 'bob', via: 'cli' }),
       secretBox: () => expect.unreachable(),
       notificationBox: () => expect.unreachable(),
     });

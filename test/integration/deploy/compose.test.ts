@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import {
   readAdminConfig,
   readApiConfig,
+  readConsoleConfig,
   readDatabaseConfig,
   readTemporalConfig,
   readWorkerConfig,
@@ -27,6 +28,7 @@ const reads: Record<string, (env: Record<string, string>) => unknown> = {
   'worker-payments': readWorkerConfig,
   'worker-webhooks': readWorkerConfig,
   admin: readAdminConfig,
+  console: readConsoleConfig,
   purge: readAdminConfig,
 };
 

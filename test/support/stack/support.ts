@@ -24,6 +24,7 @@ export const writeProgram = (path: string, lines: string[]): void =>
 export const freePorts = {
   API_PORT: '0',
   SHOP_PORT: '0',
+  CONSOLE_PORT: '0',
   POSTGRES_PORT: '0',
   TEMPORAL_PORT: '0',
   TEMPORAL_UI_PORT: '0',
@@ -102,6 +103,7 @@ export const runStack = ({
 export const portsOf = (connection: ConnectionFile) => ({
   API_PORT: new URL(connection.api_base_url).port,
   SHOP_PORT: new URL(connection.shop_url).port,
+  CONSOLE_PORT: new URL(connection.console_url).port,
   POSTGRES_PORT: new URL(connection.database_url).port,
   TEMPORAL_PORT: connection.temporal_address.split(':')[1] ?? '',
   TEMPORAL_UI_PORT: new URL(connection.temporal_ui_url ?? '').port,

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { projectFiles, readProjectFile } from '../../support/files.ts';
 
 const service =
-  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin stack demo';
+  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin console stack demo';
 
 /**
  * The project's own modules that a folder or file may import, besides its own folder. All rows that match a
@@ -58,7 +58,18 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'admin/main.ts': {
     value: 'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts',
   },
-  stack: { value: 'node-version.mjs config.ts process.ts postgres contract temporal' },
+  console: {
+    value: 'contract postgres admin/change.ts telemetry/log.ts',
+    type: 'admin',
+  },
+  'console/main.ts': {
+    value:
+      'node-version.mjs config.ts process.ts admin gateways/adapters.ts temporal webhooks/resolver.ts',
+  },
+  stack: {
+    value:
+      'node-version.mjs config.ts process.ts postgres contract temporal admin/change.ts admin/console-logins.ts',
+  },
   demo: {},
   tools: { value: `${service} test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
@@ -153,11 +164,11 @@ it('the API loads no HTTP client, because it calls neither gateways nor webhook 
 
 it('every process checks the version of Node before it loads anything else', () => {
   const entries = files.filter((path) =>
-    /^(?:admin|api|postgres|stack|worker)\/main\.ts$|^worker\/(?:bundle|replay-open|setup-namespace)\.ts$/.test(
+    /^(?:admin|api|console|postgres|stack|worker)\/main\.ts$|^worker\/(?:bundle|replay-open|setup-namespace)\.ts$/.test(
       path,
     ),
   );
-  expect(entries).toHaveLength(8);
+  expect(entries).toHaveLength(9);
   expect(entries.map((path) => values.get(path)?.[0]?.from)).toEqual(
     entries.map(() => 'node-version.mjs'),
   );

@@ -1,0 +1,306 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { Router } from '@koa/router';
+import { html } from 'hono/html';
+import Koa, { type Context, type Middleware } from 'koa';
+import { Refusal } from '../admin/change.ts';
+import { consoleRoles, type ConsoleSession } from '../postgres/console-logins.ts';
+import { isPostgresUnavailable, isQueryCanceled } from '../postgres/driver/error-codes.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Assets } from './assets.ts';
+import { readAssets } from './assets.ts';
+import { cellsOf, notice, timeIn } from './html.ts';
+import { layout } from './layout.ts';
+import { confirmLoginPage } from './pages/login.ts';
+import { isZone } from './pages/settings.ts';
+import type { ConsoleRequest, ConsoleResponse, Deps, PersonRoute, Route } from './request.ts';
+import { page } from './request.ts';
+import { createRoutes } from './routes.ts';
+
+export interface AppDeps extends Deps {
+  /** The one address of the console. Requests to any other name are refused. */
+  baseUrl: string;
+  logger: Pick<Logger, 'info' | 'error'>;
+}
+
+const bodyMaxBytes = 32 * 1024;
+
+const policy = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self'`,
+  `img-src 'self'`,
+  `connect-src 'self'`,
+  `form-action 'self'`,
+  `base-uri 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ');
+
+const headers = {
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'cache-control': 'no-store',
+};
+
+/** The web console as a Koa application. */
+export const createConsole = (deps: AppDeps): Koa => {
+  const assets = readAssets();
+  const app = new Koa();
+  app.on('error', (error: Error) => deps.logger.error({ err: error }, 'A response failed'));
+  app.use(answerProbe);
+  app.use(logRequests(deps));
+  app.use(refuseOtherHosts(new URL(deps.baseUrl)));
+  app.use(serveAssets(assets));
+  const router = new Router({ sensitive: true, strict: true });
+  for (const route of createRoutes(deps))
+    router.register(route.path, [route.method], (ctx) => serve({ deps, assets, route }, ctx));
+  app.use(router.routes());
+  app.use((ctx) =>
+    send(
+      { deps, assets },
+      ctx,
+      page('Not found', html`<p>There is no such page. ${home}</p>`, 404),
+    ),
+  );
+  return app;
+};
+
+const home = html`<a href="/">Go to the overview</a>.`;
+
+/** For the process's supervisor, which calls it by an address and not by its name. */
+const answerProbe: Middleware = async (ctx, next) => {
+  if (ctx.path !== '/livez') return next();
+  ctx.status = 204;
+};
+
+/** The pattern of the path and not the path: a login's code is in one. */
+const logRequests =
+  ({ logger }: AppDeps): Middleware =>
+  async (ctx, next) => {
+    const began = performance.now();
+    ctx.set(headers);
+    await next();
+    const { session } = ctx.state as State;
+    logger.info(
+      {
+        method: ctx.method,
+        route: (ctx.state as State).route ?? 'none',
+        status: ctx.status,
+        person: session?.name,
+        ms: Math.round(performance.now() - began),
+      },
+      'Answered',
+    );
+  };
+
+interface State {
+  route?: string;
+  session?: ConsoleSession | undefined;
+  csrf?: string;
+}
+
+/** A page elsewhere can give its own name our address, and would then read our pages as its own. */
+const refuseOtherHosts =
+  ({ host, origin }: URL): Middleware =>
+  async (ctx, next) => {
+    if (ctx.req.headers.host === host) return next();
+    ctx.status = 421;
+    ctx.type = 'text';
+    ctx.body = `The console answers at ${origin} only.\n`;
+  };
+
+const serveAssets =
+  (assets: Assets): Middleware =>
+  async (ctx, next) => {
+    const asset = ctx.path.startsWith('/assets/') && assets.get(ctx.path.slice('/assets/'.length));
+    if (!asset) return next();
+    (ctx.state as State).route = '/assets';
+    ctx.set('cache-control', 'public, max-age=31536000, immutable');
+    ctx.type = asset.type;
+    ctx.body = asset.body;
+  };
+
+interface Scope {
+  deps: AppDeps;
+  assets: Assets;
+}
+
+const serve = async (scope: Scope & { route: Route }, ctx: Context): Promise<void> => {
+  const { deps, route } = scope;
+  const state: State = ctx.state;
+  state.route = route.path;
+  try {
+    await send(scope, ctx, await respond(deps, route, ctx));
+  } catch (error) {
+    await send(scope, ctx, describeError(error, deps));
+  }
+};
+
+const respond = async (deps: AppDeps, route: Route, ctx: Context): Promise<ConsoleResponse> => {
+  const state: State = ctx.state;
+  const secret = readSecret(ctx, deps);
+  state.session = secret === undefined ? undefined : await deps.logins.getSession(secret);
+  const { session } = state;
+  state.csrf = session && secret !== undefined ? csrfOf(secret) : '';
+  const form = ctx.method === 'POST' ? await readForm(ctx) : new URLSearchParams();
+  if (form === undefined) return page('Too much', html`<p>The form is too large.</p>`, 413);
+  if (ctx.method === 'POST' && !isOwnForm(ctx, deps, { form, csrf: state.csrf }))
+    return page(
+      'Not from this page',
+      html`<p>The form did not come from a page of this login. Nothing was done. ${home}</p>`,
+      403,
+    );
+  const zone = readZone(ctx);
+  const formatTime = timeIn(zone);
+  const request: ConsoleRequest = {
+    params: ctx['params'] as Record<string, string>, // Set by the router from the path.
+    query: new URLSearchParams(ctx.querystring),
+    form,
+    csrf: state.csrf,
+    secret,
+    zone,
+    formatTime,
+    cells: cellsOf(formatTime),
+  };
+  if (route.role === 'anyone') return route.handle(request);
+  if (!session) {
+    if (ctx.get('hx-request') !== '') ctx.set('hx-redirect', '/login');
+    return { kind: 'redirect', to: '/login' };
+  }
+  if (secret !== undefined && !route.isPolled) await deps.logins.markSeen(secret);
+  return mayNot(route, session) ?? route.handle({ ...request, session });
+};
+
+const mayNot = (
+  { role, isSensitive }: PersonRoute,
+  session: ConsoleSession,
+): ConsoleResponse | undefined => {
+  if (consoleRoles.indexOf(session.role) < consoleRoles.indexOf(role))
+    return page(
+      'Not allowed',
+      html`<p>This needs the role ${role}, and you are logged in as ${session.role}. ${home}</p>`,
+      403,
+    );
+  return isSensitive && !session.isFresh ? confirmLoginPage(session) : undefined;
+};
+
+/** Over https no other name of the site can set a cookie of this name. */
+const cookieName = ({ baseUrl }: AppDeps) =>
+  baseUrl.startsWith('https:') ? '__Host-console' : 'console';
+
+const readSecret = (ctx: Context, deps: AppDeps): string | undefined => {
+  const value = ctx.cookies.get(cookieName(deps));
+  return value && /^[\w-]{43}$/.test(value) ? value : undefined;
+};
+
+const readZone = (ctx: Context): string => {
+  const zone = decodeURIComponent(ctx.cookies.get('console-zone') ?? '').replace(/[^\w+/-]/g, '');
+  return isZone(zone) ? zone : 'UTC';
+};
+
+/** Derived from the secret, so that it needs no place of its own and ends with the session. */
+const csrfOf = (secret: string): string =>
+  createHash('sha256').update(`csrf:${secret}`).digest('base64url');
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** Hashes are of one length, which the comparison needs. */
+const isEqual = (one: string, other: string): boolean =>
+  timingSafeEqual(sha256(one), sha256(other));
+
+/** The browser says that the form is from our origin, and the form holds what only our pages know. */
+const isOwnForm = (
+  ctx: Context,
+  { baseUrl }: AppDeps,
+  { form, csrf }: { form: URLSearchParams; csrf: string },
+): boolean => {
+  const site = ctx.get('sec-fetch-site');
+  const isSameOrigin = site === '' ? ctx.get('origin') === baseUrl : site === 'same-origin';
+  return isSameOrigin && (csrf === '' || isEqual(form.get('csrf') ?? '', csrf));
+};
+
+/** @returns undefined for a body that is too large or no form */
+const readForm = async (ctx: Context): Promise<URLSearchParams | undefined> => {
+  if (!ctx.is('application/x-www-form-urlencoded')) return undefined;
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of ctx.req as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (size > bodyMaxBytes) return undefined;
+    pieces.push(piece);
+  }
+  return new URLSearchParams(Buffer.concat(pieces).toString());
+};
+
+const describeError = (error: unknown, { logger }: AppDeps): ConsoleResponse => {
+  if (error instanceof Refusal)
+    return page(
+      'Refused',
+      html`${notice('bad', error.message)}<p>Nothing was changed. ${home}</p>`,
+      409,
+    );
+  if (isQueryCanceled(error))
+    return page(
+      'It takes too long',
+      html`<p>The database did not finish in time. Ask for less, or try again later. ${home}</p>`,
+      503,
+    );
+  if (isPostgresUnavailable(error))
+    return page(
+      'The database is away',
+      html`<p>Payments are not lost: nothing can be shown until it is back. Try again in a moment.</p>`,
+      503,
+    );
+  const id = randomUUID();
+  logger.error({ err: error, error_id: id }, 'A page failed');
+  return page(
+    'Something failed',
+    html`<p>The log of the console has the reason, as ${id}. ${home}</p>`,
+    500,
+  );
+};
+
+const send = async (
+  { deps, assets }: Scope,
+  ctx: Context,
+  response: ConsoleResponse,
+): Promise<void> => {
+  const { session, csrf = '' }: State = ctx.state;
+  if (response.kind === 'redirect') {
+    setCookies(ctx, deps, response);
+    ctx.status = 303;
+    ctx.set('location', response.to);
+    return;
+  }
+  ctx.type = 'html';
+  if (response.kind === 'part') {
+    ctx.status = response.content === undefined ? 204 : 200;
+    if (response.content !== undefined) ctx.body = String(await response.content);
+    return;
+  }
+  const { status = 200, title, content } = response;
+  ctx.status = status;
+  const zone = readZone(ctx);
+  const { path } = ctx;
+  ctx.body = String(
+    await layout({ title, content, path, session, csrf, zone, assets: assets.urls }),
+  );
+};
+
+const setCookies = (
+  ctx: Context,
+  deps: AppDeps,
+  { session, zone }: Extract<ConsoleResponse, { kind: 'redirect' }>,
+) => {
+  const secure = deps.baseUrl.startsWith('https:') ? '; Secure' : '';
+  const cookie = (name: string, value: string, maxAge: number) =>
+    `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`;
+  if (session === null) ctx.append('set-cookie', cookie(cookieName(deps), '', 0));
+  else if (session !== undefined)
+    ctx.append('set-cookie', cookie(cookieName(deps), session, 12 * 3600));
+  if (zone !== undefined)
+    ctx.append('set-cookie', cookie('console-zone', encodeURIComponent(zone), 365 * 24 * 3600));
+};

@@ -1,0 +1,111 @@
+import { html } from 'hono/html';
+import type { ListFilter, Position } from '../postgres/console.ts';
+import type { Html } from './html.ts';
+
+/** Lists have this many rows on a page. */
+export const pageSize = 50;
+
+const hours = {
+  '15 minutes': 0.25,
+  '1 hour': 1,
+  '6 hours': 6,
+  '24 hours': 24,
+  '7 days': 168,
+} as const;
+type Period = keyof typeof hours;
+const periods = Object.keys(hours) as Period[]; // Object.keys widens to string.
+
+/** The value of a choice; null for any other text. */
+export const choose = <T extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: readonly T[],
+): T | null => choices.find((choice) => choice === query.get(name)) ?? null;
+
+const position = /^(\d{1,15})\.([\w-]{1,64})$/;
+
+const readPosition = (text: string | null): Position | null => {
+  const [, ms, id] = position.exec(text ?? '') ?? [];
+  if (ms === undefined || id === undefined) return null;
+  const at = new Date(Number(ms));
+  return Number.isNaN(at.getTime()) ? null : { at, id };
+};
+
+const slug = /^[a-z0-9-]{1,50}$/;
+
+/** Reads the filter of a list from its address. What makes no sense counts as not asked for. */
+export const readFilter = (query: URLSearchParams, now: Date): ListFilter => {
+  const application = query.get('application') ?? '';
+  const mode = choose(query, 'mode', ['live', 'test']);
+  const period = choose(query, 'period', periods);
+  return {
+    application: slug.test(application) ? application : null,
+    test: mode === null ? null : mode === 'test',
+    from: period === null ? null : new Date(now.getTime() - hours[period] * 3_600_000),
+    to: null,
+    after: readPosition(query.get('after')),
+    limit: pageSize + 1,
+  };
+};
+
+export const select = (
+  label: string,
+  name: string,
+  {
+    choices,
+    chosen,
+    any,
+  }: { choices: readonly string[]; chosen: string | null; any?: string | undefined },
+): Html =>
+  html`<label>
+    ${label}
+    <select name="${name}">
+      ${any === undefined ? '' : html`<option value="">${any}</option>`}
+      ${choices.map(
+        (choice) =>
+          html`<option value="${choice}" ${choice === chosen ? html`selected` : ''}>${choice}</option>`,
+      )}
+    </select>
+  </label>`;
+
+/** The choices that every list has. They have no field for text, so no secret can get into the address. */
+export const listFilters = (
+  query: URLSearchParams,
+  { own, applications }: { own: Html; applications: readonly string[] },
+): Html =>
+  html`<form class="filters" method="get">
+    ${own}
+    ${select('Application', 'application', {
+      choices: applications,
+      chosen: query.get('application'),
+      any: 'all',
+    })}
+    ${select('Mode', 'mode', {
+      choices: ['live', 'test'],
+      chosen: query.get('mode'),
+      any: 'live and test',
+    })}
+    ${select('Period', 'period', { choices: periods, chosen: query.get('period'), any: 'any time' })}
+    <button>Filter</button>
+  </form>`;
+
+/** The address of the next page: the same filter, after this row. */
+export const pageLinks = (
+  path: string,
+  query: URLSearchParams,
+  { next }: { next: string | null },
+): Html => {
+  const address = (after: string | null) => {
+    const changed = new URLSearchParams(query);
+    changed.delete('after');
+    if (after !== null) changed.set('after', after);
+    const text = String(changed);
+    return text === '' ? path : `${path}?${text}`;
+  };
+  return html`<nav class="pages" aria-label="Pages">
+    ${query.has('after') ? html`<a href="${address(null)}">Newest</a>` : ''}
+    ${next === null ? '' : html`<a href="${address(next)}" rel="next">Older</a>`}
+  </nav>`;
+};
+
+export const positionOf = ({ at, id }: Position): string => `${at.getTime()}.${id}`;

@@ -1,0 +1,144 @@
+import { html } from 'hono/html';
+import { isoTime } from '../contract/time.ts';
+
+/** A part of a page, already escaped. */
+export type Html = ReturnType<typeof html>;
+
+/**
+ * Text from outside: order ids, gateways' messages, receivers' answers. Control and format characters, which
+ * hide or reverse text, become visible. The template escapes the rest.
+ */
+export const visible = (text: string): string =>
+  text.replace(/(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character === '\r'
+      ? ''
+      : `‹U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`,
+  );
+
+const outside = (text: string): Html => html`<bdi>${visible(text)}</bdi>`;
+
+export type Cell = Html | string | number | Date | null | undefined;
+
+/** Formats times of one zone. */
+export type FormatTime = (at: Date) => string;
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+const formatterOf = (zone: string): Intl.DateTimeFormat => {
+  const known = formatters.get(zone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'longOffset',
+  });
+  formatters.set(zone, made);
+  return made;
+};
+
+/** `2026-11-23 14:05:09 +01:00`, in the zone that the person chose. */
+export const timeIn =
+  (zone: string): FormatTime =>
+  (at) => {
+    const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = Object.fromEntries(
+      formatterOf(zone)
+        .formatToParts(at)
+        .map(({ type, value }) => [type, value]),
+    );
+    const offset = zone === 'UTC' ? 'UTC' : parts.timeZoneName?.replace('GMT', '') || '+00:00';
+    return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}:${parts.second} ${offset}`;
+  };
+
+export const time = (at: Date, format: FormatTime): Html =>
+  html`<time datetime="${isoTime(at)}">${format(at)}</time>`;
+
+/** Makes cells of one page: times in its zone, texts from outside made visible. */
+export const cellsOf = (format: FormatTime) => {
+  const cell = (value: Cell): Html => {
+    if (value === null || value === undefined || value === '')
+      return html`<span class="none" aria-label="none">–</span>`;
+    if (value instanceof Date) return time(value, format);
+    // The template's own results are strings with a mark.
+    if (typeof value === 'object') return value;
+    return outside(String(value));
+  };
+  return {
+    cell,
+    /** Rows under headings. On a phone each cell carries its heading. */
+    table: ({
+      caption,
+      headings,
+      rows,
+      ifEmpty,
+    }: {
+      caption: string;
+      headings: readonly string[];
+      rows: readonly (readonly Cell[])[];
+      ifEmpty: string;
+    }): Html =>
+      rows.length === 0
+        ? html`<p class="empty">${ifEmpty}</p>`
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+            <table>
+              <caption class="hidden">${caption}</caption>
+              <thead>
+                <tr>${headings.map((heading) => html`<th scope="col">${heading}</th>`)}</tr>
+              </thead>
+              <tbody>
+                ${rows.map(
+                  (row) =>
+                    html`<tr>${row.map(
+                      (value, index) =>
+                        html`<td data-heading="${headings[index] ?? ''}"><div>${cell(value)}</div></td>`,
+                    )}</tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>`,
+    /** Names with their values, without those that have none. */
+    facts: (entries: readonly (readonly [name: string, value: Cell])[]): Html =>
+      html`<dl class="facts">${entries
+        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .map(([name, value]) => html`<div><dt>${name}</dt><dd>${cell(value)}</dd></div>`)}</dl>`,
+  };
+};
+export type Cells = ReturnType<typeof cellsOf>;
+
+/** The shape says the same as the colour. */
+const marks = {
+  good: '●',
+  bad: '▲',
+  open: '○',
+  off: '■',
+} as const;
+
+const kinds: Readonly<Record<string, keyof typeof marks>> = {
+  paid: 'good',
+  delivered: 'good',
+  active: 'good',
+  enabled: 'good',
+  valid: 'good',
+  open: 'good',
+  failed: 'bad',
+  exhausted: 'bad',
+  pending: 'open',
+  processing: 'open',
+};
+
+export const state = (name: string): Html => {
+  const kind = kinds[name] ?? 'off';
+  return html`<span class="state ${kind}"><span aria-hidden="true">${marks[kind]}</span> ${name}</span>`;
+};
+
+/** An id of ours, which breaks anywhere on a phone. */
+export const idLink = (href: string, id: string): Html =>
+  html`<a class="id" href="${href}">${id}</a>`;
+
+export const notice = (kind: 'info' | 'good' | 'bad', content: Html | string): Html =>
+  html`<div class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${content}</div>`;

@@ -1,0 +1,96 @@
+import '../node-version.mjs';
+import { createServer } from 'node:http';
+import { createOperations } from '../admin/operations.ts';
+import { createResets } from '../admin/resets.ts';
+import { readConsoleConfig } from '../config.ts';
+import { problemWithAccount } from '../gateways/adapters.ts';
+import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
+import { createConsoleLoginQueries } from '../postgres/console-logins.ts';
+import { createConsoleQueries } from '../postgres/console.ts';
+import { connect } from '../postgres/driver/connection.ts';
+import { createSecretBox } from '../postgres/secret-box.ts';
+import { listen, runProcess, SetupError } from '../process.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { createTemporalAdmin } from '../temporal/admin-client.ts';
+import { connectClient } from '../temporal/client.ts';
+import { readSweeperBeat } from '../temporal/sweeper.ts';
+import { createResolver } from '../webhooks/resolver.ts';
+import { createConsole } from './app.ts';
+
+const postgresConnectionsMax = 4;
+
+await runProcess(async () => {
+  const config = readConsoleConfig();
+  const { temporal, TEMPORAL_UI_URL: uiUrl, CONSOLE_BASE_URL: baseUrl } = config;
+  const logger = createLogger('console', config.LOG_LEVEL);
+  const sql = connect(config.DATABASE_URL, {
+    name: 'payments-console',
+    max: postgresConnectionsMax,
+  });
+  await sql`select from console_sessions limit 1`.catch((error: unknown) => {
+    throw new SetupError(
+      `Cannot use the database (${String(error)}): check DATABASE_URL, and that the migrations have run.`,
+    );
+  });
+  const client = connectClient(temporal);
+  const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
+  const resolve = createResolver();
+  const refuse = (what: string) => () => {
+    throw new SetupError(`The console has no right to ${what}.`);
+  };
+  const console = createConsole({
+    baseUrl,
+    logger,
+    queries: createConsoleQueries(sql),
+    logins: createConsoleLoginQueries(sql),
+    backlog: createBacklogMetrics(sql),
+    sweeperBeat: () => readSweeperBeat(client),
+    now: () => new Date(),
+    operationsOf: (actor) =>
+      createOperations({
+        sql,
+        actor,
+        via: 'console',
+        targetRule,
+        resolve,
+        problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
+        secretBox() {
+          if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
+          throw new SetupError('SECRETS_KEY is missing: it encrypts the secrets.');
+        },
+        notificationBox: refuse('change notification secrets'),
+        sealCredentials: refuse('change credentials'),
+        dispatcher: refuse('send webhooks'),
+        resets: async () => createResets(client),
+        temporal: async () => createTemporalAdmin(client),
+        retention: { attemptBodyDays: 36_500, paymentDays: null },
+        workflowUrl: (id) =>
+          uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,
+        consoleUrl: baseUrl,
+        now: () => new Date(),
+      }),
+  });
+  const handle = console.callback();
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 20_000, maxHeaderSize: 16 * 1024 },
+    (request, response) => void handle(request, response),
+  );
+  server.maxConnections = 200;
+  const { port } = await listen(server, {
+    host: config.CONSOLE_HOST,
+    port: config.CONSOLE_PORT,
+    variable: 'CONSOLE_PORT',
+  });
+  logger.info({ port }, 'Listening');
+
+  return async () => {
+    const cut = setTimeout(
+      () => server.closeAllConnections(),
+      config.SHUTDOWN_GRACE_SECONDS * 1000,
+    );
+    await new Promise((closed) => server.close(closed));
+    clearTimeout(cut);
+    await sql.end({ timeout: 5 });
+    await client.connection.close();
+  };
+});

@@ -1,0 +1,231 @@
+import { html } from 'hono/html';
+import type { BacklogMetrics } from '../../postgres/backlog-metrics.ts';
+import type { HourCount } from '../../postgres/console.ts';
+import { barChart } from '../chart.ts';
+import { choose, select } from '../filters.ts';
+import type { Html } from '../html.ts';
+import { idLink, notice } from '../html.ts';
+import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
+import { page } from '../request.ts';
+
+const hourMs = 3_600_000;
+const shownHours = 24;
+/** Several tabs share one reading. */
+const keptMs = 15_000;
+const beatLimitMs = 1_500;
+
+interface Figures {
+  at: Date;
+  counts: HourCount[];
+  backlog: BacklogMetrics;
+  exhausted: { application: string; count: number }[];
+  oldest: { id: string; createdAt: Date; expiresAt: Date } | undefined;
+  /** `away`: Temporal does not answer. */
+  sweeper: Date | null | 'away';
+}
+
+const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('Too late')), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const readFigures = async (deps: Deps, test: boolean | null): Promise<Figures> => {
+  const at = deps.now();
+  const firstHour = new Date(
+    Math.floor(at.getTime() / hourMs) * hourMs - (shownHours - 1) * hourMs,
+  );
+  const [counts, backlog, exhausted, oldest, sweeper] = await Promise.all([
+    deps.queries.countByHour(test, firstHour),
+    deps.backlog.measure(),
+    deps.queries.countExhausted(),
+    deps.queries.oldestOpen(),
+    within(deps.sweeperBeat(), beatLimitMs).catch(() => 'away' as const),
+  ]);
+  return { at, counts, backlog, exhausted, oldest, sweeper };
+};
+
+const total = (counts: readonly HourCount[]): number =>
+  counts.reduce((sum, { count }) => sum + count, 0);
+
+const series = [
+  { name: 'paid', className: 'paid' },
+  { name: 'failed, cancelled or expired', className: 'other' },
+  { name: 'open', className: 'waiting' },
+] as const;
+
+const partOf = ({ status }: HourCount): number =>
+  status === 'paid' ? 0 : status === 'pending' || status === 'processing' ? 2 : 1;
+
+const hourly = ({ at, counts }: Figures, zone: string) =>
+  Array.from({ length: shownHours }, (_, index) => {
+    const hour = new Date(
+      Math.floor(at.getTime() / hourMs) * hourMs - (shownHours - 1 - index) * hourMs,
+    );
+    const own = counts.filter((each) => each.hour.getTime() === hour.getTime());
+    const label = new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      hour: '2-digit',
+      minute: '2-digit',
+    }).format(hour);
+    const parts = series.map((_series, part) => total(own.filter((each) => partOf(each) === part)));
+    return { label, parts };
+  });
+
+const conversions = (counts: readonly HourCount[]) =>
+  [...Map.groupBy(counts, ({ gateway }) => gateway)]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([gateway, own]) => {
+      const paid = total(own.filter(({ status }) => status === 'paid'));
+      const ended = total(own.filter((each) => partOf(each) !== 2));
+      return { gateway, paid, ended, all: total(own) };
+    });
+
+const percent = (part: number, whole: number): string | null =>
+  whole === 0 ? null : `${((100 * part) / whole).toFixed(1)} %`;
+
+const seconds = (count: number): string =>
+  count < 120 ? `${Math.round(count)} s` : `${Math.round(count / 60)} min`;
+
+const card = (name: string, value: Html | string, detail: Html | string = ''): Html =>
+  html`<li>${name}<strong>${value}</strong><span class="soft">${detail}</span></li>`;
+
+const sweeperCard = ({ sweeper, at }: Figures): Html => {
+  if (sweeper === 'away') return card('Sweeper', '?', 'Temporal does not answer');
+  if (sweeper === null) return card('Sweeper', '▲ not running', 'no worker reports');
+  return card(
+    'Sweeper',
+    seconds((at.getTime() - sweeper.getTime()) / 1000),
+    'since its last report',
+  );
+};
+
+const cards = (figures: Figures): Html => {
+  const { backlog, exhausted, oldest, counts, at } = figures;
+  const lost = exhausted.reduce((sum, { count }) => sum + count, 0);
+  const ended = counts.filter((each) => partOf(each) !== 2);
+  return html`<ul class="cards">
+    ${card('Payments in 24 hours', String(total(counts)))}
+    ${card(
+      'Paid, of those that ended',
+      percent(total(ended.filter((each) => each.status === 'paid')), total(ended)) ?? '–',
+    )}
+    ${card(
+      'Webhooks exhausted',
+      html`${lost > 0 ? '▲ ' : ''}${lost === 10_000 ? '10,000+' : lost}`,
+    )}
+    ${card(
+      'Oldest open payment',
+      oldest ? seconds((at.getTime() - oldest.createdAt.getTime()) / 1000) : '–',
+      oldest ? idLink(`/payments/${oldest.id}`, oldest.id) : 'none is open',
+    )}
+    ${card(
+      'Waiting to be started',
+      backlog.outboxSize === 10_000 ? '10,000+' : String(backlog.outboxSize),
+      `the oldest for ${seconds(backlog.outboxAgeSeconds)}`,
+    )}
+    ${card('Webhooks overdue', seconds(backlog.deliveryOverdueSeconds), 'since the earliest due time')}
+    ${sweeperCard(figures)}
+  </ul>`;
+};
+
+const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleRequest): Html => {
+  const bars = hourly(figures, zone);
+  return html`${
+    figures.sweeper === 'away'
+      ? notice(
+          'bad',
+          'Temporal is away. Creates and reads go on; payments end and webhooks leave once it is back.',
+        )
+      : ''
+  }
+    ${cards(figures)}
+    <h2>Payments by hour</h2>
+    <div class="chart">
+      ${barChart({ title: 'Payments of the last 24 hours, by hour and result', bars, series })}
+      <details>
+        <summary>The same as a table</summary>
+        ${cells.table({
+          caption: 'Payments by hour',
+          headings: ['Hour', ...series.map(({ name }) => name)],
+          rows: bars.map(({ label, parts }) => [label, ...parts]),
+          ifEmpty: '',
+        })}
+      </details>
+    </div>
+    <h2>Conversion by gateway</h2>
+    ${cells.table({
+      caption: 'Conversion by gateway',
+      headings: ['Gateway', 'Payments', 'Ended', 'Paid', 'Paid of ended'],
+      rows: conversions(figures.counts).map(({ gateway, all, ended, paid }) => [
+        gateway,
+        all,
+        ended,
+        paid,
+        percent(paid, ended),
+      ]),
+      ifEmpty: 'No payment was created in the last 24 hours.',
+    })}
+    <h2>Exhausted webhooks by application</h2>
+    ${cells.table({
+      caption: 'Exhausted webhooks by application',
+      headings: ['Application', 'Deliveries'],
+      rows: figures.exhausted.map(({ application, count }) => [application, count]),
+      ifEmpty: 'Every webhook was delivered, or will be tried again.',
+    })}
+    <p class="soft">As of ${formatTime(figures.at)}.</p>`;
+};
+
+/** Reads again only after a while, and once for all who ask meanwhile. */
+const createReader = (deps: Deps) => {
+  const kept = new Map<boolean | null, { until: number; figures: Promise<Figures> }>();
+  return (test: boolean | null): Promise<Figures> => {
+    const known = kept.get(test);
+    if (known && known.until > performance.now()) return known.figures;
+    const figures = readFigures(deps, test);
+    kept.set(test, { until: performance.now() + keptMs, figures });
+    figures.catch(() => kept.delete(test));
+    return figures;
+  };
+};
+
+export const overviewRoutes = (deps: Deps): Route[] => {
+  const read = createReader(deps);
+  const modeOf = ({ query }: ConsoleRequest) => choose(query, 'mode', ['live', 'test']);
+  const figuresOf = async (request: ConsoleRequest): Promise<Html> => {
+    const mode = modeOf(request);
+    return figuresPart(await read(mode === null ? null : mode === 'test'), request);
+  };
+
+  const show = async (request: ConsoleRequest): Promise<ConsoleResponse> => {
+    const mode = modeOf(request);
+    const filter = select('Mode', 'mode', {
+      choices: ['live', 'test'],
+      chosen: mode,
+      any: 'live and test',
+    });
+    return page(
+      'Overview',
+      html`<form class="filters" method="get">${filter}<button>Filter</button></form>
+        <div hx-get="/overview?mode=${mode ?? ''}" hx-trigger="every 15s" hx-swap="innerMorph">
+          ${await figuresOf(request)}
+        </div>`,
+    );
+  };
+
+  const refresh = async (request: ConsoleRequest): Promise<ConsoleResponse> => ({
+    kind: 'part',
+    content: await figuresOf(request),
+  });
+
+  return [
+    { method: 'GET', path: '/', role: 'viewer', handle: show },
+    { method: 'GET', path: '/overview', role: 'viewer', isPolled: true, handle: refresh },
+  ];
+};

@@ -1,0 +1,35 @@
+import { html } from 'hono/html';
+import type { ConsoleRequest, ConsoleResponse, Route } from '../request.ts';
+import { page } from '../request.ts';
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+const known = new Set(zones);
+
+export const isZone = (zone: string): boolean => known.has(zone);
+
+const show = async ({ zone, csrf }: ConsoleRequest): Promise<ConsoleResponse> =>
+  page(
+    'Settings',
+    html`<form class="form" method="post">
+      <input type="hidden" name="csrf" value="${csrf}" />
+      <label>
+        Time zone of every page
+        <select name="zone">
+          ${zones.map(
+            (name) => html`<option ${name === zone ? html`selected` : ''}>${name}</option>`,
+          )}
+        </select>
+      </label>
+      <div class="actions"><button class="main">Save</button></div>
+    </form>`,
+  );
+
+const save = async ({ form }: ConsoleRequest): Promise<ConsoleResponse> => {
+  const zone = form.get('zone') ?? '';
+  return { kind: 'redirect', to: '/settings', zone: isZone(zone) ? zone : 'UTC' };
+};
+
+export const settingsRoutes = (): Route[] => [
+  { method: 'GET', path: '/settings', role: 'viewer', handle: show },
+  { method: 'POST', path: '/settings', role: 'viewer', handle: save },
+];

@@ -1,0 +1,86 @@
+import type { Operations } from '../admin/operations.ts';
+import type { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
+import type { createConsoleQueries } from '../postgres/console.ts';
+import type {
+  ConsoleRole,
+  ConsoleSession,
+  createConsoleLoginQueries,
+} from '../postgres/console-logins.ts';
+import type { Cells, FormatTime, Html } from './html.ts';
+
+/** The operations that the console's login in Postgres may carry out. */
+export type ConsoleOperations = Pick<
+  Operations,
+  | 'applications'
+  | 'tokens'
+  | 'secrets'
+  | 'gateways'
+  | 'payments'
+  | 'deliveries'
+  | 'auditLog'
+  | 'console'
+>;
+
+export interface Deps {
+  queries: ReturnType<typeof createConsoleQueries>;
+  logins: ReturnType<typeof createConsoleLoginQueries>;
+  backlog: ReturnType<typeof createBacklogMetrics>;
+  /** The operations of admins, whose audit records name this person. */
+  operationsOf: (actor: string) => ConsoleOperations;
+  /** When the sweeper last reported from its work. Rejects while Temporal is away. */
+  sweeperBeat: () => Promise<Date | null>;
+  now: () => Date;
+}
+
+export interface ConsoleRequest {
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  form: URLSearchParams;
+  /** Forms carry it: see `isOwnForm`. Empty without a login. */
+  csrf: string;
+  /** The secret of the browser's session, valid or not. */
+  secret: string | undefined;
+  zone: string;
+  cells: Cells;
+  formatTime: FormatTime;
+}
+
+/** A request of somebody who is logged in. */
+export interface PersonRequest extends ConsoleRequest {
+  session: ConsoleSession;
+}
+
+export type ConsoleResponse =
+  | { kind: 'page'; status?: number; title: string; content: Html }
+  /** A part of a page that refreshes itself; undefined if nothing changed. */
+  | { kind: 'part'; content: Html | undefined }
+  | { kind: 'redirect'; to: string; session?: string | null; zone?: string };
+
+export const page = (
+  title: string,
+  content: Html,
+  status = 200,
+): Extract<ConsoleResponse, { kind: 'page' }> => ({ kind: 'page', status, title, content });
+
+export const redirect = (to: string): ConsoleResponse => ({ kind: 'redirect', to });
+
+interface RouteBase {
+  method: 'GET' | 'POST';
+  path: string;
+  /** A page asks for it by itself, so it does not keep the login alive. */
+  isPolled?: boolean;
+}
+
+export interface OpenRoute extends RouteBase {
+  role: 'anyone';
+  handle: (request: ConsoleRequest) => Promise<ConsoleResponse>;
+}
+
+export interface PersonRoute extends RouteBase {
+  role: ConsoleRole;
+  /** It cannot be taken back, so the person must have logged in within the last ten minutes. */
+  isSensitive?: boolean;
+  handle: (request: PersonRequest) => Promise<ConsoleResponse>;
+}
+
+export type Route = OpenRoute | PersonRoute;

@@ -1,0 +1,217 @@
+import { type EventKind, eventKinds } from '../contract/event.ts';
+import type { DeliveryStatus, Status } from '../contract/status.ts';
+import type { Queries } from './driver/sql.ts';
+import type { Gateway } from './gateways.ts';
+
+/** A row of the console's list of payments. */
+export interface PaymentRow {
+  id: string;
+  application: string;
+  test: boolean;
+  orderId: string;
+  status: Status;
+  amount: number;
+  currency: string;
+  gateway: string;
+  createdAt: Date;
+  delivery: DeliveryStatus | null;
+}
+
+/** A row of the console's list of deliveries. */
+export interface DeliveryRow {
+  eventId: string;
+  kind: EventKind;
+  paymentId: string;
+  application: string;
+  test: boolean;
+  orderId: string;
+  status: DeliveryStatus;
+  createdAt: Date;
+  round: number;
+  nextAttemptAt: Date | null;
+  /** Of the last attempt that has ended. */
+  attempts: number;
+  responseStatus: number | null;
+  errorClass: string | null;
+}
+
+/** The place in a list after which its next page begins. */
+export interface Position {
+  at: Date;
+  id: string;
+}
+
+export interface ListFilter {
+  application: string | null;
+  test: boolean | null;
+  from: Date | null;
+  to: Date | null;
+  after: Position | null;
+  limit: number;
+}
+
+/** Payments of one hour, by gateway and status. */
+export interface HourCount {
+  hour: Date;
+  gateway: string;
+  status: Status;
+  count: number;
+}
+
+/** How many the console looks at to count. */
+const countMax = 200_000;
+
+/**
+ * What the web console reads beside the operations of admins. Its lists span all applications. For each
+ * application and mode they read the beginning of one range of an index that the API's lists have.
+ */
+export const createConsoleQueries = (sql: Queries) => {
+  /** The ranges that a list reads: each application and mode that the filter admits. */
+  const owners = ({ application, test }: Pick<ListFilter, 'application' | 'test'>) => sql`
+    (select a.slug, m.test from applications a cross join (values (true), (false)) as m (test)
+      where true ${application === null ? sql`` : sql`and a.slug = ${application}`}
+        ${test === null ? sql`` : sql`and m.test = ${test}`}) as o`;
+
+  return {
+    /** The newest first. */
+    async listPayments(filter: ListFilter & { status: Status | null }): Promise<PaymentRow[]> {
+      const { from, to, after, status, limit } = filter;
+      return sql<PaymentRow[]>`
+        select p.id, p.application, p.test, p.order_id as "orderId", p.status, p.amount, p.currency,
+          p.gateway, p.created_at as "createdAt", d.status as delivery
+        from (
+          select newest.* from ${owners(filter)} cross join lateral (
+            select p.* from payments p
+            where p.application = o.slug and p.test = o.test
+              ${status === null ? sql`` : sql`and p.status = ${status}`}
+              ${from === null ? sql`` : sql`and p.created_at >= ${from}`}
+              ${to === null ? sql`` : sql`and p.created_at < ${to}`}
+              ${after === null ? sql`` : sql`and (p.created_at, p.id) < (${after.at}, ${after.id})`}
+            order by p.created_at desc, p.id desc limit ${limit}
+          ) as newest
+          order by newest.created_at desc, newest.id desc limit ${limit}
+        ) as p
+        left join events e on e.payment_id = p.id and e.subject = p.id
+        left join deliveries d on d.event_id = e.id
+        order by p.created_at desc, p.id desc`;
+    },
+
+    /** The newest first. */
+    async listDeliveries(filter: ListFilter & { status: DeliveryStatus }): Promise<DeliveryRow[]> {
+      const { from, to, after, status, limit } = filter;
+      return sql<DeliveryRow[]>`
+        select d.event_id as "eventId", d.kind, d.payment_id as "paymentId", d.application, d.test,
+          d.order_id as "orderId", d.status, d.created_at as "createdAt", d.round,
+          d.next_attempt_at as "nextAttemptAt", coalesce(t.number, 0) as attempts,
+          t.response_status as "responseStatus", t.error_class as "errorClass"
+        from (
+          select newest.* from ${owners(filter)}
+          cross join unnest(${[...eventKinds]}::text[]) as k (kind)
+          cross join lateral (
+            select d.* from deliveries d
+            where d.application = o.slug and d.test = o.test and d.kind = k.kind
+              and d.status = ${status}
+              ${from === null ? sql`` : sql`and d.created_at >= ${from}`}
+              ${to === null ? sql`` : sql`and d.created_at < ${to}`}
+              ${after === null ? sql`` : sql`and (d.created_at, d.event_id) < (${after.at}, ${after.id})`}
+            order by d.created_at desc, d.event_id desc limit ${limit}
+          ) as newest
+          order by newest.created_at desc, newest.event_id desc limit ${limit}
+        ) as d
+        left join lateral (
+          select t.number, t.response_status, t.error_class from attempts t
+          where t.event_id = d.event_id and t.completed_at is not null
+          order by t.number desc limit 1
+        ) as t on true
+        order by d.created_at desc, d.event_id desc`;
+    },
+
+    /** Payments since then, from the newest on: at most `countMax` of an application and mode. */
+    async countByHour(test: boolean | null, since: Date): Promise<HourCount[]> {
+      return sql<HourCount[]>`
+        select date_trunc('hour', p.created_at, 'UTC') as hour, p.gateway, p.status, count(*)
+        from ${owners({ application: null, test })} cross join lateral (
+          select p.created_at, p.gateway, p.status from payments p
+          where p.application = o.slug and p.test = o.test and p.created_at >= ${since}
+          order by p.created_at desc limit ${countMax}
+        ) as p
+        group by 1, 2, 3`;
+    },
+
+    /** Applications with exhausted deliveries, those with the most first. Counts 10,000 deliveries. */
+    async countExhausted(): Promise<{ application: string; count: number }[]> {
+      return sql<{ application: string; count: number }[]>`
+        select d.application, count(*) from (
+          select application from deliveries where status = 'exhausted' limit 10000) as d
+        group by 1 order by 2 desc, 1 limit 20`;
+    },
+
+    /** The oldest payment that is not over. */
+    async oldestOpen(): Promise<{ id: string; createdAt: Date; expiresAt: Date } | undefined> {
+      const [row] = await sql<{ id: string; createdAt: Date; expiresAt: Date }[]>`
+        select id, created_at as "createdAt", expires_at as "expiresAt" from payments
+        where status in ('pending', 'processing') order by expires_at limit 1`;
+      return row;
+    },
+
+    /** Without its credentials, which the console may not even know to exist. */
+    async listGateways(): Promise<(Gateway & { createdAt: Date })[]> {
+      return sql<(Gateway & { createdAt: Date })[]>`
+        select slug, driver, kind, enabled, created_at as "createdAt" from gateways order by slug`;
+    },
+
+    /** The bytes that every attempt of an event sends. */
+    async getEvent(
+      paymentId: string,
+    ): Promise<{ id: string; body: Buffer; webhookUrl: string | null } | undefined> {
+      const [row] = await sql<{ id: string; body: Buffer; webhookUrl: string | null }[]>`
+        select e.id, e.body, a.webhook_url as "webhookUrl"
+        from events e join applications a on a.slug = e.application
+        where e.payment_id = ${paymentId} and e.subject = ${paymentId}`;
+      return row;
+    },
+
+    /** The payment that an event is about. */
+    async findByEvent(eventId: string): Promise<string | undefined> {
+      const [row] = await sql<{ id: string }[]>`
+        select payment_id as id from events where id = ${eventId}`;
+      return row?.id;
+    },
+
+    /** Payments whose order, gateway reference or tracking code is this text, with the kind of the match. */
+    async findByText(text: string, limit: number): Promise<(PaymentRow & { found: string })[]> {
+      return sql<(PaymentRow & { found: string })[]>`
+        select f.found, f.id, f.application, f.test, f.order_id as "orderId", f.status, f.amount,
+          f.currency, f.gateway, f.created_at as "createdAt", d.status as delivery
+        from (
+          (select 'order' as found, p.* from ${owners({ application: null, test: null })}
+            cross join lateral (
+              select p.* from payments p
+              where p.application = o.slug and p.test = o.test and p.order_id = ${text}
+              order by p.created_at desc, p.id desc limit ${limit}) as p
+            limit ${limit})
+          union all
+          (select 'gateway reference', p.* from gateways g cross join lateral (
+              select p.* from payments p
+              where p.gateway = g.slug and p.gateway_reference = ${text}) as p
+            limit ${limit})
+          union all
+          (select 'tracking code', p.* from gateways g cross join lateral (
+              select p.* from payments p
+              where p.gateway = g.slug and p.tracking_code = ${text}
+              order by p.tracking_code limit ${limit}) as p
+            limit ${limit})
+        ) as f
+        left join events e on e.payment_id = f.id and e.subject = f.id
+        left join deliveries d on d.event_id = e.id
+        order by f.found, f.created_at desc, f.id desc`;
+    },
+
+    /** The application of tokens that begin with these characters. */
+    async findToken(prefix: string): Promise<{ application: string; name: string; id: string }[]> {
+      return sql<{ application: string; name: string; id: string }[]>`
+        select application, name, left(encode(hash, 'hex'), 16) as id from tokens
+        where prefix = ${prefix} order by application limit 10`;
+    },
+  };
+};

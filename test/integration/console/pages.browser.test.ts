@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startConsole, type TestConsole } from '../../support/console.ts';
+import { fillConsole } from '../../support/fill-console.ts';
+import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
+
+let browser: Browser;
+let console: TestConsole;
+let ids: Awaited<ReturnType<typeof fillConsole>>;
+beforeAll(async () => {
+  [browser, console] = await Promise.all([launchChromium(), startConsole()]);
+  ids = await fillConsole(console.sql);
+}, launchLimitMs);
+afterAll(async () => {
+  await browser?.close();
+  await console?.stop();
+});
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+const logIn = async (context: BrowserContext): Promise<Page> => {
+  const page = await context.newPage();
+  await page.goto(`${console.baseUrl}/login/${await console.links.issueLink('ada', 'admin')}`);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return page;
+};
+
+const aContext = async (options: Parameters<Browser['newContext']>[0] = {}) => {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  return context;
+};
+
+/** Every kind of page, with the states that a page can be in. */
+const paths = (): Record<string, string> => ({
+  overview: '/',
+  payments: '/payments',
+  'payments-none': '/payments?status=cancelled&mode=live&period=15+minutes',
+  'payment-exhausted': `/payments/${ids.exhausted}`,
+  'payment-open': `/payments/${ids.open}`,
+  'payment-hostile': `/payments/${ids.hostile}`,
+  settings: '/settings',
+  login: '/login',
+  'not-found': '/nothing',
+});
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+describe.each([
+  ['light', 1440],
+  ['dark', 1440],
+  ['light', 390],
+  ['dark', 390],
+] as const)('in %s, %d pixels wide', (colorScheme, width) => {
+  it('every page passes axe, keeps to the policy and fits its width', async () => {
+    const context = await aContext({ colorScheme, viewport: { width, height: 900 } });
+    const page = await logIn(context);
+    const refused: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('404'))
+        refused.push(message.text());
+    });
+    page.on('pageerror', (error) => refused.push(String(error)));
+    for (const [name, path] of Object.entries(paths())) {
+      await page.goto(`${console.baseUrl}${path}`);
+      // By its own channel: the policy of the page admits no script but ours.
+      await page.evaluate(axe);
+      const violations = await page.evaluate(async () => {
+        const run = (
+          globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+        ).axe;
+        return (await run.run()).violations;
+      });
+      const found = violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+      );
+      expect(found, `${name}, ${colorScheme}, ${width}`).toEqual([]);
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(overflow, `${name}, ${width}`).toBeLessThanOrEqual(0);
+    }
+    expect(refused).toEqual([]);
+  });
+});
+
+it('the keyboard alone reaches the content, a filter and a payment', async () => {
+  const page = await logIn(await aContext());
+  await page.goto(`${console.baseUrl}/payments`);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(`document.activeElement?.textContent`)).toBe('Skip to the content');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(`document.activeElement?.getAttribute('name')`)).toBe('status');
+  await page.keyboard.type('pa');
+  await page.keyboard.press('/');
+  expect(await page.evaluate(`document.activeElement?.id`)).not.toBe('search');
+  await page.getByRole('link', { name: 'PAY_' }).first().focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^Payment PAY_/ }).waitFor();
+});
+
+it('a filter stays in the address, over pages and without JavaScript', async () => {
+  const page = await logIn(await aContext({ javaScriptEnabled: false }));
+  await page.getByRole('link', { name: 'Payments', exact: true }).click();
+  await page.getByLabel('Status').selectOption('paid');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  expect(new URL(page.url()).searchParams.get('status')).toBe('paid');
+  const first = await page.locator('tbody .id').allTextContents();
+  await page.getByRole('link', { name: 'Older' }).click();
+  const second = await page.locator('tbody .id').allTextContents();
+  expect(new URL(page.url()).searchParams.get('status')).toBe('paid');
+  expect([first.length, second.filter((id) => first.includes(id))]).toEqual([50, []]);
+  expect(new Set(await page.locator('tbody td:nth-child(5)').allTextContents())).toEqual(
+    new Set(['● paid']),
+  );
+});
+
+it('texts from outside are shown as text, with their invisible characters', async () => {
+  const page = await logIn(await aContext());
+  const dialogs: string[] = [];
+  page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.goto(`${console.baseUrl}/payments/${ids.hostile}`);
+  for (const summary of await page.locator('summary').all()) await summary.click();
+  const text = await page.locator('main').innerText();
+  for (const name of ['order', 'gateway', 'error', 'answer'])
+    expect(text, name).toContain(`<img src=x onerror=alert('${name}')>`);
+  expect(text).toContain('‹U+202E›');
+  for (const hidden of ['\u202e', '\u0007']) expect(text).not.toContain(hidden);
+  expect(await page.locator('main img, main script').count()).toBe(0);
+  expect(dialogs).toEqual([]);
+});
+
+it('the cookie is seen at no other name of this machine', async () => {
+  const context = await aContext();
+  await logIn(context);
+  expect(await context.cookies(console.baseUrl)).toHaveLength(1);
+  expect(await context.cookies(`http://127.0.0.1:${console.port}`)).toEqual([]);
+  expect(await context.cookies('http://localhost:3001')).toEqual([]);
+});
+
+it('the back button shows nothing after a logout', async () => {
+  const page = await logIn(await aContext());
+  await page.goto(`${console.baseUrl}/payments/${ids.exhausted}`);
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByRole('heading', { name: 'Log in' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Log in' }).waitFor();
+  expect(await page.getByText('PAY_').count()).toBe(0);
+});

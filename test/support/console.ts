@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createConsole, type AppDeps } from '../../console/app.ts';
+import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
+import { createConsoleLoginQueries, type ConsoleRole } from '../../postgres/console-logins.ts';
+import { createConsoleQueries } from '../../postgres/console.ts';
+import { connect } from '../../postgres/driver/connection.ts';
+import { readProjectFile } from './files.ts';
+import { operationsOn } from './operations.ts';
+import { startOwnPostgres } from './own-postgres.ts';
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface Call {
+  method?: string;
+  cookie?: string | undefined;
+  form?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+/** Sends one request to a port of this machine, under any name. */
+export const call = async (
+  port: number,
+  path: string,
+  { method = 'GET', cookie, form, headers = {} }: Call = {},
+): Promise<Answer> => {
+  const sent = httpRequest({
+    port,
+    path,
+    method,
+    headers: {
+      host: `console.localhost:${port}`,
+      ...(cookie !== undefined && { cookie }),
+      ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
+      ...(method === 'POST' && { 'sec-fetch-site': 'same-origin' }),
+      ...headers,
+    },
+  });
+  sent.end(form && String(new URLSearchParams(form)));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text: await text(response),
+  };
+};
+
+const listenOn = async (server: Server): Promise<number> => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port; // It listens on TCP.
+};
+
+const serve = (server: Server, deps: AppDeps) => {
+  const handle = createConsole(deps).callback();
+  server.on('request', (req, res) => void handle(req, res));
+};
+
+/** The console on a Postgres of its own, under its own login there. The rest of the test is the owner. */
+export const startConsole = async (deps: Partial<AppDeps> = {}) => {
+  const postgres = await startOwnPostgres();
+  const owner = connect(postgres.url, { name: 'tests-owner', max: 1 });
+  await owner.unsafe(readProjectFile('deploy/roles.sql')).simple();
+  await owner.unsafe('create role login_console login in role payments_console');
+  await owner.end();
+  const url = new URL(postgres.url);
+  url.username = 'login_console';
+  const sql = connect(url.href, { name: 'tests-console', max: 4 });
+  const lines: object[] = [];
+  const log = (line: object) => void lines.push(line);
+  const server = createServer();
+  const port = await listenOn(server);
+  const baseUrl = `http://console.localhost:${port}`;
+  const all: AppDeps = {
+    baseUrl,
+    logger: { info: log, error: log },
+    queries: createConsoleQueries(sql),
+    logins: createConsoleLoginQueries(sql),
+    backlog: createBacklogMetrics(sql),
+    sweeperBeat: async () => new Date(),
+    now: () => new Date(),
+    operationsOf: (actor) => operationsOn(sql, { actor, via: 'console' }),
+    ...deps,
+  };
+  serve(server, all);
+  const links = createConsoleLoginQueries(postgres.sql);
+  return {
+    sql: postgres.sql,
+    deps: all,
+    baseUrl,
+    port,
+    lines,
+    links,
+    call: (path: string, options?: Call) => call(port, path, options),
+    /** Logs somebody in. @returns the cookie, and what the forms of the login hold */
+    async logIn(role: ConsoleRole, name = `${role}-person`) {
+      const code = await links.issueLink(name, role);
+      const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
+      const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
+      const { text: page } = await call(port, '/settings', { cookie });
+      const csrf = /name="csrf" value="([\w-]+)"/.exec(page)?.[1] ?? '';
+      return { cookie, csrf };
+    },
+    /** One more listener, which believes to be reached at another address. @returns its port */
+    async serveAt(address: string): Promise<number> {
+      const other = createServer().unref();
+      serve(other, { ...all, baseUrl: address });
+      return listenOn(other);
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await sql.end({ timeout: 1 });
+      await postgres.drop();
+    },
+  };
+};
+export type TestConsole = Awaited<ReturnType<typeof startConsole>>;
