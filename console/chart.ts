@@ -1,4 +1,4 @@
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import type { Html } from './html.ts';
 
 export interface Bar {
@@ -66,9 +66,10 @@ export const barChart = ({
           </li>`,
       )}
     </ul>
-    <svg viewBox="0 0 ${raw(String(size.width))} ${raw(String(size.height))}" role="img" aria-label="${title}">
+    <div class="wide" tabindex="0" role="region" aria-label="${title}, as a picture">
+    <svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${title}">
       ${line(0)}${line(most / 2)}${line(most)}${bars.map(drawBar)}
-    </svg>`;
+    </svg></div>`;
 };
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -136,9 +136,15 @@ export const state = (name: string): Html => {
   return html`<span class="state ${kind}"><span aria-hidden="true">${marks[kind]}</span> ${name}</span>`;
 };
 
+export const link = (href: string, label: string): Html =>
+  html`<a href="${href}">${outside(label)}</a>`;
+
 /** An id of ours, which breaks anywhere on a phone. */
 export const idLink = (href: string, id: string): Html =>
   html`<a class="id" href="${href}">${id}</a>`;
+
+export const action = (href: string, label: string): Html =>
+  html`<a class="button" href="${href}">${label}</a>`;
 
 export const notice = (kind: 'info' | 'good' | 'bad', content: Html | string): Html =>
   html`<div class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${content}</div>`;

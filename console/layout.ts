@@ -17,6 +17,11 @@ export interface Layout {
 const sections = [
   ['/', 'Overview'],
   ['/payments', 'Payments'],
+  ['/deliveries', 'Deliveries'],
+  ['/applications', 'Applications'],
+  ['/gateways', 'Gateways'],
+  ['/audit', 'Audit'],
+  ['/people', 'People'],
 ] as const;
 
 const isIn = (path: string, section: string) =>
@@ -34,6 +39,24 @@ const navigation = (path: string): Html =>
     </ul>
   </nav>`;
 
+/** It posts: a pasted secret must not get into a URL, which histories and logs keep. */
+const searchBox = (csrf: string): Html =>
+  html`<form class="search" method="post" action="/search" role="search">
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <label class="hidden" for="search">Search by any id</label>
+    <input
+      id="search"
+      type="search"
+      name="text"
+      maxlength="500"
+      autocomplete="off"
+      spellcheck="false"
+      placeholder="Payment, event, order, reference … ( / )"
+      required
+    />
+    <button>Search</button>
+  </form>`;
+
 const personMenu = ({ session, csrf, zone }: Layout & { session: ConsoleSession }): Html =>
   html`<div class="person">
     <span>${session.name} <span class="soft">(${session.role})</span></span>
@@ -45,7 +68,7 @@ const personMenu = ({ session, csrf, zone }: Layout & { session: ConsoleSession 
   </div>`;
 
 export const layout = (page: Layout): Html => {
-  const { title, content, path, session, assets } = page;
+  const { title, content, path, session, csrf, assets } = page;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -64,7 +87,7 @@ export const layout = (page: Layout): Html => {
         <header>
           <div class="bar">
             <a class="brand" href="/">Payments console</a>
-            ${session ? html`${personMenu({ ...page, session })}` : ''}
+            ${session ? html`${searchBox(csrf)}${personMenu({ ...page, session })}` : ''}
           </div>
           ${session ? navigation(path) : ''}
         </header>

@@ -1,6 +1,15 @@
+import { actionRoutes } from './actions.ts';
+import { applicationActions } from './pages/application-actions.ts';
+import { applicationRoutes } from './pages/applications.ts';
+import { auditRoutes } from './pages/audit.ts';
+import { deliveryRoutes } from './pages/deliveries.ts';
+import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
 import { loginRoutes } from './pages/login.ts';
 import { overviewRoutes } from './pages/overview.ts';
+import { paymentActions } from './pages/payment-actions.ts';
 import { paymentRoutes } from './pages/payments.ts';
+import { peopleActions, peopleRoutes } from './pages/people.ts';
+import { searchRoutes } from './pages/search.ts';
 import { settingsRoutes } from './pages/settings.ts';
 import type { Deps, Route } from './request.ts';
 
@@ -9,5 +18,17 @@ export const createRoutes = (deps: Deps): Route[] => [
   ...loginRoutes(deps),
   ...overviewRoutes(deps),
   ...paymentRoutes(deps),
+  ...deliveryRoutes(deps),
+  ...applicationRoutes(deps),
+  ...gatewayRoutes(deps),
+  ...auditRoutes(deps),
+  ...peopleRoutes(deps),
+  ...searchRoutes(deps),
   ...settingsRoutes(),
+  ...actionRoutes(deps, [
+    ...paymentActions,
+    ...applicationActions,
+    ...gatewayActions,
+    ...peopleActions,
+  ]),
 ];

@@ -4,7 +4,7 @@ import type { HourCount } from '../../postgres/console.ts';
 import { barChart } from '../chart.ts';
 import { choose, select } from '../filters.ts';
 import type { Html } from '../html.ts';
-import { idLink, notice } from '../html.ts';
+import { idLink, link, notice } from '../html.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -90,8 +90,11 @@ const conversions = (counts: readonly HourCount[]) =>
 const percent = (part: number, whole: number): string | null =>
   whole === 0 ? null : `${((100 * part) / whole).toFixed(1)} %`;
 
-const seconds = (count: number): string =>
-  count < 120 ? `${Math.round(count)} s` : `${Math.round(count / 60)} min`;
+const seconds = (count: number): string => {
+  if (count < 120) return `${Math.round(count)} s`;
+  if (count < 7_200) return `${Math.round(count / 60)} min`;
+  return count < 172_800 ? `${Math.round(count / 3_600)} h` : `${Math.round(count / 86_400)} days`;
+};
 
 const card = (name: string, value: Html | string, detail: Html | string = ''): Html =>
   html`<li>${name}<strong>${value}</strong><span class="soft">${detail}</span></li>`;
@@ -119,6 +122,7 @@ const cards = (figures: Figures): Html => {
     ${card(
       'Webhooks exhausted',
       html`${lost > 0 ? '▲ ' : ''}${lost === 10_000 ? '10,000+' : lost}`,
+      html`<a href="/deliveries?status=exhausted">Show them</a>`,
     )}
     ${card(
       'Oldest open payment',
@@ -176,7 +180,10 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
     ${cells.table({
       caption: 'Exhausted webhooks by application',
       headings: ['Application', 'Deliveries'],
-      rows: figures.exhausted.map(({ application, count }) => [application, count]),
+      rows: figures.exhausted.map(({ application, count }) => [
+        link(`/deliveries?status=exhausted&application=${application}`, application),
+        count,
+      ]),
       ifEmpty: 'Every webhook was delivered, or will be tried again.',
     })}
     <p class="soft">As of ${formatTime(figures.at)}.</p>`;

@@ -1,4 +1,5 @@
-import { html } from 'hono/html';
+import { createHash } from 'node:crypto';
+import { html, raw } from 'hono/html';
 import { paymentIdPattern } from '../../contract/ids.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { isTerminal, statuses } from '../../contract/status.ts';
@@ -15,7 +16,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
-import { idLink, notice, state, time, visible } from '../html.ts';
+import { action, idLink, link, notice, state, time, visible } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -33,7 +34,9 @@ const headings = [
 const rowOf = (payment: PaymentRow): Cell[] => [
   idLink(`/payments/${payment.id}`, payment.id),
   payment.createdAt,
-  html`${visible(payment.application)} ${payment.test ? html`<span class="soft">test</span>` : ''}`,
+  html`${link(`/applications/${payment.application}`, payment.application)} ${
+    payment.test ? html`<span class="soft">test</span>` : ''
+  }`,
   payment.orderId,
   state(payment.status),
   html`<span class="amount">${formatMoney(payment)}</span>`,
@@ -42,7 +45,7 @@ const rowOf = (payment: PaymentRow): Cell[] => [
 ];
 
 /** A table of payments, also for the results of a search. */
-const paymentTable = (
+export const paymentTable = (
   { cells }: Pick<PersonRequest, 'cells'>,
   rows: readonly PaymentRow[],
   ifEmpty: string,
@@ -129,7 +132,12 @@ export const paymentRoutes = (deps: Deps): Route[] => {
       ${cells.facts([
         ['Status', state(payment.status)],
         ['Amount', formatMoney(payment)],
-        ['Application', html`${visible(payment.application)}${payment.test ? ' (test)' : ''}`],
+        [
+          'Application',
+          html`${link(`/applications/${payment.application}`, payment.application)}${
+            payment.test ? ' (test)' : ''
+          }`,
+        ],
         ['Order', payment.orderId],
         ['Gateway', payment.gateway],
         ['Gateway reference', payment.gatewayReference],
@@ -150,10 +158,16 @@ export const paymentRoutes = (deps: Deps): Route[] => {
       ])}
       <div class="actions">
         ${
+          payment.delivery === 'exhausted' && sees
+            ? action(`/payments/${payment.id}/retrigger`, 'Re-trigger the webhook')
+            : ''
+        }
+        ${
           found.workflowUrl === null
             ? ''
             : html`<a class="button" href="${found.workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`
         }
+        <a class="button" href="/audit?subject=payment:${payment.id}">Audit</a>
       </div>
       <h2>Timeline</h2>
       ${timelineOf(found, deps.now(), request)}
@@ -193,29 +207,35 @@ export const paymentRoutes = (deps: Deps): Route[] => {
       }`;
   };
 
+  /** While something can still happen, the page asks for news; the mark says what it shows. */
+  const current = async (request: PersonRequest): Promise<{ mark: string; content: Html }> => {
+    const found = await read(request);
+    const text = String(await parts(found, request));
+    const mark = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    // It was escaped when it was made.
+    const content = raw(text);
+    if (!isMoving(found)) return { mark, content: html`<div>${content}</div>` };
+    const address = `/payments/${found.payment.id}/state?seen=${mark}`;
+    return {
+      mark,
+      content: html`<div hx-get="${address}" hx-trigger="every 5s" hx-swap="outerHTML">
+        ${content}
+      </div>`,
+    };
+  };
+
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const id = request.params['id'] ?? '';
     if (!paymentIdPattern.test(id))
       return page('Not found', html`<p>This is no payment id.</p>`, 404);
-    const found = await read(request);
-    const content = await parts(found, request);
-    return page(
-      `Payment ${id}`,
-      html`
-      ${
-        isMoving(found)
-          ? html`<div hx-get="/payments/${id}/state" hx-trigger="every 5s" hx-swap="innerMorph">
-              ${content}
-            </div>`
-          : content
-      }`,
-    );
+    const { content } = await current(request);
+    return page(`Payment ${id}`, content);
   };
 
-  const refresh = async (request: PersonRequest): Promise<ConsoleResponse> => ({
-    kind: 'part',
-    content: await parts(await read(request), request),
-  });
+  const refresh = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { mark, content } = await current(request);
+    return { kind: 'part', content: mark === request.query.get('seen') ? undefined : content };
+  };
 
   return [
     { method: 'GET', path: '/payments', role: 'viewer', handle: list },

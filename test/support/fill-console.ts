@@ -1,5 +1,6 @@
 import { eventId, newPaymentId } from '../../contract/ids.ts';
 import { createApplications } from '../../postgres/applications.ts';
+import { operationsOn } from './operations.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 
@@ -16,13 +17,18 @@ export const fillConsole = async (sql: Sql) => {
     kind: 'live',
     credentials: null,
   });
-  for (const slug of ['shop', 'tickets'])
+  for (const slug of ['shop', 'tickets']) {
     await createApplications(sql).insert({
       slug,
       defaultGateway: 'sandbox',
       callbackUrls: ['https://shop.example/return'],
       webhookUrl: 'https://shop.example/webhook?key=hidden',
     });
+    const admin = operationsOn(sql);
+    const token = { application: slug, mode: 'live', name: 'checkout', expiresAt: null } as const;
+    await admin.tokens.issue(token, 'the first one');
+    await admin.secrets.rotate(slug, 'the first one');
+  }
   const statuses = ['paid', 'paid', 'paid', 'failed', 'cancelled', 'expired', 'pending'] as const;
   const now = Date.now();
   const rows = Array.from({ length: 240 }, (_, n) => {
@@ -88,7 +94,7 @@ export const fillConsole = async (sql: Sql) => {
         completed_at: new Date(row.updated_at.getTime() + index * 60_000 + 30),
         duration_ms: 30,
         response_status: isExhausted(n) ? 503 : 204,
-        error_class: isExhausted(n) ? 'http_status' : null,
+        error_class: isExhausted(n) ? 'http' : null,
         error: isExhausted(n) ? 'The receiver answered 503' : null,
         response_body: isExhausted(n) ? 'upstream is away' : null,
         response_truncated: false,

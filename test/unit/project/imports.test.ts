@@ -59,7 +59,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
     value: 'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts',
   },
   console: {
-    value: 'contract postgres admin/change.ts telemetry/log.ts',
+    value: 'contract postgres admin/change.ts admin/webhook-url.ts telemetry/log.ts',
     type: 'admin',
   },
   'console/main.ts': {

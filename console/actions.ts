@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { html } from 'hono/html';
+import { Refusal } from '../admin/change.ts';
+import type { ConsoleRole } from '../postgres/console-logins.ts';
+import type { Html } from './html.ts';
+import { notice } from './html.ts';
+import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from './request.ts';
+import { page, redirect } from './request.ts';
+
+export interface Question {
+  title: string;
+  /** What follows from it, in whole sentences. */
+  consequence: string;
+  button: string;
+  /** The page that it leads back to. */
+  back: string;
+  fields?: Html;
+  /** The person types it, because the change cannot be taken back. */
+  confirm?: string;
+}
+
+export interface Work {
+  operations: ConsoleOperations;
+  request: PersonRequest;
+  reason: string;
+}
+
+/** What a person does: a page that asks, and a form that does it. */
+export interface Action {
+  path: string;
+  role: ConsoleRole;
+  isSensitive?: boolean;
+  ask: (request: PersonRequest) => Promise<Question>;
+  /** @returns a page that is shown once, or nothing: then the page it came from shows the new state */
+  run: (work: Work) => Promise<ConsoleResponse | void>;
+}
+
+const reasonMax = 500;
+
+const form = (
+  { title, consequence, button, back, fields, confirm }: Question,
+  { csrf, form: given }: PersonRequest,
+  problem?: string,
+): ConsoleResponse =>
+  page(
+    title,
+    html`${problem === undefined ? '' : notice('bad', problem)}
+      <form class="form" method="post">
+        <input type="hidden" name="csrf" value="${csrf}" />
+        <input type="hidden" name="once" value="${randomUUID()}" />
+        <p>${consequence}</p>
+        ${fields ?? ''}
+        ${
+          confirm === undefined
+            ? ''
+            : html`<label>
+                This cannot be taken back. Type “${confirm}” to confirm it
+                <input name="confirm" autocomplete="off" spellcheck="false" required />
+              </label>`
+        }
+        <label>
+          Reason, for the audit log
+          <textarea name="reason" rows="2" maxlength="${reasonMax}" required>${given.get('reason') ?? ''}</textarea>
+        </label>
+        <div class="actions">
+          <button class="${confirm === undefined ? 'main' : 'danger'}">${button}</button>
+          <a class="button" href="${back}">Cancel</a>
+        </div>
+      </form>`,
+    problem === undefined ? 200 : 409,
+  );
+
+/** Secrets and tokens that the person pastes by mistake would stay in the audit log for ever. */
+const holdsSecret = (text: string): boolean => /svc_(?:live|test)_|whsec_/.test(text);
+
+const problemWith = (question: Question, { form: given }: PersonRequest): string | undefined => {
+  const reason = given.get('reason')?.trim() ?? '';
+  if (reason === '') return 'Say why: the audit log keeps the reason.';
+  if (reason.length > reasonMax) return `The reason has at most ${reasonMax} characters.`;
+  if (holdsSecret(reason)) return 'The reason holds a token or a secret. Nothing was recorded.';
+  if (question.confirm !== undefined && given.get('confirm') !== question.confirm)
+    return `The name that you typed is not “${question.confirm}”.`;
+  return undefined;
+};
+
+const rememberedForms = 10_000;
+
+/**
+ * The forms that were sent. A browser that loads the answer again sends its form again, and would issue a
+ * second token.
+ */
+const createSpentForms = () => {
+  const spent = new Set<string>();
+  return (once: string): boolean => {
+    if (spent.has(once)) return false;
+    spent.add(once);
+    const [oldest] = spent;
+    if (spent.size > rememberedForms && oldest !== undefined) spent.delete(oldest);
+    return true;
+  };
+};
+
+/** Two routes for each action: the question, and the deed. */
+export const actionRoutes = (deps: Deps, actions: readonly Action[]): Route[] => {
+  const spend = createSpentForms();
+  return actions.flatMap(({ path, role, isSensitive = false, ask, run }): Route[] => {
+    const common = { path, role, isSensitive };
+    const show = async (request: PersonRequest): Promise<ConsoleResponse> =>
+      form(await ask(request), request);
+    const act = async (request: PersonRequest): Promise<ConsoleResponse> => {
+      const question = await ask(request);
+      const problem = problemWith(question, request);
+      if (problem !== undefined) return form(question, request, problem);
+      if (!spend(request.form.get('once') ?? ''))
+        return page(
+          'Already done',
+          html`<p>This form was sent before, and what it did stays done. A secret is shown only once.
+              <a href="${question.back}">Go back</a>.</p>`,
+          409,
+        );
+      const operations = deps.operationsOf(request.session.name);
+      const reason = request.form.get('reason')?.trim() ?? '';
+      try {
+        const answer = await run({ operations, request, reason });
+        return answer ?? redirect(question.back);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return form(question, request, error.message);
+      }
+    };
+    return [
+      { method: 'GET', ...common, handle: show },
+      { method: 'POST', ...common, handle: act },
+    ];
+  });
+};
+
+/** A page with a secret that nobody can read again. */
+export const shownOnce = (
+  title: string,
+  name: string,
+  secret: string,
+  back: string,
+): ConsoleResponse =>
+  page(
+    title,
+    html`${notice('good', 'Copy it now: it cannot be shown again.')}
+      <dl class="facts">
+        <div>
+          <dt>${name}</dt>
+          <dd><code id="secret">${secret}</code></dd>
+        </div>
+      </dl>
+      <div class="actions">
+        <button type="button" data-copies="secret" hidden>Copy</button>
+        <a class="button" href="${back}">Done</a>
+      </div>`,
+  );

@@ -1,0 +1,175 @@
+import { html } from 'hono/html';
+import { Refusal } from '../../admin/change.ts';
+import type { Action } from '../actions.ts';
+import { shownOnce } from '../actions.ts';
+import { select } from '../filters.ts';
+import type { PersonRequest } from '../request.ts';
+
+const slugOf = ({ params }: Pick<PersonRequest, 'params'>): string => params['slug'] ?? '';
+const backTo = (request: Pick<PersonRequest, 'params'>): string =>
+  `/applications/${slugOf(request)}`;
+
+const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action => ({
+  path: `/applications/:slug/${word.toLowerCase()}`,
+  role: 'admin',
+  ask: async (request) => ({
+    title: `${word} the application ${slugOf(request)}`,
+    consequence,
+    button: word,
+    back: backTo(request),
+  }),
+  run: async ({ operations, request, reason }) => {
+    const status = word === 'Enable' ? 'active' : 'disabled';
+    await operations.applications.setStatus(slugOf(request), status, reason);
+  },
+});
+
+const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as const;
+const expiryNames = Object.keys(expiries) as (keyof typeof expiries)[]; // Object.keys widens to string.
+const dayMs = 24 * 3_600_000;
+
+const text = (request: PersonRequest, name: string): string => request.form.get(name)?.trim() ?? '';
+
+/** Of one application, with its tokens and webhook secrets. */
+export const applicationActions: readonly Action[] = [
+  statusAction(
+    'Disable',
+    'The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered.',
+  ),
+  statusAction('Enable', 'The API accepts the calls of this application’s tokens again.'),
+  {
+    path: '/applications/:slug/webhook-url',
+    role: 'admin',
+    isSensitive: true,
+    ask: async (request) => ({
+      title: `Change the webhook URL of ${slugOf(request)}`,
+      consequence:
+        'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
+      button: 'Change',
+      back: backTo(request),
+      // Never filled in: its query may be a key.
+      fields: html`<label>
+        New webhook URL
+        <input type="url" name="url" maxlength="2000" autocomplete="off" placeholder="https://" />
+      </label>`,
+    }),
+    run: async ({ operations, request, reason }) => {
+      const url = text(request, 'url');
+      const webhookUrl = url === '' ? null : url;
+      await operations.applications.update(slugOf(request), { webhookUrl }, reason);
+    },
+  },
+  {
+    path: '/applications/:slug/budget',
+    role: 'admin',
+    ask: async (request) => ({
+      title: `Change the budget of ${slugOf(request)}`,
+      consequence:
+        'The API refuses further calls of a minute once the application has made so many.',
+      button: 'Change',
+      back: backTo(request),
+      fields: html`<label>
+        Requests a minute
+        <input type="number" name="budget" min="1" max="1000000" required />
+      </label>`,
+    }),
+    run: async ({ operations, request, reason }) => {
+      const requestsPerMinute = Number(text(request, 'budget'));
+      if (!Number.isInteger(requestsPerMinute))
+        throw new Refusal('The budget is a whole number of requests a minute.');
+      await operations.applications.update(slugOf(request), { requestsPerMinute }, reason);
+    },
+  },
+  {
+    path: '/applications/:slug/tokens/issue',
+    role: 'admin',
+    isSensitive: true,
+    ask: async (request) => ({
+      title: `Issue a token for ${slugOf(request)}`,
+      consequence: 'Whoever holds the token creates and reads payments of this application.',
+      button: 'Issue',
+      back: backTo(request),
+      fields: html`<label>
+          Name
+          <input name="name" maxlength="100" required />
+        </label>
+        ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: 'test' })}
+        ${select('Expires after', 'expires', { choices: expiryNames, chosen: 'never' })}`,
+    }),
+    run: async ({ operations, request, reason }) => {
+      const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
+      const days =
+        expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
+      const token = await operations.tokens.issue(
+        {
+          application: slugOf(request),
+          mode,
+          name: text(request, 'name'),
+          expiresAt: days === null ? null : new Date(Date.now() + days * dayMs),
+        },
+        reason,
+      );
+      return shownOnce(
+        'The new token',
+        `Token of ${slugOf(request)} (${mode})`,
+        token,
+        backTo(request),
+      );
+    },
+  },
+  {
+    path: '/applications/:slug/tokens/:token/revoke',
+    role: 'admin',
+    isSensitive: true,
+    ask: async (request) => ({
+      title: `Revoke a token of ${slugOf(request)}`,
+      consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
+      button: 'Revoke',
+      back: backTo(request),
+      confirm: slugOf(request),
+    }),
+    run: async ({ operations, request, reason }) => {
+      const id = request.params['token'] ?? '';
+      await operations.tokens.revoke({ application: slugOf(request), id }, reason);
+    },
+  },
+  {
+    path: '/applications/:slug/secrets/rotate',
+    role: 'admin',
+    isSensitive: true,
+    ask: async (request) => ({
+      title: `Rotate the webhook secret of ${slugOf(request)}`,
+      consequence:
+        'Every webhook is signed with the new secret from now on, and with the old one for 24 hours beside it. Hand the new one over before that.',
+      button: 'Rotate',
+      back: backTo(request),
+    }),
+    run: async ({ operations, request, reason }) => {
+      const secret = await operations.secrets.rotate(slugOf(request), reason);
+      return shownOnce(
+        'The new webhook secret',
+        `Secret of ${slugOf(request)}`,
+        secret,
+        backTo(request),
+      );
+    },
+  },
+  {
+    path: '/applications/:slug/secrets/:secret/retire',
+    role: 'admin',
+    isSensitive: true,
+    ask: async (request) => ({
+      title: `Retire a webhook secret of ${slugOf(request)}`,
+      consequence:
+        'The next attempt is not signed with it. A receiver that knows no other secret refuses it.',
+      button: 'Retire',
+      back: backTo(request),
+      confirm: slugOf(request),
+    }),
+    run: async ({ operations, request, reason }) => {
+      const id = Number(request.params['secret']);
+      if (!Number.isSafeInteger(id)) throw new Refusal('There is no such secret.');
+      await operations.secrets.retire({ application: slugOf(request), id }, reason);
+    },
+  },
+];

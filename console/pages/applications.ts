@@ -1,0 +1,132 @@
+import { html } from 'hono/html';
+import { hideQuery } from '../../admin/webhook-url.ts';
+import type { TokenSummary } from '../../postgres/admin-tokens.ts';
+import type { Application } from '../../postgres/applications.ts';
+import type { WebhookSecret } from '../../postgres/webhook-secrets.ts';
+import type { Cell } from '../html.ts';
+import { action, link, state } from '../html.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+
+const listMax = 500;
+const tokensMax = 100;
+
+const rowOf = (application: Application): Cell[] => [
+  link(`/applications/${application.slug}`, application.slug),
+  state(application.status),
+  application.defaultGateway,
+  application.webhookUrl === null ? null : hideQuery(application.webhookUrl),
+  application.requestsPerMinute,
+  application.createdAt,
+];
+
+const stateOf = (token: TokenSummary, now: Date): string => {
+  if (token.revokedAt) return 'revoked';
+  return token.expiresAt && token.expiresAt <= now ? 'expired' : 'valid';
+};
+
+export const applicationRoutes = (deps: Deps): Route[] => {
+  const list = async ({ session, cells }: PersonRequest): Promise<ConsoleResponse> => {
+    const found = await deps.operationsOf(session.name).applications.list(listMax + 1);
+    return page(
+      'Applications',
+      html`${cells.table({
+        caption: 'Applications',
+        headings: [
+          'Application',
+          'Status',
+          'Default gateway',
+          'Webhook URL',
+          'Requests a minute',
+          'Created',
+        ],
+        rows: found.slice(0, listMax).map(rowOf),
+        ifEmpty: 'There is no application yet. The command line creates one.',
+      })}
+      ${found.length > listMax ? html`<p>There are more. Search for one by its name.</p>` : ''}`,
+    );
+  };
+
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { session, cells, params } = request;
+    const slug = params['slug'] ?? '';
+    const operations = deps.operationsOf(session.name);
+    const application = await operations.applications.get(slug);
+    const [tokens, secrets] = await Promise.all([
+      operations.tokens.list(slug, tokensMax),
+      operations.secrets.list(slug),
+    ]);
+    const isAdmin = session.role === 'admin';
+    const at = `/applications/${slug}`;
+    const tokenRow = (token: TokenSummary): Cell[] => {
+      const status = stateOf(token, deps.now());
+      return [
+        token.prefix,
+        token.name,
+        token.mode,
+        state(status),
+        token.createdAt,
+        token.lastUsedAt,
+        token.expiresAt,
+        isAdmin && status === 'valid' ? action(`${at}/tokens/${token.id}/revoke`, 'Revoke') : null,
+      ];
+    };
+    const secretRow = (secret: WebhookSecret): Cell[] => [
+      secret.id,
+      secret.createdAt,
+      secret.retiresAt,
+      isAdmin && secrets.length > 1 ? action(`${at}/secrets/${secret.id}/retire`, 'Retire') : null,
+    ];
+    return page(
+      `Application ${slug}`,
+      html`${cells.facts([
+        ['Status', state(application.status)],
+        ['Default gateway', application.defaultGateway],
+        [
+          'Webhook URL',
+          application.webhookUrl === null ? 'none' : hideQuery(application.webhookUrl),
+        ],
+        ['Callback URLs', application.callbackUrls.join(', ')],
+        ['Requests a minute', application.requestsPerMinute],
+        ['Created', application.createdAt],
+      ])}
+      <div class="actions">
+        ${
+          isAdmin
+            ? html`${
+                application.status === 'active'
+                  ? action(`${at}/disable`, 'Disable')
+                  : action(`${at}/enable`, 'Enable')
+              }
+              ${action(`${at}/webhook-url`, 'Change the webhook URL')}
+              ${action(`${at}/budget`, 'Change the budget')}`
+            : ''
+        }
+        ${action(`/payments?application=${slug}`, 'Payments')}
+        ${action(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
+        ${action(`/audit?subject=application:${slug}`, 'Audit')}
+      </div>
+      <h2>Tokens</h2>
+      ${cells.table({
+        caption: 'Tokens',
+        headings: ['Prefix', 'Name', 'Mode', 'Status', 'Issued', 'Last used', 'Expires', 'Action'],
+        rows: tokens.map(tokenRow),
+        ifEmpty: 'The application has no token, so it cannot call the API.',
+      })}
+      <div class="actions">${isAdmin ? action(`${at}/tokens/issue`, 'Issue a token') : ''}</div>
+      <h2>Webhook secrets</h2>
+      ${cells.table({
+        caption: 'Webhook secrets',
+        headings: ['Number', 'Issued', 'Retires', 'Action'],
+        rows: secrets.map(secretRow),
+        ifEmpty: 'There is no secret: webhooks cannot be signed.',
+      })}
+      <div class="actions">${isAdmin ? action(`${at}/secrets/rotate`, 'Rotate the secret') : ''}</div>`,
+    );
+  };
+
+  return [
+    { method: 'GET', path: '/applications', role: 'viewer', handle: list },
+    { method: 'GET', path: '/applications/:slug', role: 'viewer', handle: show },
+  ];
+};

@@ -1,0 +1,110 @@
+import { html } from 'hono/html';
+import {
+  eventIdPattern,
+  paymentIdPattern,
+  requestIdPattern,
+  slugPattern,
+} from '../../contract/ids.ts';
+import { link, notice } from '../html.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page, redirect } from '../request.ts';
+import { paymentTable } from './payments.ts';
+
+const foundMax = 20;
+
+const none = (): ConsoleResponse =>
+  page(
+    'Nothing found',
+    html`<p>
+      No payment, event, application, order, gateway reference or tracking code is exactly this text. Paste
+      the whole id.
+    </p>`,
+    404,
+  );
+
+const secret = /svc_(?:live|test)_[\w-]*|whsec_[\w+/=-]*/;
+const prefixLength = 13;
+
+export const searchRoutes = (deps: Deps): Route[] => {
+  /** Shows nothing of the text and forgets all but what lists show of every token. */
+  const showSecret = async (found: string, { cells }: PersonRequest): Promise<ConsoleResponse> => {
+    const owners = found.startsWith('svc_')
+      ? await deps.queries.findToken(found.slice(0, prefixLength))
+      : [];
+    return page(
+      'This is a secret',
+      html`${notice(
+        'bad',
+        'You pasted a token or a webhook secret. It went into no address and no log of the console. Whoever else saw it can use it: revoke the token, or rotate the secret.',
+      )}
+        ${cells.table({
+          caption: 'Tokens that begin like it',
+          headings: ['Application', 'Name of the token'],
+          rows: owners.map(({ application, name }) => [
+            link(`/applications/${application}`, application),
+            name,
+          ]),
+          ifEmpty: 'No token here begins like it.',
+        })}`,
+    );
+  };
+
+  const byShape = async (
+    text: string,
+    request: PersonRequest,
+  ): Promise<ConsoleResponse | undefined> => {
+    const [pasted] = secret.exec(text) ?? [];
+    if (pasted !== undefined) return showSecret(pasted, request);
+    const id = text.replace(/^LATE_(?=PAY_)/, '');
+    if (paymentIdPattern.test(id)) return redirect(`/payments/${id}`);
+    if (eventIdPattern.test(text.toLowerCase())) {
+      const payment = await deps.queries.findByEvent(text.toLowerCase());
+      return payment === undefined ? none() : redirect(`/payments/${payment}`);
+    }
+    if (requestIdPattern.test(text))
+      return page(
+        'A request',
+        html`<p>Requests stand in the API’s log and not in the database. Look there for this id:</p>
+          <pre><code>docker compose logs --no-log-prefix api | grep ${text}</code></pre>`,
+      );
+    return undefined;
+  };
+
+  const search = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const text = request.form.get('text')?.trim() ?? '';
+    if (text === '' || text.includes('\0')) return none();
+    const known = await byShape(text, request);
+    if (known) return known;
+    const operations = deps.operationsOf(request.session.name);
+    const [payments, applications] = await Promise.all([
+      deps.queries.findByText(text, foundMax),
+      slugPattern.test(text) ? operations.applications.list(1_000) : [],
+    ]);
+    const application = applications.find(({ slug }) => slug === text);
+    const [only] = payments;
+    if (application && !only) return redirect(`/applications/${application.slug}`);
+    if (!application && only && payments.length === 1) return redirect(`/payments/${only.id}`);
+    if (!application && !only) return none();
+    const kinds = [...new Set(payments.map(({ found }) => found))];
+    return page(
+      'Found',
+      html`${
+        application
+          ? html`<p>Application ${link(`/applications/${application.slug}`, application.slug)}</p>`
+          : ''
+      }
+      ${kinds.map((kind) => {
+        const rows = payments.filter(({ found }) => found === kind);
+        return html`<h2>By ${kind}</h2>
+          ${paymentTable(request, rows, '')}
+          ${rows.length === foundMax ? html`<p>These are the newest ${foundMax}.</p>` : ''}`;
+      })}`,
+    );
+  };
+
+  return [
+    { method: 'POST', path: '/search', role: 'viewer', handle: search },
+    // What a reload of the result asks for where a browser drops the form.
+    { method: 'GET', path: '/search', role: 'viewer', handle: async () => redirect('/') },
+  ];
+};

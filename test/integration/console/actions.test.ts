@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRoutes } from '../../../console/routes.ts';
+import { createTokens } from '../../../postgres/tokens.ts';
+import { startConsole, type TestConsole } from '../../support/console.ts';
+import { fillConsole } from '../../support/fill-console.ts';
+
+let console: TestConsole;
+let ids: Awaited<ReturnType<typeof fillConsole>>;
+beforeAll(async () => {
+  console = await startConsole();
+  ids = await fillConsole(console.sql);
+});
+afterAll(() => console?.stop());
+
+/** Opens the question of an action and answers it. */
+const act = async (
+  path: string,
+  fields: Record<string, string> = {},
+  { cookie, csrf }: { cookie: string; csrf: string },
+) => {
+  const question = await console.call(path, { cookie });
+  const once = /name="once" value="([\w-]+)"/.exec(question.text)?.[1] ?? '';
+  const form = { csrf, once, reason: 'a test', ...fields };
+  const answer = await console.call(path, { method: 'POST', cookie, form });
+  return { question, answer, form };
+};
+
+const auditOf = (actor: string) => console.sql`
+  select action, subject, via, reason from audit_log where actor = ${actor} order by id`;
+
+describe('an action', () => {
+  it.each([
+    ['/payments/PAYMENT/retrigger', {}, 'delivery.retrigger', 'payment:PAYMENT'],
+    ['/applications/shop/disable', {}, 'application.disable', 'application:shop'],
+    ['/applications/shop/enable', {}, 'application.enable', 'application:shop'],
+    [
+      '/applications/shop/webhook-url',
+      { url: 'https://shop.example/new' },
+      'application.update',
+      'application:shop',
+    ],
+    ['/applications/shop/budget', { budget: '77' }, 'application.update', 'application:shop'],
+    ['/applications/shop/tokens/issue', { name: 'a' }, 'token.issue', 'application:shop'],
+    [
+      '/applications/shop/tokens/TOKEN/revoke',
+      { confirm: 'shop' },
+      'token.revoke',
+      'application:shop',
+    ],
+    ['/applications/shop/secrets/rotate', {}, 'secret.rotate', 'application:shop'],
+    [
+      '/applications/shop/secrets/1/retire',
+      { confirm: 'shop' },
+      'secret.retire',
+      'application:shop',
+    ],
+    ['/gateways/sandbox/disable', {}, 'gateway.disable', 'gateway:sandbox'],
+    ['/gateways/sandbox/enable', {}, 'gateway.enable', 'gateway:sandbox'],
+    ['/people/viewer-person/end', {}, 'console.logout', 'person:viewer-person'],
+  ])(
+    '%s leaves one audit record, with who, why and through what',
+    async (path, fields, action, subject) => {
+      const actor = `actor of ${path}`.replaceAll(/[^\w ]/g, '.');
+      await console.logIn('viewer');
+      const text = await createTokens(console.sql).issue({
+        application: 'shop',
+        mode: 'test',
+        name: 'to revoke',
+      });
+      const [token] = await console.sql<{ id: string }[]>`
+      select left(encode(hash, 'hex'), 16) as id from tokens where prefix = ${text.slice(0, 13)}`;
+      const fill = (pattern: string) =>
+        pattern.replace('PAYMENT', ids.exhausted).replace('TOKEN', token?.id ?? '');
+      const person = await console.logIn('admin', actor);
+      const { question, answer } = await act(fill(path), fields, person);
+      expect(question.status).toBe(200);
+      expect([200, 303], answer.text).toContain(answer.status);
+      expect(await auditOf(actor)).toEqual([
+        { action, subject: fill(subject), via: 'console', reason: 'a test' },
+      ]);
+    },
+  );
+
+  it('is listed above, so that none is without a test', () => {
+    const paths = createRoutes(console.deps)
+      .filter(({ method, role }) => method === 'POST' && role !== 'anyone')
+      .map(({ path }) => path);
+    expect(paths).toHaveLength(12 + ['/logout', '/search', '/settings'].length);
+  });
+
+  it('without a reason changes nothing', async () => {
+    const person = await console.logIn('admin', 'no reason');
+    const { answer } = await act('/applications/tickets/disable', { reason: ' ' }, person);
+    expect([answer.status, await auditOf('no reason')]).toEqual([409, []]);
+  });
+
+  it('with a token in its reason changes nothing, because the audit log keeps it', async () => {
+    const person = await console.logIn('admin', 'leaks');
+    const reason = 'found svc_live_abc in a mail';
+    const { answer } = await act('/applications/tickets/disable', { reason }, person);
+    expect([answer.status, await auditOf('leaks')]).toEqual([409, []]);
+    expect(answer.text).toContain('holds a token');
+  });
+
+  it('that cannot be taken back needs the typed name', async () => {
+    const person = await console.logIn('admin', 'mistyped');
+    const path = '/applications/tickets/secrets/2/retire';
+    const { answer } = await act(path, { confirm: 'ticket' }, person);
+    expect([answer.status, await auditOf('mistyped')]).toEqual([409, []]);
+  });
+
+  it('that is refused says why and changes nothing', async () => {
+    const person = await console.logIn('admin', 'refused');
+    const { answer } = await act('/applications/tickets/enable', {}, person);
+    expect(answer.status).toBe(409);
+    expect(answer.text).toContain('already has these settings');
+    expect(await auditOf('refused')).toEqual([]);
+  });
+
+  it.each([
+    '/applications/tickets/tokens/issue',
+    '/applications/tickets/tokens/none/revoke',
+    '/applications/tickets/secrets/rotate',
+    '/applications/tickets/secrets/1/retire',
+    '/applications/tickets/webhook-url',
+  ])('%s needs a login of the last ten minutes', async (path) => {
+    const person = await console.logIn('admin', 'stale');
+    await console.sql`
+      update console_sessions set created_at = now() - interval '11 minutes'
+      where link in (select hash from console_links where name = 'stale')`;
+    const { question, answer } = await act(path, { name: 'a' }, person);
+    expect([question.status, answer.status]).toEqual([403, 403]);
+    expect(answer.text).toContain('Log in again first');
+    expect(await auditOf('stale')).toEqual([]);
+  });
+
+  it('sent twice by a reload issues one token, and shows it once', async () => {
+    const person = await console.logIn('admin', 'reloads');
+    const path = '/applications/tickets/tokens/issue';
+    const { answer, form } = await act(path, { name: 'once' }, person);
+    const [token = ''] = /svc_test_[\w-]+/.exec(answer.text) ?? [];
+    expect(await createTokens(console.sql).authenticate(token)).toBeDefined();
+    const again = await console.call(path, { method: 'POST', cookie: person.cookie, form });
+    expect([again.status, again.text.includes('svc_test_')]).toEqual([409, false]);
+    expect(await auditOf('reloads')).toHaveLength(1);
+    expect(JSON.stringify(console.lines)).not.toContain(token);
+  });
+});
+
+describe('what a viewer sees', () => {
+  it('has no answers of receivers and no buttons', async () => {
+    const { cookie } = await console.logIn('viewer');
+    const operator = await console.logIn('operator');
+    const path = `/payments/${ids.hostile}`;
+    const [less, more] = await Promise.all([
+      console.call(path, { cookie }),
+      console.call(path, { cookie: operator.cookie }),
+    ]);
+    expect(more.text).toContain('alert(&#39;answer&#39;)');
+    expect(more.text).toContain(`${path}/retrigger`);
+    expect(less.text).not.toContain('alert(&#39;answer&#39;)');
+    expect(less.text).not.toContain('alert(&#39;error&#39;)');
+    expect(less.text).not.toContain(`${path}/retrigger`);
+  });
+
+  it('has no query of a webhook URL, which may be a key', async () => {
+    const { cookie } = await console.logIn('admin');
+    const { text } = await console.call('/applications/tickets', { cookie });
+    expect(text).toContain('https://shop.example/webhook?…');
+    expect(text).not.toContain('key=hidden');
+  });
+});
+
+describe('the search box', () => {
+  const search = async (text: string) => {
+    const { cookie, csrf } = await console.logIn('viewer');
+    return console.call('/search', { method: 'POST', cookie, form: { csrf, text } });
+  };
+
+  it('opens a payment by its id, its event, its order, its reference and its tracking code', async () => {
+    const [row] = await console.sql<Record<string, string>[]>`
+      select p.id, e.id::text as event, p.order_id, p.gateway_reference, p.tracking_code
+      from payments p join events e on e.payment_id = p.id
+      where p.status = 'paid' and p.id <> ${ids.hostile} limit 1`;
+    const { id, ...others } = row ?? {};
+    for (const text of [id, `LATE_${id}`, ` ${id} `, ...Object.values(others)]) {
+      const { status, headers } = await search(text ?? '');
+      expect([status, headers.location], text).toEqual([303, `/payments/${id}`]);
+    }
+  });
+
+  it('opens an application, and says where requests are', async () => {
+    expect((await search('shop')).headers.location).toBe('/applications/shop');
+    const { text } = await search('req_01K9Z5W6X7Y8ZABCDEFGHJKMNP');
+    expect(text).toContain('grep req_01K9Z5W6X7Y8ZABCDEFGHJKMNP');
+  });
+
+  it('lists several payments of one order', async () => {
+    await console.sql`
+      update payments set order_id = 'twice' where id in (
+        select id from payments where id not in (${ids.hostile}, ${ids.exhausted}) limit 3)`;
+    const { status, text } = await search('twice');
+    expect([status, new Set(text.match(/\/payments\/PAY_\w+/g)).size]).toEqual([200, 3]);
+  });
+
+  it.each(['nothing', '%', "' or 1=1 --", '\0', '<script>'])(
+    'finds nothing for %j',
+    async (text) => {
+      expect((await search(text)).status).toBe(404);
+    },
+  );
+
+  it('keeps a pasted token out of the answer, its address and the log', async () => {
+    const token = await createTokens(console.sql).issue({
+      application: 'shop',
+      mode: 'live',
+      name: 'leaked one',
+    });
+    for (const text of [token, `Authorization: Bearer ${token}`, `whsec_${token}`]) {
+      const { status, headers, text: answer } = await search(text);
+      expect([status, headers.location]).toEqual([200, undefined]);
+      expect(answer).toContain('This is a secret');
+      expect(answer).not.toContain(token);
+      if (!text.startsWith('whsec')) expect(answer).toContain('leaked one');
+    }
+    expect(JSON.stringify(console.lines)).not.toContain(token.slice(13));
+  });
+
+  it('is no way around the address: no list has a field for text', async () => {
+    const { cookie } = await console.logIn('admin');
+    for (const path of ['/', '/payments', '/deliveries', '/applications', '/audit', '/people']) {
+      const { text } = await console.call(path, { cookie });
+      const forms = text.match(/<form[^>]*method="get"[^]*?<\/form>/g) ?? [];
+      for (const form of forms) expect(form, path).not.toMatch(/<input|<textarea/);
+    }
+  });
+});
