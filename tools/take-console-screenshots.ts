@@ -19,6 +19,8 @@ const browser = await launchChromium();
 try {
   mkdirSync(folder, { recursive: true });
   const ids = await fillConsole(server.sql);
+  if (!takesAll)
+    await server.sql`update payments set order_id = 'order-1010' where id = ${ids.hostile}`;
   const wanted: Record<string, string> = {
     overview: '/',
     payments: '/payments',

@@ -98,6 +98,7 @@ export const startConsole = async (deps: Partial<AppDeps> = {}) => {
   const links = createConsoleLoginQueries(postgres.sql);
   return {
     sql: postgres.sql,
+    ownerUrl: postgres.url,
     deps: all,
     baseUrl,
     port,
