@@ -59,17 +59,14 @@ export const createConsole = (deps: AppDeps): Koa => {
   for (const route of createRoutes(deps))
     router.register(route.path, [route.method], (ctx) => serve({ deps, assets, route }, ctx));
   app.use(router.routes());
-  app.use((ctx) =>
-    send(
-      { deps, assets },
-      ctx,
-      page('Not found', html`<p>There is no such page. ${home}</p>`, 404),
-    ),
-  );
+  app.use((ctx) => send({ deps, assets }, ctx, notFound()));
   return app;
 };
 
 const home = html`<a href="/">Go to the overview</a>.`;
+
+const notFound = (): ConsoleResponse =>
+  page('Not found', html`<p>There is no such page. ${home}</p>`, 404);
 
 /** For the process's supervisor, which calls it by an address and not by its name. */
 const answerProbe: Middleware = async (ctx, next) => {
@@ -154,6 +151,9 @@ const respond = async (deps: AppDeps, route: Route, ctx: Context): Promise<Conso
       html`<p>The form did not come from a page of this login. Nothing was done. ${home}</p>`,
       403,
     );
+  // Postgres has no text with a zero byte.
+  if (/%00/.test(ctx.url) || [...form.values()].some((value) => value.includes('\0')))
+    return notFound();
   const zone = readZone(ctx);
   const formatTime = timeIn(zone);
   const request: ConsoleRequest = {
@@ -198,7 +198,7 @@ const readSecret = (ctx: Context, deps: AppDeps): string | undefined => {
 };
 
 const readZone = (ctx: Context): string => {
-  const zone = decodeURIComponent(ctx.cookies.get('console-zone') ?? '').replace(/[^\w+/-]/g, '');
+  const zone = ctx.cookies.get('console-zone') ?? '';
   return isZone(zone) ? zone : 'UTC';
 };
 
@@ -301,6 +301,5 @@ const setCookies = (
   if (session === null) ctx.append('set-cookie', cookie(cookieName(deps), '', 0));
   else if (session !== undefined)
     ctx.append('set-cookie', cookie(cookieName(deps), session, 12 * 3600));
-  if (zone !== undefined)
-    ctx.append('set-cookie', cookie('console-zone', encodeURIComponent(zone), 365 * 24 * 3600));
+  if (zone !== undefined) ctx.append('set-cookie', cookie('console-zone', zone, 365 * 24 * 3600));
 };

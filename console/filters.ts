@@ -22,7 +22,7 @@ export const choose = <T extends string>(
   choices: readonly T[],
 ): T | null => choices.find((choice) => choice === query.get(name)) ?? null;
 
-const position = /^(\d{1,15})\.([\w-]{1,64})$/;
+const position = /^(\d{1,13})\.([\w-]{1,64})$/;
 
 const readPosition = (text: string | null): Position | null => {
   const [, ms, id] = position.exec(text ?? '') ?? [];

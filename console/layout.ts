@@ -78,7 +78,7 @@ export const layout = (page: Layout): Html => {
         <title>${title} · Payments console</title>
         <link rel="icon" href="${assets.icon}" type="image/svg+xml" />
         <link rel="stylesheet" href="${assets.style}" />
-        <meta name="htmx-config" content='{"history":false,"includeIndicatorCSS":false}' />
+        <meta name="htmx-config" content='{"history":false,"includeIndicatorCSS":false,"morphIgnore":["data-htmx-powered","open"]}' />
         <script src="${assets.htmx}" defer></script>
         <script src="${assets.script}" defer></script>
       </head>

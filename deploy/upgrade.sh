@@ -25,5 +25,5 @@ else
   once roles
   deploy/renew.sh
 fi
-current proxy
+current proxy console
 docker compose exec -T proxy caddy reload --config /etc/caddy/Caddyfile

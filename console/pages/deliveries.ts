@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { eventIdPattern } from '../../contract/ids.ts';
 import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
 import {
@@ -43,8 +44,10 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells } = request;
     const status = choose(query, 'status', deliveryStatuses) ?? 'exhausted';
+    const filter = readFilter(query, deps.now());
+    const after = filter.after && eventIdPattern.test(filter.after.id) ? filter.after : null;
     const [found, applications] = await Promise.all([
-      deps.queries.listDeliveries({ ...readFilter(query, deps.now()), status }),
+      deps.queries.listDeliveries({ ...filter, after, status }),
       deps.operationsOf(request.session.name).applications.list(1_000),
     ]);
     const rows = found.slice(0, pageSize);

@@ -11,7 +11,8 @@ import { page } from '../request.ts';
 const hourMs = 3_600_000;
 const shownHours = 24;
 /** Several tabs share one reading. */
-const keptMs = 15_000;
+const keptMs = 20_000;
+const tooOldMs = 60_000;
 const beatLimitMs = 1_500;
 
 interface Figures {
@@ -189,16 +190,33 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
     <p class="soft">As of ${formatTime(figures.at)}.</p>`;
 };
 
-/** Reads again only after a while, and once for all who ask meanwhile. */
+/**
+ * Reads again after a while, once for all who ask meanwhile. Who asks then gets the figures of before at once, if
+ * they are not too old.
+ */
 const createReader = (deps: Deps) => {
-  const kept = new Map<boolean | null, { until: number; figures: Promise<Figures> }>();
+  const kept = new Map<boolean | null, { readAt: number; figures: Promise<Figures> }>();
+  const running = new Set<boolean | null>();
+  const readAgain = (test: boolean | null): Promise<Figures> => {
+    const readAt = performance.now();
+    const figures = readFigures(deps, test);
+    running.add(test);
+    figures
+      .then(() => kept.set(test, { readAt, figures }))
+      .catch(() => kept.delete(test))
+      .finally(() => running.delete(test));
+    return figures;
+  };
   return (test: boolean | null): Promise<Figures> => {
     const known = kept.get(test);
-    if (known && known.until > performance.now()) return known.figures;
-    const figures = readFigures(deps, test);
-    kept.set(test, { until: performance.now() + keptMs, figures });
-    figures.catch(() => kept.delete(test));
-    return figures;
+    const age = known ? performance.now() - known.readAt : Infinity;
+    if (!known || age > tooOldMs) {
+      const figures = readAgain(test);
+      kept.set(test, { readAt: performance.now(), figures });
+      return figures;
+    }
+    if (age > keptMs && !running.has(test)) void readAgain(test).catch(() => {});
+    return known.figures;
   };
 };
 

@@ -218,7 +218,7 @@ export const paymentRoutes = (deps: Deps): Route[] => {
     const address = `/payments/${found.payment.id}/state?seen=${mark}`;
     return {
       mark,
-      content: html`<div hx-get="${address}" hx-trigger="every 5s" hx-swap="outerHTML">
+      content: html`<div hx-get="${address}" hx-trigger="every 5s" hx-swap="outerMorph">
         ${content}
       </div>`,
     };

@@ -72,7 +72,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
 
   const search = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const text = request.form.get('text')?.trim() ?? '';
-    if (text === '' || text.includes('\0')) return none();
+    if (text === '') return none();
     const known = await byShape(text, request);
     if (known) return known;
     const operations = deps.operationsOf(request.session.name);

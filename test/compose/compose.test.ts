@@ -162,15 +162,16 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await expectOnePurchase();
   });
 
-  it('publishes nothing but the proxy and, on loopback, the Temporal UI', async () => {
+  it('publishes nothing but the proxy and, on loopback, the console and the Temporal UI', async () => {
     const published = await shape.sh(
       "docker ps --format '{{.Label \"com.docker.compose.service\"}} {{.Ports}}' | grep -- '->'",
     );
     expect(published.split('\n').map((line) => line.split(' ')[0])).toEqual(
-      expect.arrayContaining(['proxy', 'temporal-ui']),
+      expect.arrayContaining(['proxy', 'console', 'temporal-ui']),
     );
-    expect(published.split('\n')).toHaveLength(2);
+    expect(published.split('\n')).toHaveLength(3);
     expect(published).toContain('127.0.0.1:8080->8080/tcp');
+    expect(published).toContain('127.0.0.1:3002->3002/tcp');
   });
 
   it('comes up at once after a down, and counts each client by its own address', async () => {

@@ -120,6 +120,8 @@ export const startConsole = async (deps: Partial<AppDeps> = {}) => {
       serve(other, { ...all, baseUrl: address });
       return listenOn(other);
     },
+    /** As if Postgres were gone. */
+    stopPostgres: postgres.stop,
     async stop() {
       server.closeAllConnections();
       server.close();

@@ -243,3 +243,43 @@ it('the cookie is bound to the one name over https', async () => {
     /^__Host-console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=43200; Secure$/,
   );
 });
+
+it.each([
+  '/payments/%zz',
+  '/payments/%00',
+  '/payments/%00/retrigger',
+  '/applications/%00',
+  '/applications/..%2f..%2fetc',
+  '/audit?subject=%00',
+  '/audit?after=99999999999999999999',
+  '/payments?after=999999999999999.PAY_',
+  "/payments?after=1.PAY_&application='&status=%F0%9F%98%80&period=never",
+  '/deliveries?after=1.none&status=exhausted',
+  '/people/%F0%9F%98%80/end',
+  '//attacker.example/',
+])('answers a strange path without a failure: %s', async (path) => {
+  const { cookie } = await console.logIn('admin');
+  const { status, headers } = await console.call(path, { cookie });
+  expect(status).toBeLessThan(500);
+  expect(headers.location).toBeUndefined();
+});
+
+it.each(['%', '%zz', 'Mars/Phobos', '__proto__', '"><script>'])(
+  'shows times in UTC for the unknown zone %s',
+  async (zone) => {
+    const { cookie } = await console.logIn('viewer');
+    const { status, text } = await console.call('/settings', {
+      cookie: `${cookie}; console-zone=${zone}`,
+    });
+    expect([status, text.includes('Times in UTC')]).toEqual([200, true]);
+  },
+);
+
+it('says in the end, when the database is away, that payments are not lost', async () => {
+  const { cookie } = await console.logIn('viewer');
+  await console.stopPostgres();
+  for (const path of ['/', '/payments']) {
+    const { status, text } = await console.call(path, { cookie });
+    expect([status, text.includes('The database is away')]).toEqual([503, true]);
+  }
+});

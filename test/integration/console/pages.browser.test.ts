@@ -168,3 +168,37 @@ it('the back button shows nothing after a logout', async () => {
   await page.getByRole('heading', { name: 'Log in' }).waitFor();
   expect(await page.getByText('PAY_').count()).toBe(0);
 });
+
+it('an open page refreshes itself, without a reload and within the policy', async () => {
+  const page = await logIn(await aContext());
+  const refused: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && refused.push(message.text()));
+  page.on('pageerror', (error) => refused.push(String(error)));
+  await page.goto(`${console.baseUrl}/payments/${ids.open}`);
+  await page.evaluate('globalThis.isSamePage = true');
+  // The first refresh finds nothing new and leaves the page as it is.
+  const unchanged = await page.waitForResponse((response) => response.url().includes('/state'));
+  expect(unchanged.status()).toBe(204);
+  await console.sql`
+    update payments set status = 'processing', gateway_reference = 'news' where id = ${ids.open}`;
+  await page.getByText('processing').waitFor();
+  await console.sql`
+    update payments set status = 'failed', failure_code = 'card_declined' where id = ${ids.open}`;
+  await page.getByText('card_declined').first().waitFor();
+  expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+  expect(await page.locator('[hx-get]').count()).toBe(0);
+  expect(refused).toEqual([]);
+});
+
+it('an overview keeps what its reader has opened while it refreshes', async () => {
+  const page = await logIn(await aContext());
+  await page.getByText('The same as a table').click();
+  const before = await page.getByText('As of').textContent();
+  await page.waitForResponse((response) => response.url().includes('/overview'));
+  await page.waitForResponse((response) => response.url().includes('/overview'));
+  await page.waitForFunction(
+    `!document.querySelector('main').textContent.includes(${JSON.stringify(before)})`,
+  );
+  expect(await page.locator('details[open]').count()).toBe(1);
+  expect(await page.getByRole('region', { name: 'Payments by hour' }).isVisible()).toBe(true);
+});

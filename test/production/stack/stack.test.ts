@@ -187,7 +187,7 @@ describe('npm start', () => {
     const connection = await runStack({ dataDir, env }).ready();
 
     expect(connection).toMatchObject({ database_url: postgres.url, temporal_ui_url: null });
-    expect(processesIn(dataDir)).toHaveLength(3);
+    expect(processesIn(dataDir)).toHaveLength(4);
     expect(await environmentOf(connection.api_base_url)).toMatchObject(env);
     expect(await readCallbackUrls(connection)).toEqual([`${connection.shop_url}/return`]);
   });
