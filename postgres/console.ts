@@ -1,5 +1,5 @@
 import { type EventKind, eventKinds } from '../contract/event.ts';
-import type { DeliveryStatus, Status } from '../contract/status.ts';
+import { type DeliveryStatus, type Status, statuses } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import type { Gateway } from './gateways.ts';
 
@@ -50,16 +50,24 @@ export interface ListFilter {
   limit: number;
 }
 
-/** Payments of one hour, by gateway and status. */
+/** Payments of one hour with one status. */
 export interface HourCount {
   hour: Date;
+  status: Status;
+  count: number;
+}
+
+/** Payments through one gateway with one status. */
+export interface GatewayCount {
   gateway: string;
   status: Status;
   count: number;
 }
 
-/** How many the console looks at to count. */
+/** How many payments of an application, mode and status the overview counts. */
 const countMax = 200_000;
+/** How many of an application and mode it reads to compare gateways. */
+export const comparedMax = 10_000;
 
 /**
  * What the web console reads beside the operations of admins. Its lists span all applications. For each
@@ -126,16 +134,31 @@ export const createConsoleQueries = (sql: Queries) => {
         order by d.created_at desc, d.event_id desc`;
     },
 
-    /** Payments since then, from the newest on: at most `countMax` of an application and mode. */
+    /** Payments since then. It reads an index alone, which has no gateway. */
     async countByHour(test: boolean | null, since: Date): Promise<HourCount[]> {
       return sql<HourCount[]>`
-        select date_trunc('hour', p.created_at, 'UTC') as hour, p.gateway, p.status, count(*)
-        from ${owners({ application: null, test })} cross join lateral (
-          select p.created_at, p.gateway, p.status from payments p
-          where p.application = o.slug and p.test = o.test and p.created_at >= ${since}
+        select date_trunc('hour', p.created_at, 'UTC') as hour, p.status, count(*)
+        from ${owners({ application: null, test })}
+        cross join unnest(${[...statuses]}::text[]) as s (status)
+        cross join lateral (
+          select p.created_at, p.status from payments p
+          where p.application = o.slug and p.test = o.test and p.status = s.status
+            and p.created_at >= ${since}
           order by p.created_at desc limit ${countMax}
         ) as p
-        group by 1, 2, 3`;
+        group by 1, 2`;
+    },
+
+    /** The newest payments since then, by gateway. */
+    async countByGateway(test: boolean | null, since: Date): Promise<GatewayCount[]> {
+      return sql<GatewayCount[]>`
+        select p.gateway, p.status, count(*)
+        from ${owners({ application: null, test })} cross join lateral (
+          select p.gateway, p.status from payments p
+          where p.application = o.slug and p.test = o.test and p.created_at >= ${since}
+          order by p.created_at desc, p.id desc limit ${comparedMax}
+        ) as p
+        group by 1, 2`;
     },
 
     /** Applications with exhausted deliveries, those with the most first. Counts 10,000 deliveries. */

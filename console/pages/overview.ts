@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { BacklogMetrics } from '../../postgres/backlog-metrics.ts';
-import type { HourCount } from '../../postgres/console.ts';
+import { comparedMax, type GatewayCount, type HourCount } from '../../postgres/console.ts';
 import { barChart } from '../chart.ts';
 import { choose, select } from '../filters.ts';
 import type { Html } from '../html.ts';
@@ -18,6 +18,7 @@ const beatLimitMs = 1_500;
 interface Figures {
   at: Date;
   counts: HourCount[];
+  gateways: GatewayCount[];
   backlog: BacklogMetrics;
   exhausted: { application: string; count: number }[];
   oldest: { id: string; createdAt: Date; expiresAt: Date } | undefined;
@@ -42,17 +43,18 @@ const readFigures = async (deps: Deps, test: boolean | null): Promise<Figures> =
   const firstHour = new Date(
     Math.floor(at.getTime() / hourMs) * hourMs - (shownHours - 1) * hourMs,
   );
-  const [counts, backlog, exhausted, oldest, sweeper] = await Promise.all([
+  const [counts, gateways, backlog, exhausted, oldest, sweeper] = await Promise.all([
     deps.queries.countByHour(test, firstHour),
+    deps.queries.countByGateway(test, firstHour),
     deps.backlog.measure(),
     deps.queries.countExhausted(),
     deps.queries.oldestOpen(),
     within(deps.sweeperBeat(), beatLimitMs).catch(() => 'away' as const),
   ]);
-  return { at, counts, backlog, exhausted, oldest, sweeper };
+  return { at, counts, gateways, backlog, exhausted, oldest, sweeper };
 };
 
-const total = (counts: readonly HourCount[]): number =>
+const total = (counts: readonly Pick<HourCount, 'count'>[]): number =>
   counts.reduce((sum, { count }) => sum + count, 0);
 
 const series = [
@@ -61,7 +63,7 @@ const series = [
   { name: 'open', className: 'waiting' },
 ] as const;
 
-const partOf = ({ status }: HourCount): number =>
+const partOf = ({ status }: Pick<HourCount, 'status'>): number =>
   status === 'paid' ? 0 : status === 'pending' || status === 'processing' ? 2 : 1;
 
 const hourly = ({ at, counts }: Figures, zone: string) =>
@@ -79,7 +81,7 @@ const hourly = ({ at, counts }: Figures, zone: string) =>
     return { label, parts };
   });
 
-const conversions = (counts: readonly HourCount[]) =>
+const conversions = (counts: readonly GatewayCount[]) =>
   [...Map.groupBy(counts, ({ gateway }) => gateway)]
     .toSorted(([one], [other]) => one.localeCompare(other))
     .map(([gateway, own]) => {
@@ -168,7 +170,7 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
     ${cells.table({
       caption: 'Conversion by gateway',
       headings: ['Gateway', 'Payments', 'Ended', 'Paid', 'Paid of ended'],
-      rows: conversions(figures.counts).map(({ gateway, all, ended, paid }) => [
+      rows: conversions(figures.gateways).map(({ gateway, all, ended, paid }) => [
         gateway,
         all,
         ended,
@@ -177,6 +179,10 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
       ]),
       ifEmpty: 'No payment was created in the last 24 hours.',
     })}
+    <p class="soft">
+      Of the last 24 hours; of an application with more than ${comparedMax.toLocaleString('en')} payments, the
+      newest ones.
+    </p>
     <h2>Exhausted webhooks by application</h2>
     ${cells.table({
       caption: 'Exhausted webhooks by application',

@@ -338,6 +338,7 @@ export const everyStatement = (
         'listDeliveries, with every filter': () =>
           consoleQueries.listDeliveries({ ...filteredList, status: 'delivered' }),
         countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
+        countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
         countExhausted: () => consoleQueries.countExhausted(),
         oldestOpen: () => consoleQueries.oldestOpen(),
         listGateways: () => consoleQueries.listGateways(),
