@@ -60,7 +60,7 @@ const form = (
         }
         <label>
           Reason, for the audit log
-          <textarea name="reason" rows="2" maxlength="${reasonMax}" required>${given.get('reason') ?? ''}</textarea>
+          <textarea name="reason" rows="2" maxlength="${reasonMax}" required>${holdsSecret(given.get('reason') ?? '') ? '' : (given.get('reason') ?? '')}</textarea>
         </label>
         <div class="actions">
           <button class="${confirm === undefined ? 'main' : 'danger'}">${button}</button>
@@ -77,7 +77,9 @@ const problemWith = (question: Question, { form: given }: PersonRequest): string
   const reason = given.get('reason')?.trim() ?? '';
   if (reason === '') return 'Say why: the audit log keeps the reason.';
   if (reason.length > reasonMax) return `The reason has at most ${reasonMax} characters.`;
-  if (holdsSecret(reason)) return 'The reason holds a token or a secret. Nothing was recorded.';
+  // A webhook URL is recorded without its query, and may hold a key there.
+  if ([...given].some(([name, value]) => name !== 'url' && holdsSecret(value)))
+    return 'The form holds a token or a secret, which the audit log would keep. Nothing was recorded.';
   if (question.confirm !== undefined && given.get('confirm') !== question.confirm)
     return `The name that you typed is not “${question.confirm}”.`;
   return undefined;

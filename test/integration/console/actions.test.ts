@@ -94,12 +94,15 @@ describe('an action', () => {
     expect([answer.status, await auditOf('no reason')]).toEqual([409, []]);
   });
 
-  it('with a token in its reason changes nothing, because the audit log keeps it', async () => {
+  it.each([
+    ['reason', { name: 'a', reason: 'found svc_live_abcdefgh in a mail' }],
+    ['name', { name: 'whsec_abcdefgh' }],
+  ])('with a secret in its %s changes nothing, because the audit log keeps it', async (_, form) => {
     const person = await console.logIn('admin', 'leaks');
-    const reason = 'found svc_live_abc in a mail';
-    const { answer } = await act('/applications/tickets/disable', { reason }, person);
+    const { answer } = await act('/applications/tickets/tokens/issue', form, person);
     expect([answer.status, await auditOf('leaks')]).toEqual([409, []]);
     expect(answer.text).toContain('holds a token');
+    expect(answer.text).not.toContain('abcdefgh');
   });
 
   it('that cannot be taken back needs the typed name', async () => {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
+import { call } from '../../support/console.ts';
 import { aFolder, portsOf, runStack } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 
@@ -34,11 +35,23 @@ const readStatus = async ({ api_base_url, token }: ConnectionFile, id: string) =
   return ((await response.json()) as { status: string }).status;
 };
 
+/** Opens the console by the link of the banner. */
+const logIn = async (banner: string) => {
+  const [, port, path = ''] =
+    /Console +http:\/\/console\.localhost:(\d+)(\/login\/\S+)/.exec(banner) ?? [];
+  const { status, headers } = await call(Number(port), path, { method: 'POST', form: {} });
+  expect([status, headers.location]).toEqual([303, '/']);
+  const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
+  const { text } = await call(Number(port), '/', { cookie });
+  expect(text).toContain('Payments in 24 hours<strong>1</strong>');
+};
+
 it('npm start serves whole purchases, before and after a kill -9 of everything', async () => {
   const dataDir = aFolder();
   const first = runStack({ dataDir, entry });
   const connection = await first.ready();
   await buy(dataDir);
+  await logIn(first.output());
   const id = await create(first.output());
   for (const pid of [first.pid, ...first.survivors()]) process.kill(pid, 'SIGKILL');
   await first.exited;
