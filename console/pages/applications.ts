@@ -9,7 +9,7 @@ import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts'
 import { page } from '../request.ts';
 
 const listMax = 500;
-const tokensMax = 100;
+const tokensMax = 50;
 
 const rowOf = (application: Application): Cell[] => [
   link(`/applications/${application.slug}`, application.slug),
@@ -53,7 +53,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     const operations = deps.operationsOf(session.name);
     const application = await operations.applications.get(slug);
     const [tokens, secrets] = await Promise.all([
-      operations.tokens.list(slug, tokensMax),
+      operations.tokens.list(slug, tokensMax + 1),
       operations.secrets.list(slug),
     ]);
     const isAdmin = session.role === 'admin';
@@ -110,9 +110,10 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       ${cells.table({
         caption: 'Tokens',
         headings: ['Prefix', 'Name', 'Mode', 'Status', 'Issued', 'Last used', 'Expires', 'Action'],
-        rows: tokens.map(tokenRow),
+        rows: tokens.slice(0, tokensMax).map(tokenRow),
         ifEmpty: 'The application has no token, so it cannot call the API.',
       })}
+      ${tokens.length > tokensMax ? html`<p>There are more: the command line lists them.</p>` : ''}
       <div class="actions">${isAdmin ? action(`${at}/tokens/issue`, 'Issue a token') : ''}</div>
       <h2>Webhook secrets</h2>
       ${cells.table({
