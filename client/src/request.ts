@@ -130,7 +130,10 @@ const attempt = async <T>(
     const facts = { cause, retryable: true, idempotencyKey };
     if (signal?.aborted) throw new ConnectionError(`${what} was aborted by its caller.`, facts);
     if (isLate) throw new TimeoutError(`${what} took longer than ${timeoutMs} ms.`, facts);
-    throw new ConnectionError(`${what} got no complete answer (${reasonOf(cause)}).`, facts);
+    throw new ConnectionError(
+      `${what} got no complete answer from ${settings.baseUrl} (${reasonOf(cause)}).`,
+      facts,
+    );
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -139,13 +142,16 @@ const attempt = async <T>(
 };
 
 const urlOf = ({ baseUrl }: Settings, { path, query = {} }: Operation): string => {
-  // An empty id would be the address of the list, and one with dots that of another route.
-  if (!path.every((part) => /^[\w-]+$/.test(part)))
+  // An empty id would be the address of the list, and dots that of another route.
+  if (path.some((part) => typeof part !== 'string' || /^\.{0,2}$/.test(part)))
     throw new PaymentsError('The id is empty, or it is not an id of the service.');
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query as Record<string, string | number | undefined>))
     if (value !== undefined) search.set(name, String(value));
-  return `${baseUrl}/api/v1/${path.join('/')}?${search.toString()}`.replace(/\?$/, '');
+  return `${baseUrl}/api/v1/${path.map(encodeURIComponent).join('/')}?${search.toString()}`.replace(
+    /\?$/,
+    '',
+  );
 };
 
 const headersOf = ({ token, userAgent }: Settings, { text, idempotencyKey }: Sent) => ({

@@ -77,10 +77,16 @@ describe('a request', () => {
     ]);
   });
 
-  it.each(['', '..', 'a/b', 'a?b=1'])('is not sent for the id %j', async (id) => {
+  it.each(['', '.', '..', undefined as never])('is not sent for the id %j', async (id) => {
     const { client, seen } = await aClient([json(200, payment)]);
     expect(await errorOf(client.payments.get(id))).toBeInstanceOf(PaymentsError);
     expect(seen).toEqual([]);
+  });
+
+  it('keeps an id within its part of the path', async () => {
+    const { client, seen } = await aClient([json(200, payment)]);
+    await client.payments.get('../events?a=1');
+    expect(seen[0]?.url).toBe('/api/v1/payments/..%2Fevents%3Fa%3D1');
   });
 
   it.each(['', 'naïve', 'a\nb', 'k'.repeat(256)])('is not sent with the key %j', async (key) => {
@@ -289,7 +295,9 @@ describe('an error', () => {
     const baseUrl = `http://127.0.0.1:${port}`;
     const client = new Payments({ token, baseUrl, maxRetries: 0 });
     const error = await errorOf(client.me());
-    expect(error).toMatchObject({ message: 'GET /me got no complete answer (ECONNREFUSED).' });
+    expect(error).toMatchObject({
+      message: `GET /me got no complete answer from ${baseUrl} (ECONNREFUSED).`,
+    });
   });
 
   it('shows neither the token nor the body', async () => {

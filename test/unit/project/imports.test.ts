@@ -60,7 +60,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   stack: { value: 'node-version.mjs config.ts process.ts postgres contract temporal' },
   client: {},
-  demo: {},
+  demo: { value: 'client/src/index.ts' },
   tools: { value: `${service} test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {
