@@ -42,6 +42,7 @@ describe('the tarball', () => {
       'types',
       'version',
       'webhooks',
+      ...['events', 'listen', 'main', 'output', 'trigger'].map((name) => `cli/${name}`),
     ];
     expect(tarball.files).toEqual(
       [
