@@ -74,13 +74,15 @@ export class TimeoutError extends ConnectionError {}
 /** Why a webhook was rejected. */
 export type SignatureProblem = 'body' | 'secret' | 'missing' | 'malformed' | 'time' | 'mismatch';
 
-/** A webhook that cannot be trusted. Answer it with 400 and do nothing else. */
+/** A webhook that cannot be trusted. Do nothing but answer with `status`; Express and Koa do so by themselves. */
 export class SignatureError extends PaymentsError {
   /** `body` and `secret` are mistakes of the receiver; the others are of the request. */
   readonly reason: SignatureProblem;
+  readonly status: 400 | 500;
 
   constructor(reason: SignatureProblem, message: string) {
     super(message);
     this.reason = reason;
+    this.status = reason === 'body' || reason === 'secret' ? 500 : 400;
   }
 }

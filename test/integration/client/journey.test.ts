@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,10 +17,6 @@ const folder = mkdtempSync(join(tmpdir(), 'payments-journey-'));
 let service: Service;
 let installed: Package;
 beforeAll(async () => {
-  const { path } = packClient(folder);
-  const application = installClient(path, join(folder, 'application'));
-  const entry = join(application, 'node_modules/@example/payments/dist/index.js');
-  installed = (await import(pathToFileURL(entry).href)) as Package;
   service = await startService();
 });
 afterAll(async () => {
@@ -52,7 +48,21 @@ const aPaid = async (client: Client) => {
   return { order: made, payment, event };
 };
 
-describe('the installed client', () => {
+/** The last release, which must work with today's service. See docs/releasing.md. */
+const releases = join(import.meta.dirname, '../../releases');
+const released = readdirSync(releases).map((name) => ({
+  name: `the released ${name}`,
+  tarball: () => join(releases, name),
+}));
+const today = { name: "today's client", tarball: () => packClient(folder).path };
+
+describe.each([today, ...released])('$name', ({ name, tarball }) => {
+  beforeAll(async () => {
+    const application = installClient(tarball(), join(folder, name));
+    const entry = join(application, 'node_modules/@example/payments/dist/index.js');
+    installed = (await import(pathToFileURL(entry).href)) as Package;
+  });
+
   it('goes with a payment from its creation to its verified webhook', async () => {
     const { client, application, secret } = await anApplication();
     expect(client.mode).toBe('test');

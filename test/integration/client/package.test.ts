@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tarball } from '../../../tools/pack-client.ts';
 import { packClient } from '../../../tools/pack-client.ts';
+import { runProgram } from '../../support/client/run-program.ts';
 import { installClient } from '../../support/client/install.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -17,37 +18,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a program of the project, and returns its output. */
-const run = (program: string, args: string[], cwd = folder): string => {
-  try {
-    return execFileSync(process.execPath, [join(root, 'node_modules', program), ...args], {
-      cwd,
-      encoding: 'utf8',
-      env: { PATH: process.execPath.replace(/\/node$/, ''), NO_COLOR: '1' },
-    });
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
-  }
-};
-
 describe('the tarball', () => {
   it('has exactly these files', () => {
     const modules = [
-      'client',
-      'errors',
-      'index',
-      'pages',
-      'request',
-      'types',
-      'version',
-      'webhooks',
-      ...['events', 'listen', 'main', 'output', 'trigger'].map((name) => `cli/${name}`),
-    ];
+      ...['client', 'errors', 'index', 'pages', 'request', 'types', 'version', 'webhooks'],
+    ].flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`]);
+    const commands = ['events', 'listen', 'main', 'output', 'trigger'];
     expect(tarball.files).toEqual(
       [
-        'package.json',
-        ...modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`]),
+        ...['README.md', 'package.json', ...modules],
+        ...commands.map((name) => `dist/cli/${name}.js`),
       ].sort(),
     );
   });
@@ -57,11 +37,11 @@ describe('the tarball', () => {
   });
 
   it('passes publint', () => {
-    expect(run('publint/src/cli.js', [tarball.path, '--strict'])).toContain('All good!');
+    expect(runProgram('publint/src/cli.js', [tarball.path, '--strict'])).toContain('All good!');
   });
 
   it('has types that every way of resolving modules finds', () => {
-    const output = run('@arethetypeswrong/cli/dist/index.js', [
+    const output = runProgram('@arethetypeswrong/cli/dist/index.js', [
       tarball.path,
       '--profile=esm-only',
       '--no-emoji',
@@ -153,7 +133,7 @@ describe('the installed package', () => {
         join(project, 'tsconfig.json'),
         JSON.stringify({ compilerOptions: options, include: ['shop.ts'] }),
       );
-      expect(run('typescript/bin/tsc', ['-p', project])).toBe('');
+      expect(runProgram('typescript/bin/tsc', ['-p', project])).toBe('');
     },
   );
 });
