@@ -104,25 +104,40 @@ const querySchema = (parameters: readonly Parameter[]): JsonObject => ({
   ),
 });
 
+/** The details of all errors together; which of them are there depends on the code. */
+const errorDetails = (schemas: readonly JsonObject[]): JsonObject => {
+  const membersOf = (schema: Json | undefined) =>
+    isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
+  const properties = schemas.map((schema) =>
+    membersOf(membersOf(membersOf(schema)['error'])['details']),
+  );
+  return {
+    type: 'object',
+    description: 'With some codes. New members may appear.',
+    properties: Object.assign({}, ...properties) as JsonObject,
+    additionalProperties: true,
+  };
+};
+
 export const clientTypes = async (): Promise<string> => {
   const document = JSON.parse(readFileSync(releasedPath, 'utf8')) as Document;
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const { schemas } = document.components;
-  const errorCodes = Object.keys(schemas)
-    .filter((name) => name.startsWith('Error_'))
-    .map((name) => name.replace('Error_', ''));
-  const bodies = Object.entries(nameCurrencies(schemas)).filter(
-    ([name]) => !name.startsWith('Error_'),
-  );
+  const isError = ([name]: [string, unknown]) => name.startsWith('Error_');
+  const errors = Object.entries(schemas).filter(isError);
+  const bodies = Object.entries(nameCurrencies(schemas)).filter((each) => !isError(each));
   const filters = Object.entries(queries).map(([operationId, name]): [string, JsonObject] => {
     const operation = operations.find((each) => each.operationId === operationId);
     if (!operation?.parameters) throw new Error(`The document has no query of ${operationId}`);
     return [name, querySchema(operation.parameters)];
   });
-  const defs = prepare(Object.fromEntries([...bodies, ...filters])) as JsonObject;
+  const details = ['ErrorDetails', errorDetails(errors.map(([, schema]) => schema))];
+  const defs = prepare(Object.fromEntries([...bodies, details, ...filters])) as JsonObject;
   defs['ErrorCode'] = {
     description: 'The codes of errors. New codes may appear.',
-    tsType: [...errorCodes.map((code) => `'${code}'`), '(string & {})'].join(' | '),
+    tsType: [...errors.map(([name]) => `'${name.replace('Error_', '')}'`), '(string & {})'].join(
+      ' | ',
+    ),
   };
   const text = await compile({ $defs: defs }, 'Unused', {
     additionalProperties: false,

@@ -39,7 +39,7 @@ export class Payments {
 
   constructor(options: PaymentsOptions) {
     const { token, fetch: given, timeoutMs = 30_000, maxRetries = 2 } = options;
-    if (isBrowser() && options.dangerouslyAllowBrowser !== true)
+    if (runtime.window?.document && options.dangerouslyAllowBrowser !== true)
       throw new PaymentsError('The token must not be in a browser: everybody could read it there.');
     const mode = /^svc_(live|test)_[0-9A-Za-z]+$/.exec(token)?.[1];
     if (mode !== 'live' && mode !== 'test')
@@ -99,7 +99,7 @@ export class Payments {
   readonly replays = {
     /** Delivers the events of a time again. */
     create: (replay: api.CreateReplay & { dry_run?: false }, options?: RequestOptions) =>
-      this.#post<api.Replay>(['replays'], options, { body: replay, isRepeatable: false }),
+      this.#post<api.Replay>(['replays'], options, { body: replay, once: true }),
     /** Counts the events of a time, and delivers none. */
     count: (replay: Omit<api.CreateReplay, 'dry_run'>, options?: RequestOptions) =>
       this.#post<api.ReplayPlan>(['replays'], options, { body: { ...replay, dry_run: true } }),
@@ -112,10 +112,7 @@ export class Payments {
   readonly webhook = {
     /** Sends a signed sample to the webhook URL, and returns what the receiver answered. */
     test: (sample: api.TestWebhook = {}, options?: RequestOptions) =>
-      this.#post<api.WebhookTest>(['webhook', 'test'], options, {
-        body: sample,
-        isRepeatable: false,
-      }),
+      this.#post<api.WebhookTest>(['webhook', 'test'], options, { body: sample, once: true }),
   };
 
   #get<T>(path: string[], query?: object, options?: RequestOptions) {
@@ -137,14 +134,11 @@ const checkedBaseUrl = (text: string): string => {
 };
 
 /** What a runtime may have; none of it is needed. */
-interface Runtime {
+const runtime = globalThis as unknown as {
   window?: { document?: unknown };
   process?: { versions?: { node?: string } };
   navigator?: { userAgent?: string };
-}
-const runtime = globalThis as unknown as Runtime;
-
-const isBrowser = () => runtime.window?.document !== undefined;
+};
 
 const ownUserAgent = () => {
   const node = runtime.process?.versions?.node;

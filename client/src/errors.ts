@@ -1,20 +1,4 @@
-import type { ErrorCode } from './types.ts';
-
-/** One problem of a request that is not valid. */
-export interface FieldProblem {
-  /** Dotted; empty for the body itself. */
-  path: string;
-  rule: string;
-  message: string;
-}
-
-export interface ErrorDetails {
-  /** With `VALIDATION_FAILED`: all problems of the request. */
-  fields?: FieldProblem[];
-  /** With `RATE_LIMITED`: seconds. */
-  retry_after?: number;
-  [name: string]: unknown;
-}
+import type { ErrorCode, ErrorDetails } from './types.ts';
 
 interface Facts extends ErrorOptions {
   retryable?: boolean;

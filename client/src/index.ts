@@ -5,8 +5,6 @@ export {
   PaymentsError,
   SignatureError,
   TimeoutError,
-  type ErrorDetails,
-  type FieldProblem,
   type SignatureProblem,
 } from './errors.ts';
 export type { List } from './pages.ts';

@@ -27,8 +27,8 @@ export interface Operation {
   query?: object | undefined;
   body?: object;
   idempotencyKey?: string;
-  /** False if a second try could have a second effect. */
-  isRepeatable?: boolean;
+  /** A second try could have a second effect. */
+  once?: boolean;
 }
 
 /** A response with what surrounds its data. */
@@ -85,7 +85,7 @@ const repeat = async <T>(settings: Settings, request: Operation, options: Reques
       return await attempt<T>(settings, { ...request, url, text }, options);
     } catch (error) {
       const delayMs = retryDelayMs(error, tries);
-      const isOver = tries >= maxRetries || request.isRepeatable === false || signal?.aborted;
+      const isOver = tries >= maxRetries || request.once || signal?.aborted;
       if (isOver || delayMs === undefined) throw error;
       await sleep(delayMs, signal);
     }
@@ -99,24 +99,26 @@ const attempt = async <T>(
   request: Sent,
   { signal, timeoutMs = settings.timeoutMs }: RequestOptions,
 ): Promise<Answer<T>> => {
-  const { method, idempotencyKey } = request;
+  const { method, idempotencyKey, text: body } = request;
   const what = `${method} /${request.path.join('/')}`;
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', abort);
   if (signal?.aborted) abort();
   let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    controller.abort();
-  }, timeoutMs);
-  let response: Response;
-  let text: string;
+  const timer = setTimeout(
+    () => {
+      isLate = true;
+      controller.abort();
+    },
+    Math.min(timeoutMs, 0x7f_ff_ff_ff),
+  );
+  let response: Response, text: string;
   try {
     response = await settings.fetch(request.url, {
       method,
       headers: headersOf(settings, request),
-      ...(request.text !== undefined && { body: request.text }),
+      ...(body !== undefined && { body }),
       // With the token a redirect goes nowhere.
       redirect: 'manual',
       signal: controller.signal,
@@ -130,10 +132,8 @@ const attempt = async <T>(
     const facts = { cause, retryable: true, idempotencyKey };
     if (signal?.aborted) throw new ConnectionError(`${what} was aborted by its caller.`, facts);
     if (isLate) throw new TimeoutError(`${what} took longer than ${timeoutMs} ms.`, facts);
-    throw new ConnectionError(
-      `${what} got no complete answer from ${settings.baseUrl} (${reasonOf(cause)}).`,
-      facts,
-    );
+    const problem = `no complete answer from ${settings.baseUrl} (${reasonOf(cause)})`;
+    throw new ConnectionError(`${what} got ${problem}.`, facts);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -148,10 +148,8 @@ const urlOf = ({ baseUrl }: Settings, { path, query = {} }: Operation): string =
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query as Record<string, string | number | undefined>))
     if (value !== undefined) search.set(name, String(value));
-  return `${baseUrl}/api/v1/${path.map(encodeURIComponent).join('/')}?${search.toString()}`.replace(
-    /\?$/,
-    '',
-  );
+  const [parts, filters] = [path.map(encodeURIComponent).join('/'), search.toString()];
+  return `${baseUrl}/api/v1/${parts}${filters && `?${filters}`}`;
 };
 
 const headersOf = ({ token, userAgent }: Settings, { text, idempotencyKey }: Sent) => ({
@@ -163,32 +161,26 @@ const headersOf = ({ token, userAgent }: Settings, { text, idempotencyKey }: Sen
 });
 
 /** @throws ApiError, or ConnectionError if a success has no complete JSON */
-const read = <T>(what: string, request: Operation, response: Response, text: string): Answer<T> => {
+const read = <T>(what: string, sent: Sent, response: Response, text: string): Answer<T> => {
   const { status, headers, ok } = response;
-  const { idempotencyKey } = request;
   const requestId = headers.get('x-request-id') ?? undefined;
   const content = parse(text);
-  if (ok && content) {
-    const replayed = headers.get('idempotent-replayed') === 'true';
-    return { data: content as T, status, headers, requestId, replayed, text };
-  }
-  if (ok)
-    throw new ConnectionError(
-      `${what} was answered with status ${status}, but not with complete JSON.`,
-      { retryable: true, idempotencyKey },
-    );
+  const replayed = headers.get('idempotent-replayed') === 'true';
+  if (ok && content) return { data: content as T, status, headers, requestId, replayed, text };
+  const { idempotencyKey } = sent;
+  const retryable = ok || status === 429 || status >= 500;
+  const incomplete = `${what} was answered with ${status}, but not with complete JSON.`;
+  if (ok) throw new ConnectionError(incomplete, { retryable, idempotencyKey });
   const known = content?.['error'] as Partial<ApiErrorFacts & { message: string }> | undefined;
-  const retryAfter = Number(
-    headers.get('retry-after') ?? known?.details?.retry_after ?? Number.NaN,
-  );
-  const code = known?.code ?? 'UNEXPECTED_RESPONSE';
+  const retryAfter = Number(headers.get('retry-after') ?? known?.details?.retry_after);
+  const code = typeof known?.code === 'string' ? known.code : 'UNEXPECTED_RESPONSE';
   throw new ApiError(`${what} was answered with ${status} ${code}: ${messageOf(status, known)}`, {
     code,
     status,
     requestId,
     idempotencyKey,
     details: known?.details,
-    retryable: status === 429 || status >= 500,
+    retryable,
     retryAfterSeconds: retryAfter >= 0 ? retryAfter : undefined,
   });
 };
@@ -205,9 +197,7 @@ const messageOf = (status: number, known: { code?: string; message?: string } | 
 const parse = (text: string): Record<string, unknown> | undefined => {
   try {
     const content: unknown = JSON.parse(text);
-    return typeof content === 'object' && content !== null
-      ? (content as Record<string, unknown>)
-      : undefined;
+    return Object(content) === content ? (content as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }

@@ -476,14 +476,16 @@ export interface Payment {
 
 export interface PaymentList {
   data: Payment[];
-  pagination: {
-    /** Null if a cursor was sent. */
-    page: number | null;
-    per_page: number;
-    has_more: boolean;
-    /** Send it as `cursor` to get the next page; null on the last page. Send the same filters and `per_page` with it. */
-    next_cursor: string | null;
-  };
+  pagination: PaymentPagination;
+}
+
+export interface PaymentPagination {
+  /** Null if a cursor was sent. */
+  page: number | null;
+  per_page: number;
+  has_more: boolean;
+  /** Send it as `cursor` to get the next page; null on the last page. Send the same filters and `per_page` with it. */
+  next_cursor: string | null;
 }
 
 export interface Replay {
@@ -529,6 +531,23 @@ export interface WebhookTest {
   /** The start of the receiver's answer, at most 4 KB; null if it accepted the event. */
   response_body: string | null;
   response_truncated: boolean;
+}
+
+/** With some codes. New members may appear. */
+export interface ErrorDetails {
+  /** Seconds, as in `Retry-After`. */
+  retry_after?: number;
+  /** The replay that is running. */
+  replay_id?: string;
+  /** All problems of the request, up to 50. */
+  fields?: {
+    /** Dotted; empty for the body itself. */
+    path: string;
+    /** `invalid_type`, `invalid_format`, `invalid_value`, `too_small`, `too_big`, `unknown_field`, `repeated`, `exclusive`, `length`, `nul`, `time`, `cursor`, `currency`, `keys`, `key_length`, `bytes`, `depth`, `registered`, `in_use`, `signature`, `gateway_currency`, `gateway_bounds`, `gateway_step`, `sandbox_only`. New rules may appear: act on `code`. */
+    rule: string;
+    message: string;
+  }[];
+  [k: string]: unknown;
 }
 
 export interface ListPayments {

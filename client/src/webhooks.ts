@@ -43,7 +43,7 @@ export const verify = async ({
         `${toleranceSeconds} are allowed. Is the clock of this machine right? Is it an old request, sent again?`,
     );
 
-  const message = concat(encode(`${timestamp}.`), bytes);
+  const message = messageOf(timestamp, bytes);
   let isGenuine = false;
   // Every pair is compared, and each in constant time, so the time taken says nothing about the digest.
   for (const key of keys)
@@ -68,14 +68,15 @@ export const sign = async ({
   secret,
   timestamp = Math.floor(Date.now() / 1000),
 }: Pick<Webhook, 'body' | 'secret'> & { timestamp?: number }): Promise<string> => {
-  const message = concat(encode(`${timestamp}.`), bytesOf(body));
+  const message = messageOf(timestamp, bytesOf(body));
   const digests = await Promise.all(
     [secret].flat().map(async (each) => {
       const key = await keyOf(each, 'sign');
-      return hex(new Uint8Array(await crypto.subtle.sign('HMAC', key, message)));
+      const digest = new Uint8Array(await crypto.subtle.sign('HMAC', key, message));
+      return `v1=${Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
     }),
   );
-  return [`t=${timestamp}`, ...digests.map((digest) => `v1=${digest}`)].join(',');
+  return [`t=${timestamp}`, ...digests].join(',');
 };
 
 const bytesOf = (body: unknown): Uint8Array => {
@@ -125,15 +126,14 @@ const parseHeader = (given: Webhook['signature']) => {
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-const concat = (first: Uint8Array, second: Uint8Array) => {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
+/** `<t>.<body>`, which is what the service signs. */
+const messageOf = (timestamp: string | number, body: Uint8Array) => {
+  const start = encode(`${timestamp}.`);
+  const bytes = new Uint8Array(start.length + body.length);
+  bytes.set(start);
+  bytes.set(body, start.length);
   return bytes;
 };
 
 const fromHex = (text: string) =>
   Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-
-const hex = (bytes: Uint8Array) =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

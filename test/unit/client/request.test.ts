@@ -225,6 +225,11 @@ describe('the deadline', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('can be switched off', async () => {
+    const { client } = await aClient([json(200, payment)], { timeoutMs: Infinity, maxRetries: 0 });
+    expect(await client.payments.get('PAY_1')).toEqual(payment);
+  });
+
   it('of a signal that is over sends nothing', async () => {
     const { client, seen } = await aClient([json(200, {})]);
     expect(await errorOf(client.me({ signal: AbortSignal.abort() }))).toBeInstanceOf(
