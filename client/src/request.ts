@@ -111,6 +111,7 @@ const attempt = async <T>(
       isLate = true;
       controller.abort();
     },
+    // A longer timer would fire at once.
     Math.min(timeoutMs, 0x7f_ff_ff_ff),
   );
   let response: Response, text: string;
