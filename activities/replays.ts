@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, heartbeat } from '@temporalio/activity';
 import { limits } from '../contract/limits.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import { createDeliveries, type RoundStart } from '../postgres/deliveries.ts';
@@ -113,6 +113,7 @@ export const createReplayActivities = (deps: Deps) => {
           limit: batchSize,
         });
         for (const event of found) {
+          heartbeat();
           const nextAt = performance.now() + 1000 / limits.replaysPerSecond;
           // The next activity finds out why.
           if (!(await replayNext(replay, event))) return 'more';

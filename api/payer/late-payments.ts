@@ -23,6 +23,8 @@ const searchedForMs = 48 * 60 * 60_000;
 const firstPauseMs = 60_000;
 const longestPauseMs = 60 * 60_000;
 const withinMaxMs = 10_000;
+/** Left for the start of a search that had to wait. */
+const withinMinMs = 1_000;
 
 /** When the next search may ask the gateway, in ms since 1970: each one makes the pause longer. */
 const nextSearchAt = ({ lateSearches = 0, lateSearchedAt = null }: SearchedPayment): number =>
@@ -45,11 +47,15 @@ export const createSearchLate = ({ recheckLatePayment, budget, now, logger }: De
     const { id, gateway, status, updatedAt } = payment;
     const nowMs = now().getTime();
     if (status === 'paid' || nowMs - updatedAt.getTime() > searchedForMs) return;
-    if ((coveredUntil.get(id) ?? 0) > nowMs || budget.take(gateway, 'late') === undefined) return;
+    if ((coveredUntil.get(id) ?? 0) > nowMs) return;
+    const waitMs = budget.take(gateway, 'late');
+    if (waitMs === undefined) return;
+    if (waitMs > 0) await sleep(waitMs);
+    const leftMs = Math.max(withinMs - waitMs, withinMinMs);
     const askAt = nextSearchAt(payment);
     try {
-      if (askAt <= nowMs) return await recheck(id, withinMs);
-      await recheckLatePayment(id, { withinMs, askAt });
+      if (askAt <= nowMs) return await recheck(id, leftMs);
+      await recheckLatePayment(id, { withinMs: leftMs, askAt });
       setRecent(coveredUntil, id, askAt);
     } catch (error) {
       logger.warn(

@@ -50,7 +50,7 @@ const aRun = async (inEvent: object = {}, inApi: Partial<ShownPayment> = {}) => 
       events: new Map([[id, [{ id: eventId, body }]]]),
       attempts: new Map([[id, [{ number: 1, completed: true, status: 204 as number | null }]]]),
       deliveries: new Map([[id, 'delivered']]),
-      latePayments: new Map<string, string[]>(),
+      latePayments: new Map<string, string>(),
       orders: new Map([[order, 1]]),
     },
     posts: [post],
@@ -112,8 +112,8 @@ describe('checkAll', () => {
     ['reference was verified 2 times', ({ evidence }) => entryOf(evidence).verified++],
     ['attempt 1 is not in the ledger', ({ evidence, id }) => evidence.records.attempts.delete(id)],
     [
-      'the audit log has a late payment (returns): there is none',
-      ({ evidence, id }) => evidence.records.latePayments.set(id, ['returns']),
+      'a late payment is recorded (returns): there is none',
+      ({ evidence, id }) => evidence.records.latePayments.set(id, 'returns'),
     ],
   ])('finds: %s', async (text, lie) => {
     const run = await aRun();
