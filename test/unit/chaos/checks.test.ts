@@ -186,7 +186,7 @@ describe('checkAll', () => {
       findTexts({ evidence: { ...evidence, journal, disruptions } });
     expect(findTexts({ evidence })).toEqual([]);
     expect(texts()).toEqual([
-      'the audit log has its late payment as nothing, and must have returns',
+      'its late payment is recorded as nothing, and must be returns',
     ]);
     expect(texts({ ...noDisruptions, temporal: [{ from: 0, to: Infinity }] })).toEqual([]);
   });
