@@ -185,9 +185,7 @@ describe('checkAll', () => {
     const texts = (disruptions = noDisruptions) =>
       findTexts({ evidence: { ...evidence, journal, disruptions } });
     expect(findTexts({ evidence })).toEqual([]);
-    expect(texts()).toEqual([
-      'its late payment is recorded as nothing, and must be returns',
-    ]);
+    expect(texts()).toEqual(['its late payment is recorded as nothing, and must be returns']);
     expect(texts({ ...noDisruptions, temporal: [{ from: 0, to: Infinity }] })).toEqual([]);
   });
 });
