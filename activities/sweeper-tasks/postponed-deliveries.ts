@@ -11,6 +11,8 @@ export interface Deps {
     'listPostponedApplications' | 'listPostponed' | 'countPostponed'
   >;
   workflows: Pick<PaymentWorkflows, 'recheck'>;
+  /** Waits for so many milliseconds. */
+  pause?: (ms: number) => Promise<void>;
   logger: Log;
 }
 
@@ -32,7 +34,12 @@ const pauseMs = 30;
  * would use up the workers and Temporal. So each application gets a batch in a sweep: it doubles while the
  * receiver keeps up, and shrinks while most of the last batch is still waiting.
  */
-export const createPostponedDeliveryTask = ({ sweeperQueries, workflows, logger }: Deps) => {
+export const createPostponedDeliveryTask = ({
+  sweeperQueries,
+  workflows,
+  pause = sleep,
+  logger,
+}: Deps) => {
   let last = new Map<string, Batch>();
 
   const nextSize = async ({ size, payments }: Batch): Promise<number> => {
@@ -58,7 +65,7 @@ export const createPostponedDeliveryTask = ({ sweeperQueries, workflows, logger 
       const all = inTurns([...batches.values()].map(({ payments }) => payments));
       await forEachOrThrow(all, { atOnce: 1, until, logger }, async (payment) => {
         await workflows.recheck(payment);
-        await sleep(pauseMs);
+        await pause(pauseMs);
       });
       return all.length;
     },

@@ -60,6 +60,8 @@ export default async ({ config, provide, vitest }: TestProject) => {
     env: {},
     log: openLog(folder, 'bundle'),
   });
+  // The processes of the service start faster with it, and each test file starts some.
+  process.env['NODE_COMPILE_CACHE'] = join(folder, 'compile-cache');
   provide('postgresUrl', postgres.url);
   provide('temporalProgram', program.path);
   provide('workflowBundle', bundle);

@@ -31,7 +31,7 @@ export const createProcess = (
       running = await startProgram({
         name,
         args: [join(import.meta.dirname, '../..', entry)],
-        env,
+        env: { ...env, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' },
         stopMs: 15_000,
         log: { path: '(in the test)', write: (line) => lines.push(line) },
       });
