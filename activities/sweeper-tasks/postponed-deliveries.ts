@@ -60,14 +60,21 @@ export const createPostponedDeliveryTask = ({
         const woken = await sweeperQueries.listPostponed(application, size);
         batches.set(application, { size, payments: woken });
       }
-      // Without applications that have caught up.
-      last = batches;
+      const tried = new Set<string>();
       const all = inTurns([...batches.values()].map(({ payments }) => payments));
       await forEachOrThrow(all, { atOnce: 1, until, logger }, async (payment) => {
+        tried.add(payment.id);
         await workflows.recheck(payment);
         await pause(pauseMs);
       });
-      return all.length;
+      // Without applications that have caught up, and without deliveries for which the time was too short.
+      last = new Map(
+        [...batches].map(([application, { size, payments }]) => [
+          application,
+          { size, payments: payments.filter(({ id }) => tried.has(id)) },
+        ]),
+      );
+      return tried.size;
     },
   };
 };
