@@ -40,7 +40,7 @@ it.concurrent(
   'does not share a recheck that has begun, because the payer may have paid since',
   async () => {
     const begun: PromiseWithResolvers<void>[] = [];
-    const recheck = throttleRechecks((_: { id: string }) => {
+    const recheck = throttleRechecks<{ id: string }>(() => {
       begun.push(Promise.withResolvers<void>());
       return begun.at(-1)!.promise;
     });
