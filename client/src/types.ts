@@ -312,7 +312,7 @@ export interface SandboxPlan {
     | 'unknown';
   /** The payer acts this long after the create. Less than `expires_in`, except for `paid_late`. For `silent` it is how long the gateway does not answer, and must be given. */
   after_seconds?: number;
-  /** False: the payer closes the browser instead of coming back. The service finds the payment within three minutes. */
+  /** False: the payer closes the browser instead of coming back. The service finds the payment within three minutes. The payer of `paid_late` always comes back. */
   returns?: boolean;
 }
 
