@@ -22,7 +22,7 @@ const isSafe = (version) => {
 const findProblem = () => {
   const { node } = process.versions;
   if (!isSafe(node))
-    return `Node ${node} is not safe, this needs 24.18.1 or newer (of Node 26: 26.5.1): on Linux run npm ci, which brings its own; elsewhere install the newest Node 24.`;
+    return `Node ${node} is not safe. The first safe versions are 24.18.1, 26.5.1 and 27. On Linux run npm ci, which brings one; elsewhere install the newest Node 24.`;
   try {
     import.meta.resolve('zod');
     return undefined;

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, heartbeat } from '@temporalio/activity';
 import { limits } from '../contract/limits.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import { createDeliveries, type RoundStart } from '../postgres/deliveries.ts';
 import type { Queries, Sql } from '../postgres/driver/sql.ts';
 import type { EventRecord, Events } from '../postgres/events.ts';
 import { createReplays, type RunningReplay } from '../postgres/replays.ts';
-import { eventNotFound, replayNotFound } from '../temporal/failures.ts';
+import { eventNotFound, replayBusy, replayNotFound } from '../temporal/failures.ts';
 import type { ReplayInput, ReplayManyInput, ReplayResult } from '../temporal/messages.ts';
 import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
 import { replayDelivery } from '../temporal/replay-delivery.ts';
 import type { Resets } from '../temporal/resets.ts';
+import type { Bulkhead } from './bulkhead.ts';
 import type { Log } from './log.ts';
 
 export interface Deps {
@@ -18,6 +19,8 @@ export interface Deps {
   events: Pick<Events, 'list'>;
   paymentOutcomes: { get(id: string): Promise<WorkflowStart | undefined> };
   resets: Resets;
+  /** Bounds the replays of an application that hold a connection to Postgres while Temporal resets. */
+  replayBulkhead: Bulkhead;
   workflows: Pick<PaymentWorkflows, 'restart'>;
   now: () => Date;
   logger: Pick<Log, 'info'>;
@@ -34,7 +37,7 @@ const replayable = ['exhausted', 'delivered'] as const;
 
 /** Begins further rounds of deliveries for applications. The payments' own workflows carry them out. */
 export const createReplayActivities = (deps: Deps) => {
-  const { sql, events, paymentOutcomes, resets, workflows, now, logger } = deps;
+  const { sql, events, paymentOutcomes, resets, replayBulkhead, workflows, now, logger } = deps;
 
   const begin = (
     tx: Queries,
@@ -77,12 +80,17 @@ export const createReplayActivities = (deps: Deps) => {
   return {
     /** Begins the next round of one event, unless somebody has begun it since the caller looked. */
     async replayEvent({ eventId, round }: ReplayInput): Promise<ReplayResult> {
-      const [event] = await sql<{ id: string; paymentId: string }[]>`
-        select event_id as id, payment_id as "paymentId" from deliveries where event_id = ${eventId}`;
+      const [event] = await sql<{ id: string; paymentId: string; application: string }[]>`
+        select event_id as id, payment_id as "paymentId", application from deliveries
+        where event_id = ${eventId}`;
       if (!event) throw eventNotFound(eventId);
       const startedAt = now();
       const start = { from: replayable, round, now: startedAt };
-      const workflow = await sql.begin((tx) => begin(tx, event, start));
+      const slot = replayBulkhead.acquire(event.application, eventId);
+      if (!slot.acquired) throw replayBusy(event.application, slot.retryAfterMs);
+      const workflow = await sql
+        .begin((tx) => begin(tx, event, start))
+        .finally(() => slot.release());
       if (workflow === 'no_history') await startWorkflow(event.paymentId);
       if (workflow === undefined) return { result: 'unchanged' };
       logger.info({ event_id: eventId, round: round + 1 }, 'An application replays an event');
@@ -113,6 +121,7 @@ export const createReplayActivities = (deps: Deps) => {
           limit: batchSize,
         });
         for (const event of found) {
+          heartbeat();
           const nextAt = performance.now() + 1000 / limits.replaysPerSecond;
           // The next activity finds out why.
           if (!(await replayNext(replay, event))) return 'more';

@@ -171,7 +171,7 @@ const createHandlers = (deps: HandlerDeps): { handlers: Handlers; playedPayers: 
     listEvents: listEventsHandler({ events, publicBaseUrl }),
     getEvent: getEventHandler({ events, publicBaseUrl }),
     replayEvent: replayEventHandler({ events, workflows, publicBaseUrl }),
-    createReplay: createReplayHandler({ sql, replays, events, workflows, publicBaseUrl }),
+    createReplay: createReplayHandler({ replays, events, workflows, publicBaseUrl }),
     getReplay: getReplayHandler({ replays }),
     stopReplay: stopReplayHandler({ replays, workflows }),
     testWebhook: testWebhookHandler({

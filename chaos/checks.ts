@@ -67,7 +67,7 @@ const checkPayment = (
     ...findLateProblems(payment, shown, {
       disruptions,
       statuses,
-      audited: records.latePayments.get(payment.id) ?? [],
+      recorded: records.latePayments.get(payment.id),
     }),
     ...findEventProblems(payment, posts, { records, shown }),
     ...(delivery === 'delivered' ? [] : [`its delivery is ${delivery ?? 'missing'}`]),

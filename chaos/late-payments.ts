@@ -4,8 +4,8 @@ import type { ReportedStatus } from './journal.ts';
 import { type CreatedPayment, isTerminal } from './scenarios.ts';
 
 export interface LateEvidence {
-  /** The entries of the audit log about the late payment, in order: `found`, and where the money went. */
-  audited: readonly string[];
+  /** Where the service says that the money went; `found` while that is open. */
+  recorded?: string | undefined;
   /** The statuses that the payer and the application saw. */
   statuses: readonly ReportedStatus[];
   disruptions: Disruptions;
@@ -18,23 +18,20 @@ const lookMs = 15_000;
 export const findLateProblems = (
   payment: CreatedPayment,
   outcome: { status: string; failure_code: string | null },
-  { audited, statuses, disruptions }: LateEvidence,
+  { recorded, statuses, disruptions }: LateEvidence,
 ): string[] => {
   const charged = payment.gateway.entriesFor(payment.id).filter(([, entry]) => entry.charged > 0);
-  const entries = audited.join(', ');
   if (outcome.status === 'paid' || charged.length === 0)
-    return audited.length === 0
+    return recorded === undefined
       ? []
-      : [`the audit log has a late payment (${entries}): there is none`];
+      : [`a late payment is recorded (${recorded}): there is none`];
   // The provider returns unconfirmed money by itself.
   const expected = charged.some(([, { reversed }]) => reversed > 0) ? 'reversed' : 'returns';
-  if (entries === expected || entries === `found, ${expected}`) return [];
+  if (recorded === expected) return [];
   const mustBeFound =
     outcome.failure_code === 'amount_mismatch' || cameBackLate(payment, statuses, disruptions);
-  if (audited.length === 0 && !mustBeFound) return [];
-  return [
-    `the audit log has its late payment as ${entries || 'nothing'}, and must have ${expected}`,
-  ];
+  if (recorded === undefined && !mustBeFound) return [];
+  return [`its late payment is recorded as ${recorded ?? 'nothing'}, and must be ${expected}`];
 };
 
 /** The payer came back after the end, and nothing that the search needs was down. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { verifySignature } from '../demo/client.ts';
+import { verify } from '../client/src/webhooks.ts';
 import type { Random } from './random.ts';
 import { findSocketOwner } from './socket-owner.ts';
 
@@ -52,10 +52,13 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
   const server = createServer((req, res) => {
     const at = Date.now();
     const header = (name: string) => String(req.headers[name] ?? '');
-    const isSignedBy = (secret: string, rawBody: Buffer) =>
-      verifySignature({ header: header('x-service-signature'), rawBody, secret }).valid;
+    const isSigned = (body: Buffer) =>
+      verify({ signature: header('x-service-signature'), body, secret: secrets }).then(
+        () => true,
+        () => false,
+      );
     void buffer(req)
-      .then((body) => {
+      .then(async (body) => {
         const post: Post = {
           at,
           body,
@@ -63,12 +66,13 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
           kind: header('x-service-event'),
           number: Number(header('x-service-delivery-attempt')),
           paymentId: readPaymentId(body),
-          isSigned: secrets.some((secret) => isSignedBy(secret, body)),
+          isSigned: false,
         };
         const sender = senders.get(req.socket);
         if (sender !== undefined) post.sender = sender;
         posts.push(post);
         res.once('close', () => (post.endedAt ??= Date.now()));
+        post.isSigned = await isSigned(body);
         const reaction = react(post);
         if (reaction === 'hang') return;
         if (reaction === 'break') return void req.socket.destroy();

@@ -35,8 +35,8 @@ export interface ServiceRecords {
   events: Map<string, { id: string; body: Buffer }[]>;
   attempts: Map<string, AttemptRow[]>;
   deliveries: Map<string, string>;
-  /** The audit log's entries about late payments, in order: `found`, and where the money went. */
-  latePayments: Map<string, string[]>;
+  /** Where the money of late payments went; `found` while that is open. */
+  latePayments: Map<string, string>;
   /** The number of payments of each order. */
   orders: Map<string, number>;
 }
@@ -81,16 +81,14 @@ export const readServiceRecords = async (
     select payment_id, status from deliveries`;
   const orders = await sql<{ order_id: string; payments: number }[]>`
     select order_id, count(*)::int as payments from payments group by order_id`;
-  const latePayments = await sql<{ payment_id: string; entries: string[] }[]>`
-    select replace(subject, 'payment:', '') as payment_id,
-      array_agg(replace(action, 'payment.late_payment_', '') order by id) as entries
-    from audit_log where starts_with(action, 'payment.late_payment_') group by subject`;
+  const latePayments = await sql<{ payment_id: string; result: string }[]>`
+    select payment_id, coalesce(result, 'found') as result from late_payments`;
   return {
     shown,
     events: Map.groupBy(events, ({ payment_id }) => payment_id),
     attempts: Map.groupBy(attempts, ({ payment_id }) => payment_id),
     deliveries: new Map(deliveries.map(({ payment_id, status }) => [payment_id, status])),
-    latePayments: new Map(latePayments.map(({ payment_id, entries }) => [payment_id, entries])),
+    latePayments: new Map(latePayments.map(({ payment_id, result }) => [payment_id, result])),
     orders: new Map(orders.map((row) => [row.order_id, row.payments])),
   };
 };

@@ -20,6 +20,8 @@ export const limits = {
   attemptsPerRound: 6,
   /** The feed of events leaves out what was recorded in the last seconds, see postgres/events.ts. */
   feedDelaySeconds: 15,
+  /** The last attempts of an event are shown. */
+  attemptsShown: 100,
   /** A replay of one event within this time after the begin of its round is the same replay. */
   replayReuseSeconds: 10,
   /** The longest time, and the most events, of a replay of many. */

@@ -97,17 +97,19 @@ export type PaymentResponse = z.infer<typeof PaymentResponse>;
 export const PaymentListResponse = z
   .strictObject({
     data: z.array(PaymentResponse).max(listBounds.perPage),
-    pagination: z.strictObject({
-      page: z.int().min(1).nullable().meta({ description: 'Null if a cursor was sent.' }),
-      per_page: z.int().min(1).max(listBounds.perPage),
-      has_more: z.boolean(),
-      next_cursor: z
-        .string()
-        .nullable()
-        .meta({
-          description: `Send it as \`cursor\` to get the next page; null on the last page. ${sameWithCursor}`,
-        }),
-    }),
+    pagination: z
+      .strictObject({
+        page: z.int().min(1).nullable().meta({ description: 'Null if a cursor was sent.' }),
+        per_page: z.int().min(1).max(listBounds.perPage),
+        has_more: z.boolean(),
+        next_cursor: z
+          .string()
+          .nullable()
+          .meta({
+            description: `Send it as \`cursor\` to get the next page; null on the last page. ${sameWithCursor}`,
+          }),
+      })
+      .meta({ id: 'PaymentPagination' }),
   })
   .meta({ id: 'PaymentList' });
 export type PaymentListResponse = z.infer<typeof PaymentListResponse>;

@@ -60,7 +60,7 @@ export const SandboxPlan = z
         .meta({
           description:
             'False: the payer closes the browser instead of coming back. The service finds the payment within ' +
-            'three minutes.',
+            'three minutes. The payer of `paid_late` always comes back.',
         }),
     },
     { error: 'must be an object' },

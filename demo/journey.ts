@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { createClient, type Payment, parseJson, reasonFor, verifySignature } from './client.ts';
+import { type Payment, Payments, SignatureError, webhooks } from '../client/src/index.ts';
 import { type Connection, DemoError } from './connection.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Deps {
   connection: Connection;
-  client: ReturnType<typeof createClient>;
+  payments: Payments['payments'];
   terminal: Terminal;
   limits: Limits;
 }
@@ -19,26 +19,28 @@ interface Limits {
 
 /**
  * Shows one payment from its creation to its verified webhook.
- * @throws DemoError or ClientError with the step that failed
+ * @throws DemoError or PaymentsError with the step that failed
  */
 export const runJourney = async (
   connection: Connection,
   terminal: Terminal,
   limits: Limits = { paidMs: 20_000, webhookMs: 30_000 },
 ): Promise<void> => {
-  const deps: Deps = { connection, terminal, limits, client: createClient(connection) };
+  const { apiBaseUrl: baseUrl, token } = connection;
+  const { payments } = new Payments({ baseUrl, token });
+  const deps: Deps = { connection, terminal, limits, payments };
   const payment = await create(deps);
   await pay(deps, payment);
   await seePaid(deps, payment);
   await seeWebhook(deps, payment);
 };
 
-const create = async ({ connection, client, terminal }: Deps): Promise<Payment> => {
+const create = async ({ connection, payments, terminal }: Deps): Promise<Payment> => {
   terminal.step('The application creates a payment');
   const newPayment = {
     order_id: `D-${randomUUID().slice(0, 8).toUpperCase()}`,
     amount: 1290,
-    currency: 'EUR',
+    currency: 'EUR' as const,
     description: 'Morning beans',
     metadata: { item: 'Morning beans' },
   };
@@ -47,7 +49,7 @@ const create = async ({ connection, client, terminal }: Deps): Promise<Payment> 
   terminal.block(
     `Authorization: Bearer ${connection.token.slice(0, 13)}…\nIdempotency-Key: ${idempotencyKey}\n\n${pretty(newPayment)}`,
   );
-  const payment = await client.create(newPayment, idempotencyKey);
+  const payment = await payments.create(newPayment, { idempotencyKey });
   terminal.received('201');
   terminal.block(pretty(payment));
   return payment;
@@ -110,13 +112,13 @@ const targetOf = ({ url, status, location }: Visit): string => {
   return new URL(location, url).href;
 };
 
-const seePaid = async ({ connection, client, terminal, limits }: Deps, created: Payment) => {
+const seePaid = async ({ connection, payments, terminal, limits }: Deps, created: Payment) => {
   const id = created.payment_id;
   terminal.step('The application reads the payment');
   terminal.sent(`GET ${connection.apiBaseUrl}/api/v1/payments/${id}`);
-  let status = 'unknown';
+  let status: string = created.status;
   const isPaid = await eventually(limits.paidMs, async () => {
-    status = (await client.get(id))?.status ?? 'unknown';
+    ({ status } = await payments.get(id));
     return status === 'paid' || undefined;
   });
   terminal.received(status);
@@ -132,31 +134,38 @@ const orderSchema = z.object({
     body: z.string(),
   }),
 });
-const eventSchema = z.object({ event: z.literal('payment.paid'), payment_id: z.string() });
 
 const seeWebhook = async ({ connection, terminal, limits }: Deps, payment: Payment) => {
   terminal.step('The shop received the webhook');
   const url = `${connection.shopUrl}/orders/${payment.order_id}.json`;
   const webhook = await eventually(limits.webhookMs, async () => {
     const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
-    return orderSchema.safeParse(parseJson(await response.text())).data?.webhook;
+    return orderSchema.safeParse(await response.json().catch(() => undefined)).data?.webhook;
   });
   if (!webhook) throw new DemoError('No webhook with a valid signature reached the shop.');
   const headers = Object.entries(webhook.headers).map(([name, value]) => `${name}: ${value}`);
   terminal.block(`POST /webhook\n${headers.join('\n')}\n\n${webhook.body}`);
 
-  const verification = verifySignature({
-    header: webhook.headers['x-service-signature'],
-    rawBody: Buffer.from(webhook.body),
-    secret: connection.webhookSecret,
-    receivedAt: new Date(webhook.received_at),
-  });
-  if (!verification.valid)
-    throw new DemoError(`The webhook’s signature is wrong: ${verification.reason}`);
-  const event = eventSchema.safeParse(parseJson(webhook.body));
-  if (event.data?.payment_id !== payment.payment_id)
+  const event = await webhooks
+    .verify({
+      body: webhook.body,
+      signature: webhook.headers['x-service-signature'],
+      secret: connection.webhookSecret,
+      receivedAt: new Date(webhook.received_at),
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof SignatureError)) throw error;
+      throw new DemoError(`The webhook’s signature is wrong: ${error.message}`);
+    });
+  if (event.event !== 'payment.paid' || event.payment_id !== payment.payment_id)
     throw new DemoError('The webhook does not say that this payment is paid.');
   terminal.good('The signature is valid: HMAC-SHA256 of the timestamp and the raw body.');
+};
+
+/** `fetch failed` hides the reason in its cause. */
+const reasonFor = (error: unknown): string => {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message : String(cause);
 };
 
 /** Polls until there is a value. Undefined when the time is over. */

@@ -1,4 +1,4 @@
-import { ClientError } from './client.ts';
+import { PaymentsError } from '../client/src/index.ts';
 import { DemoError, readConnection } from './connection.ts';
 import { runJourney } from './journey.ts';
 import { terminal } from './terminal.ts';
@@ -15,6 +15,6 @@ try {
   terminal.end('Paid, and confirmed by a signed webhook.');
 } catch (error) {
   process.exitCode = 1;
-  if (error instanceof DemoError || error instanceof ClientError) terminal.bad(error.message);
+  if (error instanceof DemoError || error instanceof PaymentsError) terminal.bad(error.message);
   else console.error(error);
 }

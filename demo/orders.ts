@@ -1,4 +1,4 @@
-import type { Payment } from './client.ts';
+import type { Event, Payment } from '../client/src/index.ts';
 
 /** The last delivery of a payment's event. The shop keeps verified ones only. */
 export interface ReceivedWebhook {
@@ -21,12 +21,6 @@ export interface Order {
   createdAt: Date;
   webhook: ReceivedWebhook | undefined;
 }
-
-/** The fields of an event that concern an order. */
-export type OrderEvent = Pick<
-  Payment,
-  'payment_id' | 'order_id' | 'status' | 'amount' | 'currency' | 'failure_reason' | 'metadata'
-> & { event_id: string };
 
 const maxOrders = 200;
 const maxEventIds = 1000;
@@ -88,7 +82,7 @@ export const createOrders = () => {
     },
 
     /** Acts once per event, however often it is delivered. */
-    receive(event: OrderEvent, webhook: Omit<ReceivedWebhook, 'times'>): Order {
+    receive(event: Event, webhook: Omit<ReceivedWebhook, 'times'>): Order {
       const known = byPayment.get(event.payment_id);
       if (known && eventIds.has(event.event_id))
         return save({ ...known, webhook: { ...webhook, times: 1 + (known.webhook?.times ?? 0) } });
@@ -118,10 +112,7 @@ export type Orders = ReturnType<typeof createOrders>;
 export const isOpen = ({ status }: Pick<Order, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
 
-const toOrder = (
-  payment: Omit<OrderEvent, 'event_id'> & Partial<Pick<Payment, 'checkout_url'>>,
-  createdAt: Date,
-): Order => ({
+const toOrder = (payment: Payment | Event, createdAt: Date): Order => ({
   orderId: payment.order_id,
   paymentId: payment.payment_id,
   status: payment.status,
@@ -129,7 +120,7 @@ const toOrder = (
   currency: payment.currency,
   item: typeof payment.metadata['item'] === 'string' ? payment.metadata['item'] : 'An order',
   failureReason: payment.failure_reason,
-  checkoutUrl: payment.checkout_url ?? null,
+  checkoutUrl: 'checkout_url' in payment ? payment.checkout_url : null,
   createdAt,
   webhook: undefined,
 });

@@ -1,10 +1,17 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
-import { z } from 'zod';
-import { type Client, ClientError, parseJson, verifySignature } from './client.ts';
+import {
+  ApiError,
+  type CreatePayment,
+  type Event,
+  type Payment,
+  PaymentsError,
+  SignatureError,
+  webhooks,
+} from '../client/src/index.ts';
 import type { Connection } from './connection.ts';
 import { contentSecurityPolicy, layout, type Page } from './layout.ts';
 import { createLiveStreams } from './live.ts';
@@ -13,8 +20,14 @@ import { isOpen, type Order, type Orders } from './orders.ts';
 import { messagePage, ordersPage, shopPage } from './pages.ts';
 import { currency, findProduct, type Product } from './products.ts';
 
+/** The calls of the client package that the shop makes. */
+export interface PaymentCalls {
+  create: (payment: CreatePayment) => Promise<Payment>;
+  get: (paymentId: string) => Promise<Payment>;
+}
+
 export interface Deps {
-  client: Client;
+  payments: PaymentCalls;
   orders: Orders;
   connection: Pick<Connection, 'webhookSecret' | 'workflowUrl'>;
   log: (line: string) => void;
@@ -46,7 +59,7 @@ const guard: Middleware = async (ctx, next) => {
     if ((ctx.status === 404 || ctx.status === 405) && !ctx.body)
       await showMessage(ctx, ctx.status, 'There is no such page.');
   } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
+    if (!(error instanceof PaymentsError)) throw error;
     await showMessage(ctx, 502, error.message);
   }
 };
@@ -73,12 +86,16 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
 
 /** The payer looks, buys, and comes back. */
 const payerRoutes = (deps: Deps) => {
-  const { client, orders } = deps;
+  const { payments, orders } = deps;
   const find = async (paymentId: string): Promise<Order | undefined> => {
     const known = orders.findByPayment(paymentId);
     if (known) return known;
-    const payment = await client.get(paymentId);
-    return payment && orders.add(payment);
+    try {
+      return orders.add(await payments.get(paymentId));
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'PAYMENT_NOT_FOUND') return undefined;
+      throw error;
+    }
   };
 
   return new Router()
@@ -88,21 +105,22 @@ const payerRoutes = (deps: Deps) => {
       const product = findProduct(form.get('product'));
       if (!product) return showMessage(ctx, 404, 'The shop does not have that.');
       const order = newOrder(product);
-      const payment = await client.create(order, randomUUID());
+      const payment = await payments.create(order);
       orders.add(payment);
       ctx.redirect(payment.checkout_url ?? `/orders/${order.order_id}`);
       ctx.status = 303;
     })
     .get('/return', async (ctx) => {
       const { payment_id: paymentId, order_id: orderId, status } = ctx.query;
-      const order = typeof paymentId === 'string' ? await find(paymentId) : undefined;
+      const order =
+        typeof paymentId === 'string' && paymentId !== '' ? await find(paymentId) : undefined;
       if (!order || order.orderId !== orderId)
         return showMessage(ctx, 404, 'The shop knows no such order.');
       await showOrder(ctx, deps, order, typeof status === 'string' ? status.slice(0, 40) : '');
     });
 };
 
-const newOrder = ({ id, name, amount }: Product) => ({
+const newOrder = ({ id, name, amount }: Product): CreatePayment => ({
   order_id: `C-${randomBytes(4).toString('hex').toUpperCase()}`,
   amount,
   currency,
@@ -157,16 +175,8 @@ const presentOrder = ({ orderId, paymentId, status, webhook }: Order) => ({
     : null,
 });
 
-const eventSchema = z.object({
-  event_id: z.string(),
-  payment_id: z.string(),
-  order_id: z.string(),
-  status: z.string(),
-  amount: z.number(),
-  currency: z.string(),
-  failure_reason: z.string().nullable(),
-  metadata: z.record(z.string(), z.unknown()),
-});
+const isPaymentEvent = ({ event, payment_id: id }: Partial<Event>): boolean =>
+  event?.startsWith('payment.') === true && id !== undefined;
 
 /** The service sends its webhooks, and open pages read their stream of changes. */
 const serviceRoutes = (
@@ -182,18 +192,22 @@ const serviceRoutes = (
     .post('/webhook', async (ctx) => {
       const rawBody = await readBody(ctx);
       const receivedAt = new Date();
-      const verification = verifySignature({
-        header: ctx.get('x-service-signature'),
-        rawBody,
-        secret: connection.webhookSecret,
-        receivedAt,
-      });
-      // Verify first, parse then.
-      if (!verification.valid) return reject(ctx, verification.reason);
-      const text = rawBody.toString('utf8');
-      const { data } = eventSchema.safeParse(parseJson(text));
-      if (!data) return reject(ctx, 'The body is not a payment event.');
-      orders.receive(data, { receivedAt, headers: plainHeaders(ctx.req), rawBody: text });
+      let event: Event;
+      try {
+        event = await webhooks.verify({
+          body: rawBody,
+          signature: ctx.get('x-service-signature'),
+          secret: connection.webhookSecret,
+          receivedAt,
+        });
+      } catch (error) {
+        if (!(error instanceof SignatureError)) throw error;
+        return reject(ctx, error.message);
+      }
+      // The service may have kinds of events that this shop does not know.
+      if (!isPaymentEvent(event)) return reject(ctx, 'The body is not a payment event.');
+      const headers = plainHeaders(ctx.req);
+      orders.receive(event, { receivedAt, headers, rawBody: rawBody.toString('utf8') });
       ctx.status = 204;
     })
     .get('/events', (ctx) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, createClient } from './client.ts';
+import { Payments } from '../client/src/index.ts';
 import { DemoError, readConnection } from './connection.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createShop } from './routes.ts';
@@ -13,13 +13,14 @@ const start = async (connectionFile: string | undefined): Promise<() => Promise<
   if (connectionFile === undefined) throw new DemoError('Usage: node demo/shop.ts CONNECTION_FILE');
   const connection = readConnection(connectionFile);
   const orders = createOrders();
-  const client = createClient(connection);
-  const { app, close } = createShop({ client, orders, connection, log: console.error });
+  const { apiBaseUrl: baseUrl, token } = connection;
+  const { payments } = new Payments({ baseUrl, token, userAgent: 'demo-shop' });
+  const { app, close } = createShop({ payments, orders, connection, log: console.error });
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));
   server.listen(Number(new URL(connection.shopUrl).port), '127.0.0.1');
   await once(server, 'listening');
-  void loadOrders(orders, client);
+  void loadOrders(orders, payments);
   return async () => {
     close();
     // Requests in flight may finish; connections that stay open are cut.
@@ -31,10 +32,10 @@ const start = async (connectionFile: string | undefined): Promise<() => Promise<
 const maxLoadAttempts = 30;
 
 /** A restart loses the orders, and the service has them. The API can be starting at the same time. */
-const loadOrders = async (orders: Orders, client: Client) => {
+const loadOrders = async (orders: Orders, payments: Payments['payments']) => {
   for (let attempts = 1; ; attempts += 1)
     try {
-      return orders.load(await client.list());
+      return orders.load((await payments.list({ per_page: 100 }).page()).data);
     } catch (error) {
       if (attempts === maxLoadAttempts)
         return console.error('The shop could not load its earlier orders:', error);

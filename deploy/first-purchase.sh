@@ -25,6 +25,11 @@ printf '%s' "$secret" | docker compose exec -T worker-webhooks sh -c \
   'cat > /tmp/webhook-secret && exec node /trial/webhook-receiver.ts /tmp/webhook-secret 9000' > "$events" &
 receiver=$!
 trap 'kill $receiver 2> /dev/null; rm -f "$events"' EXIT
+# The first attempt of a webhook would fail without it, and the second follows a minute later.
+for _ in $(seq 60); do
+  grep -q Listening "$events" && break
+  sleep 0.5
+done
 
 echo 'The shop creates a payment:'
 payment=$(curl -sS --fail-with-body "$payments" -H "Authorization: Bearer $token" \

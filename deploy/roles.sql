@@ -29,8 +29,8 @@ revoke all on all tables in schema public from public;
 
 -- The API creates payments and records that a payer was sent to the gateway. It decides no outcome: it can
 -- neither insert nor update the columns of an outcome. It reads events and changes no delivery. Of an attempt it
--- reads the class of an error and not its text. Of the accounts it reads what checks notifications, and no
--- credentials: it has no key for these either.
+-- reads the class of an error and not its text. It cannot read the credentials of
+-- gateways, only the secrets that check their notifications.
 grant select (slug, driver, kind, enabled, notification_secrets) on gateways to payments_api;
 grant select on applications, tokens, payments, workflow_outbox, idempotency_keys,
   request_counts, sandbox_payments, events, deliveries to payments_api;

@@ -9,7 +9,7 @@ export interface BacklogMetrics {
   /** Since the oldest inquiry about a payment whose payer is at the gateway, through a live account. */
   inquiryLagSeconds: number;
   exhausted: number;
-  /** Since the earliest due time of the pending deliveries. */
+  /** Since the earliest due time of the pending deliveries, without tests and postponed ones: these page nobody. */
   deliveryOverdueSeconds: number;
 }
 
@@ -37,7 +37,8 @@ export const createBacklogMetrics = (sql: Queries) => ({
         (select count(*) from (
           select from deliveries where status = 'exhausted' limit ${maxCount}) as counted
         ) as exhausted,
-        ${since(sql`select next_attempt_at from deliveries where status = 'pending'
+        ${since(sql`select next_attempt_at from deliveries
+          where status = 'pending' and postponed_at is null and not test
           order by next_attempt_at limit 1`)} as "deliveryOverdueSeconds"`;
     if (!row) throw new Error('A select without a condition returned no row');
     return row;

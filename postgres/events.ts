@@ -91,7 +91,8 @@ const createGet = (sql: Queries) => {
           'responseStatus', t.response_status, 'errorClass', t.error_class,
           'responseBody', case when t.error_class is not null then t.response_body end,
           'responseTruncated', t.response_truncated) order by t.number)
-        from attempts t where t.event_id = d.event_id), '[]') as attempts
+        from (select * from attempts where event_id = d.event_id order by number desc
+          limit ${limits.attemptsShown}) as t), '[]') as attempts
       from unnest(${keys.map(({ id }) => id)}::text[],
           ${keys.map(({ application }) => application)}::text[],
           ${keys.map(({ test }) => String(test))}::text[])

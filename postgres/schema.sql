@@ -213,6 +213,9 @@ create table deliveries (
   constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
 );
 create index deliveries__pending on deliveries (next_attempt_at) where status = 'pending';
+-- Those that page operators when they are overdue.
+create index deliveries__due on deliveries (next_attempt_at)
+  where status = 'pending' and postponed_at is null and not test;
 create index deliveries__exhausted on deliveries (payment_id) where status = 'exhausted';
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';
@@ -278,7 +281,8 @@ create table replays (
 create unique index replays__running on replays (application, test) where status = 'running';
 
 -- Signed samples that applications had sent to their own webhook URL. Here, and not in Temporal's history, is
--- what the receiver answered. Rows are deleted after a day.
+-- what the receiver answered. The next test of the application deletes rows
+-- that are older than a day, and a purge deletes the rest.
 create table webhook_tests (
   id uuid primary key,
   application text not null references applications,

@@ -163,17 +163,21 @@ export const createSweeperQueries = (sql: Queries) => {
     /** Counts those of the deliveries that are still postponed. */
     async countPostponed(paymentIds: readonly string[]): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
-        select count(*) from deliveries
-        where payment_id = any(${[...paymentIds]}::text[]) and postponed_at is not null`;
+        select count(*) from events e join deliveries d on d.event_id = e.id
+        where e.payment_id = any(${[...paymentIds]}::text[]) and d.postponed_at is not null`;
       return row?.count ?? 0;
     },
 
-    /** Counts deliveries whose next attempt is 2 minutes overdue, up to `limit`. */
+    /**
+     * Counts deliveries whose next attempt is 2 minutes overdue, up to `limit`. Without postponed ones, whose
+     * receiver is the cause, and without those of tests: an application could page operators with them.
+     */
     async countOverdueDeliveries(limit: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*) from (
           select from deliveries
-          where status = 'pending' and next_attempt_at < now() - interval '2 minutes'
+          where status = 'pending' and postponed_at is null and not test
+            and next_attempt_at < now() - interval '2 minutes'
           limit ${limit}) as overdue`;
       return row?.count ?? 0;
     },

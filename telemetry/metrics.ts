@@ -198,7 +198,7 @@ const backlogGauges: Record<keyof BacklogMetrics, { name: string; help: string }
   },
   deliveryOverdueSeconds: {
     name: 'payments_webhooks_overdue_seconds',
-    help: 'Time since the earliest pending attempt was due. 0 if none is overdue.',
+    help: 'Time since the earliest pending attempt of a live payment was due, without postponed deliveries. 0 if none is overdue.',
   },
 };
 

@@ -13,6 +13,7 @@ export type FailureType =
   | 'PaymentNotFound'
   | 'EventNotFound'
   | 'ReplayNotFound'
+  | 'ReplayBusy'
   | 'GatewayUnavailable'
   | 'GatewayBusy'
   | 'WebhookAttemptFailed'
@@ -25,15 +26,23 @@ export type FailureType =
 export const paymentNotFound = (paymentId: string): ApplicationFailure =>
   final('PaymentNotFound', `There is no record of ${paymentId}`);
 
-/** The payment has not ended, so it has no event to deliver. */
-export const eventNotFound = (paymentId: string): ApplicationFailure =>
-  final('EventNotFound', `${paymentId} has not ended, so it has no event`);
+/** There is no event to deliver: the payment has not ended, or a purge has deleted it. */
+export const eventNotFound = (id: string): ApplicationFailure =>
+  final('EventNotFound', `There is no event of ${id}`);
 
-/** The API commits the replay after it has started the workflow, or has not committed it at all. */
+/** The API records the replay after it has started the workflow, or not at all. */
 export const replayNotFound = (replayId: string, isFinal: boolean): ApplicationFailure =>
   isFinal
     ? final('ReplayNotFound', `There is no record of ${replayId}`)
     : expected('ReplayNotFound', `${replayId} is not recorded yet`, 1_000);
+
+/** The application has used up its slots for replays, and the activity has done nothing. */
+export const replayBusy = (application: string, retryAfterMs: number): ApplicationFailure =>
+  expected(
+    'ReplayBusy',
+    `All replay slots of the application ${application} are in use`,
+    retryAfterMs,
+  );
 
 /** The gateway gave no usable answer. Temporal retries. */
 export const gatewayUnavailable = (message: string): ApplicationFailure =>

@@ -133,7 +133,7 @@ export const createPaymentWorkflows = (client: Client) => {
 
     /**
      * Starts a replay of one event, or joins the one that runs.
-     * @returns undefined if no worker has answered within 5 s; the replay goes on
+     * @returns undefined if no worker has answered within 5 s, and the replay goes on; or if it failed
      */
     async replay(input: ReplayInput, application: string): Promise<ReplayResult | undefined> {
       const handle = await within(deadlinesMs.start, () =>
@@ -206,7 +206,7 @@ const verifyUpdateId = ({ returned, cancelled }: VerifyRequest): string => {
 };
 
 const onlyUnavailable = (error: unknown): undefined => {
-  if (!(error instanceof TemporalUnavailable)) throw error;
+  if (!(error instanceof TemporalUnavailable || error instanceof WorkflowFailedError)) throw error;
 };
 
 const isUnavailable = (error: unknown): error is Error =>

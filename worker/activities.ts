@@ -89,6 +89,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     secretBox,
     targetRule,
     gatewayBulkhead: createBulkhead({ perOwner: paymentSlots / 4 }),
+    replayBulkhead: createBulkhead({ perOwner: 2 }),
     deliveryBulkhead: createBulkhead({
       perOwner: deliverySlots / 4,
       longestLineMs: longestDeliveryLineMs,

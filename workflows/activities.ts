@@ -43,6 +43,7 @@ export const { replayEvent } = proxyActivities<Activities>({
 export const { replaySome } = proxyActivities<Activities>({
   summary: 'Replays the next events',
   startToCloseTimeout: '1m',
+  heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 

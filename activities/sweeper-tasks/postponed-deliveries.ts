@@ -11,6 +11,8 @@ export interface Deps {
     'listPostponedApplications' | 'listPostponed' | 'countPostponed'
   >;
   workflows: Pick<PaymentWorkflows, 'recheck'>;
+  /** Waits for so many milliseconds. */
+  pause?: (ms: number) => Promise<void>;
   logger: Log;
 }
 
@@ -32,7 +34,12 @@ const pauseMs = 30;
  * would use up the workers and Temporal. So each application gets a batch in a sweep: it doubles while the
  * receiver keeps up, and shrinks while most of the last batch is still waiting.
  */
-export const createPostponedDeliveryTask = ({ sweeperQueries, workflows, logger }: Deps) => {
+export const createPostponedDeliveryTask = ({
+  sweeperQueries,
+  workflows,
+  pause = sleep,
+  logger,
+}: Deps) => {
   let last = new Map<string, Batch>();
 
   const nextSize = async ({ size, payments }: Batch): Promise<number> => {
@@ -53,14 +60,21 @@ export const createPostponedDeliveryTask = ({ sweeperQueries, workflows, logger 
         const woken = await sweeperQueries.listPostponed(application, size);
         batches.set(application, { size, payments: woken });
       }
-      // Without applications that have caught up.
-      last = batches;
+      const tried = new Set<string>();
       const all = inTurns([...batches.values()].map(({ payments }) => payments));
       await forEachOrThrow(all, { atOnce: 1, until, logger }, async (payment) => {
+        tried.add(payment.id);
         await workflows.recheck(payment);
-        await sleep(pauseMs);
+        await pause(pauseMs);
       });
-      return all.length;
+      // Without applications that have caught up, and without deliveries for which the time was too short.
+      last = new Map(
+        [...batches].map(([application, { size, payments }]) => [
+          application,
+          { size, payments: payments.filter(({ id }) => tried.has(id)) },
+        ]),
+      );
+      return tried.size;
     },
   };
 };

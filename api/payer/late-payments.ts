@@ -23,6 +23,8 @@ const searchedForMs = 48 * 60 * 60_000;
 const firstPauseMs = 60_000;
 const longestPauseMs = 60 * 60_000;
 const withinMaxMs = 10_000;
+/** Left for the start of a search that had to wait. */
+const withinMinMs = 1_000;
 
 /** When the next search may ask the gateway, in ms since 1970: each one makes the pause longer. */
 const nextSearchAt = ({ lateSearches = 0, lateSearchedAt = null }: SearchedPayment): number =>
@@ -36,21 +38,32 @@ const nextSearchAt = ({ lateSearches = 0, lateSearchedAt = null }: SearchedPayme
  * hours after the end, a growing pause for each payment, and a budget for each gateway.
  */
 export const createSearchLate = ({ recheckLatePayment, budget, now, logger }: Deps) => {
-  const recheck = throttleRechecks(recheckLatePayment);
   /** Until when a search that begins later covers the returns of a payment, in ms since 1970. */
   const coveredUntil = new Map<string, number>();
 
+  const begin = async (payment: SearchedPayment, withinMs: number): Promise<void> => {
+    const { id, gateway } = payment;
+    const waitMs = budget.take(gateway, 'late');
+    if (waitMs === undefined) return;
+    if (waitMs > 0) await sleep(waitMs);
+    const askAt = nextSearchAt(payment);
+    const isLater = askAt > now().getTime();
+    await recheckLatePayment(id, {
+      withinMs: Math.max(withinMs - waitMs, withinMinMs),
+      ...(isLater && { askAt }),
+    });
+    if (isLater) setRecent(coveredUntil, id, askAt);
+  };
+  const throttled = throttleRechecks(begin);
+
   /** Never throws: the payer continues. */
   return async (payment: SearchedPayment, withinMs: number = withinMaxMs): Promise<void> => {
-    const { id, gateway, status, updatedAt } = payment;
+    const { id, status, updatedAt } = payment;
     const nowMs = now().getTime();
     if (status === 'paid' || nowMs - updatedAt.getTime() > searchedForMs) return;
-    if ((coveredUntil.get(id) ?? 0) > nowMs || budget.take(gateway, 'late') === undefined) return;
-    const askAt = nextSearchAt(payment);
+    if ((coveredUntil.get(id) ?? 0) > nowMs) return;
     try {
-      if (askAt <= nowMs) return await recheck(id, withinMs);
-      await recheckLatePayment(id, { withinMs, askAt });
-      setRecent(coveredUntil, id, askAt);
+      await throttled(payment, withinMs);
     } catch (error) {
       logger.warn(
         { payment_id: id, err: error },
@@ -66,26 +79,28 @@ export type SearchLate = ReturnType<typeof createSearchLate>;
  * wait for the next recheck together. An earlier one does not help them: the gateway may have been asked
  * before the payer paid, and is not asked again once it has answered.
  */
-export const throttleRechecks = (recheck: PaymentWorkflows['recheckLatePayment']) => {
+export const throttleRechecks = <T extends { id: string }>(
+  recheck: (payment: T, withinMs: number) => Promise<void>,
+) => {
   const lastBegan = new Map<string, number>();
   const next = new Map<string, Promise<void>>();
 
-  const begin = (paymentId: string, withinMs: number): Promise<void> => {
-    setRecent(lastBegan, paymentId, Date.now());
-    return recheck(paymentId, { withinMs });
+  const begin = (payment: T, withinMs: number): Promise<void> => {
+    setRecent(lastBegan, payment.id, Date.now());
+    return recheck(payment, withinMs);
   };
 
-  return (paymentId: string, withinMs: number): Promise<void> => {
-    const pauseMs = (lastBegan.get(paymentId) ?? 0) + quietMs - Date.now();
+  return (payment: T, withinMs: number): Promise<void> => {
+    const pauseMs = (lastBegan.get(payment.id) ?? 0) + quietMs - Date.now();
     // Waiting must leave enough time for the recheck itself.
-    if (pauseMs <= 0 || pauseMs > withinMs / 2) return begin(paymentId, withinMs);
-    const shared = next.get(paymentId);
+    if (pauseMs <= 0 || pauseMs > withinMs / 2) return begin(payment, withinMs);
+    const shared = next.get(payment.id);
     if (shared) return shared;
     const later = sleep(pauseMs).then(() => {
-      next.delete(paymentId);
-      return begin(paymentId, withinMs - pauseMs);
+      next.delete(payment.id);
+      return begin(payment, withinMs - pauseMs);
     });
-    next.set(paymentId, later);
+    next.set(payment.id, later);
     return later;
   };
 };

@@ -45,7 +45,8 @@ export const createPlayedPayers = (deps: Deps) => {
   const act = async ({ paymentId, outcome, ...plan }: StoredPlan): Promise<void> => {
     if (outcome === 'abandoned') return sandboxPayments.expireByPayment(paymentId);
     await sandboxPayments.choose(paymentId, choiceOf({ paymentId, outcome, ...plan }));
-    if (plan.returns) await deps.returnFromGateway(request(paymentId));
+    // Late money is searched when its payer comes back.
+    if (plan.returns || outcome === 'paid_late') await deps.returnFromGateway(request(paymentId));
   };
 
   const play = async (plan: StoredPlan): Promise<Next> => {
@@ -63,7 +64,9 @@ export const createPlayedPayers = (deps: Deps) => {
     if (actsAt > Date.now()) return { at: actsAt };
     if (outcome === 'paid_late' && !hasEnded) return { at: Date.now() + retryMs };
     await act(plan);
-    return 'done';
+    // The search for late money may have failed, and nothing else would start it.
+    const isSearched = outcome !== 'paid_late' || payment.lateSearches > 0;
+    return isSearched ? 'done' : { at: Date.now() + retryMs };
   };
 
   const playClaimed = async (plan: StoredPlan): Promise<void> => {
@@ -78,7 +81,7 @@ export const createPlayedPayers = (deps: Deps) => {
     }
   };
 
-  const playDue = async (): Promise<void> => {
+  const claimDue = async (): Promise<void> => {
     if (stopping.signal.aborted || playing.size >= plansAtOnce) return;
     // Postgres may be away. Then the metrics say so, and the plans wait.
     const plans = await sandboxPlans.claim(plansAtOnce - playing.size).catch(() => []);
@@ -88,15 +91,23 @@ export const createPlayedPayers = (deps: Deps) => {
     }
   };
 
-  const timer = setInterval(() => void playDue(), pollMs);
+  let claiming: Promise<void> | undefined;
+  const playDue = (): void => {
+    claiming ??= claimDue().finally(() => {
+      claiming = undefined;
+    });
+  };
+
+  const timer = setInterval(playDue, pollMs);
   timer.unref();
   return {
     /** A plan was written that is due now. */
-    wake: (): void => void playDue(),
+    wake: playDue,
 
     async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();
+      await claiming;
       await Promise.all(playing);
     },
   };

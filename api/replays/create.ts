@@ -2,9 +2,8 @@ import type { z } from 'zod';
 import { newReplayId } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
 import { CreateReplay, ReplayPlanResponse, ReplayResponse } from '../../contract/replays.ts';
-import type { Sql } from '../../postgres/driver/sql.ts';
 import type { Events } from '../../postgres/events.ts';
-import { createReplays, type NewReplay, type Replay } from '../../postgres/replays.ts';
+import type { Replays } from '../../postgres/replays.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { ownerOf } from '../auth/authentication.ts';
 import { parseBody } from '../http/parse-body.ts';
@@ -33,7 +32,7 @@ export const createReplayRoute = {
   path: '/api/v1/replays',
   access: 'application',
   tag: 'Events',
-  summary: 'Deliver the events of a time again',
+  summary: 'Deliver the events of a time range again',
   description:
     `Replays at most ${limits.replayEvents} events of at most ${limits.replayDays} days, oldest first, ` +
     `${limits.replaysPerSecond} a second. One replay at a time runs for an application and token mode. With ` +
@@ -57,23 +56,14 @@ export const createReplayRoute = {
 } as const satisfies Route;
 
 export interface Deps {
-  sql: Pick<Sql, 'begin'>;
-  replays: Pick<ReturnType<typeof createReplays>, 'getRunningId'>;
+  replays: Pick<Replays, 'insert' | 'getRunningId'>;
   events: Pick<Events, 'count'>;
   workflows: Pick<PaymentWorkflows, 'startReplayMany'>;
   publicBaseUrl: string;
 }
 
 export const createReplayHandler = (deps: Deps): Handler<typeof createReplayRoute> => {
-  const { sql, replays, events, workflows, publicBaseUrl } = deps;
-
-  /** In one transaction with the start of the workflow: without it there is no replay. */
-  const start = (replay: NewReplay): Promise<Replay | undefined> =>
-    sql.begin(async (tx) => {
-      const inserted = await createReplays(tx).insert(replay);
-      if (inserted) await workflows.startReplayMany(replay.id, replay.application);
-      return inserted;
-    });
+  const { replays, events, workflows, publicBaseUrl } = deps;
 
   return async (request) => {
     const { caller, refuse } = request;
@@ -89,7 +79,7 @@ export const createReplayHandler = (deps: Deps): Handler<typeof createReplayRout
             {
               path: 'to',
               rule: 'too_big',
-              message: `must be earlier: the time has more than ${limits.replayEvents} such events`,
+              message: `must be earlier: the time range has more than ${limits.replayEvents} such events`,
             },
           ],
         },
@@ -101,16 +91,22 @@ export const createReplayHandler = (deps: Deps): Handler<typeof createReplayRout
         'The application has no webhook URL: an admin can set one.',
       );
 
-    const replay = await orUnavailable(
-      start({ ...owner, id: newReplayId(), delivery, from, to, matched }),
-      'The events cannot be replayed now.',
-    );
-    if (replay)
-      return {
-        status: 202,
-        body: presentReplay(replay),
-        headers: { location: `${publicBaseUrl}/api/v1/replays/${replay.id}` },
-      };
+    const isRunning = await replays.getRunningId(owner);
+    if (isRunning === undefined) {
+      const id = newReplayId();
+      // Before the record, which the workflow waits for: without Temporal there is no replay.
+      await orUnavailable(
+        workflows.startReplayMany(id, owner.application),
+        'The events cannot be replayed now.',
+      );
+      const replay = await replays.insert({ ...owner, id, delivery, from, to, matched });
+      if (replay)
+        return {
+          status: 202,
+          body: presentReplay(replay),
+          headers: { location: `${publicBaseUrl}/api/v1/replays/${id}` },
+        };
+    }
     const runningId = await replays.getRunningId(owner);
     // Does nothing unless the workflow was lost, e.g. with Temporal's database.
     if (runningId) await workflows.startReplayMany(runningId, owner.application).catch(() => {});

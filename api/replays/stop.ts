@@ -35,7 +35,7 @@ export const stopReplayHandler =
       // Does nothing unless the workflow was lost: then nobody else would see the mark.
       await orUnavailable(
         workflows.startReplayMany(replay.id, replay.application),
-        'The replay stops as soon as possible.',
+        'The stop is recorded, and Temporal is not available now.',
       );
     }
     return { status: 202, body: presentReplay(await findOwnReplay(replays, request)) };

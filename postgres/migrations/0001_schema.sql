@@ -168,6 +168,8 @@ create table deliveries (
   constraint deliveries__due check ((status = 'pending') = (next_attempt_at is not null))
 );
 create index deliveries__pending on deliveries (next_attempt_at) where status = 'pending';
+create index deliveries__due on deliveries (next_attempt_at)
+  where status = 'pending' and postponed_at is null and not test;
 create index deliveries__exhausted on deliveries (payment_id) where status = 'exhausted';
 create index deliveries__to_heal on deliveries (healed_at nulls first, next_attempt_at)
   where status = 'pending';

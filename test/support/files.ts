@@ -17,5 +17,5 @@ export const projectFiles = (): string[] => {
             .filter((inner) => inner.isFile())
             .map((inner) => relative(root, join(inner.parentPath, inner.name))),
     )
-    .filter((path) => !ignored.has(path));
+    .filter((path) => ![...ignored].some((name) => path === name || path.startsWith(`${name}/`)));
 };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { type RunningProcess, startProgram } from '../../stack/processes.ts';
 
 /** A process of the service that a test can kill and restart. */
@@ -31,7 +32,7 @@ export const createProcess = (
       running = await startProgram({
         name,
         args: [join(import.meta.dirname, '../..', entry)],
-        env,
+        env: { ...env, NODE_COMPILE_CACHE: inject('compileCache') },
         stopMs: 15_000,
         log: { path: '(in the test)', write: (line) => lines.push(line) },
       });

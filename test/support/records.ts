@@ -121,11 +121,11 @@ export const startRecords = async ({
       await paymentOutcomes.finalize(ended, event, noAnswer);
       return ended;
     },
-    /** A payment that ended, and whose next delivery attempt is overdue for so many minutes. */
+    /** A live payment that ended, and whose next delivery attempt is overdue for so many minutes. */
     async deliveryOverdue(minutes: number): Promise<string> {
       const { id } = await records.ended('paid');
       await sql`
-        update deliveries set next_attempt_at = now() - ${`${minutes} minutes`}::interval
+        update deliveries set next_attempt_at = now() - ${`${minutes} minutes`}::interval, test = false
         where payment_id = ${id}`;
       return id;
     },

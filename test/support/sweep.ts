@@ -45,6 +45,7 @@ export const sweeperTasksOn = (
       ...workflows,
     },
     publicBaseUrl,
+    pause: async () => {},
     logger,
   };
   return {

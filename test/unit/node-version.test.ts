@@ -18,7 +18,7 @@ it('says that Node is too old before Node reads any TypeScript', () => {
   );
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr.trim()).toMatch(
-    /^Node 20\.1\.0 is not safe, this needs 24\.18\.1 or newer.*install/,
+    /^Node 20\.1\.0 is not safe\. The first safe versions are 24\.18\.1,.*install/,
   );
 });
 

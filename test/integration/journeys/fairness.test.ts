@@ -69,7 +69,7 @@ describe('an application whose receiver hangs', () => {
     // A was first and still waits for slots.
     expect(slow.all.length).toBeLessThan(idsOfA.length);
     const rows =
-      await service.sql`select from attempts where event_id = any(${idsOfA.map(eventId)})`;
+      await service.sql`select from attempts where event_id = any(${idsOfA.map(eventId)}::text[]::uuid[])`;
     expect(rows.length).toBeLessThan(idsOfA.length);
 
     // The worker holds no transaction while it waits for a receiver.
@@ -89,7 +89,7 @@ describe('an application whose receiver hangs', () => {
     expect(most).toBe(slots);
     // Waiting for a slot costs neither a row nor an attempt.
     const numbers = await service.sql<{ number: number }[]>`
-      select number from attempts where event_id = any(${idsOfA.map(eventId)})`;
+      select number from attempts where event_id = any(${idsOfA.map(eventId)}::text[]::uuid[])`;
     expect(numbers.map(({ number }) => number)).toEqual(idsOfA.map(() => 1));
     expect(slow.all).toHaveLength(idsOfA.length);
   });

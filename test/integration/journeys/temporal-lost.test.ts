@@ -58,7 +58,10 @@ it('continues every open payment after Temporal came back empty, as docs/operati
   await service.engine.start();
   await service.sql`update payments set created_at = now() - interval '2 minutes'`;
 
-  await expect(reconcile()).rejects.toThrow(/namespace/i);
+  await expect(reconcile()).rejects.toHaveProperty(
+    'cause.message',
+    expect.stringMatching(/namespace/i),
+  );
   await createNamespace();
   await worker.stop();
   await worker.start();

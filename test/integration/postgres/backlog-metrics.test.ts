@@ -115,5 +115,10 @@ describe('backlogMetrics', () => {
       update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
     await emptyOutbox();
     expect(await measure()).toEqual({ ...empty, exhausted: 1, deliveryOverdueSeconds: 600 });
+    // Neither a test's nor a postponed delivery pages anybody.
+    await records.sql`update deliveries set test = true where next_attempt_at < now() - interval '9 minutes'`;
+    expect(await measure()).toEqual({ ...empty, exhausted: 1, deliveryOverdueSeconds: 300 });
+    await records.sql`update deliveries set postponed_at = now()`;
+    expect(await measure()).toEqual({ ...empty, exhausted: 1 });
   });
 });

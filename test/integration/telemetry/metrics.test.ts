@@ -257,7 +257,7 @@ const checks: Record<string, () => Promise<void>> = {
     const id = await aFailingDelivery();
     await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value === 0);
     await service.sql`
-      update deliveries set next_attempt_at = now() - interval '250 seconds'
+      update deliveries set next_attempt_at = now() - interval '250 seconds', test = false
       where payment_id = ${id}`;
     await watch.isNow('worker', 'payments_webhooks_overdue_seconds', {}, (value) => value >= 250);
     service.receiver.behave(() => 204);

@@ -40,7 +40,7 @@ it.each([
       token: 'svc_test_none',
       webhook_secret: 'whsec_none',
     },
-    /POST http:\/\/127\.0\.0\.1:9\/api\/v1\/payments failed \(.+\)/,
+    /POST \/payments got no complete answer from http:\/\/127\.0\.0\.1:9 \(.+\)/,
   ],
 ])('fails with one sentence when there is %s', async (_, content, message) => {
   const connectionFile = join(aFolder(), 'connection.json');

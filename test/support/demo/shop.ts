@@ -2,22 +2,35 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import { onTestFinished } from 'vitest';
-import type { Client, Payment } from '../../../demo/client.ts';
+import type { Payment } from '../../../client/src/index.ts';
+import { ApiError } from '../../../client/src/index.ts';
 import { createOrders } from '../../../demo/orders.ts';
+import type { PaymentCalls } from '../../../demo/routes.ts';
 import { createShop } from '../../../demo/routes.ts';
 
 const webhookSecret = `whsec_${'s'.repeat(43)}`;
 
 export const aPayment = (changes: Partial<Payment> = {}): Payment => ({
   payment_id: 'PAY_1',
+  application: 'demo-shop',
   order_id: 'C-1',
   status: 'pending',
   amount: 1290,
   currency: 'EUR',
+  gateway: 'sandbox',
+  description: null,
   checkout_url: 'http://127.0.0.1:9/checkout',
+  callback_url: 'http://127.0.0.1:9/return',
+  tracking_code: null,
+  card_pan_masked: null,
+  paid_at: null,
+  failure_code: null,
   failure_reason: null,
+  test: true,
   metadata: { item: 'Morning beans' },
+  expires_at: '2026-11-20T11:11:37.123+00:00',
   created_at: '2026-11-20T10:41:37.123+00:00',
+  updated_at: '2026-11-20T10:41:37.123+00:00',
   ...changes,
 });
 
@@ -29,15 +42,16 @@ export const anEvent = (changes: object = {}) => ({
 });
 
 /** The shop behind real HTTP, with a fake client of the payment service. */
-export const aShop = async (client: Partial<Client> = {}) => {
+export const aShop = async (payments: Partial<PaymentCalls> = {}) => {
   const orders = createOrders();
   const log: string[] = [];
   const { app, close } = createShop({
-    client: {
-      create: async (order) => aPayment({ ...order, metadata: order.metadata ?? {} }),
-      get: async () => undefined,
-      list: async () => [],
-      ...client,
+    payments: {
+      create: async ({ order_id, amount }) => aPayment({ order_id, amount }),
+      get: async () => {
+        throw new ApiError('There is no such payment.', { code: 'PAYMENT_NOT_FOUND', status: 404 });
+      },
+      ...payments,
     },
     orders,
     connection: { webhookSecret, workflowUrl: () => null },

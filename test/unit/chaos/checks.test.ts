@@ -50,7 +50,7 @@ const aRun = async (inEvent: object = {}, inApi: Partial<ShownPayment> = {}) => 
       events: new Map([[id, [{ id: eventId, body }]]]),
       attempts: new Map([[id, [{ number: 1, completed: true, status: 204 as number | null }]]]),
       deliveries: new Map([[id, 'delivered']]),
-      latePayments: new Map<string, string[]>(),
+      latePayments: new Map<string, string>(),
       orders: new Map([[order, 1]]),
     },
     posts: [post],
@@ -112,8 +112,8 @@ describe('checkAll', () => {
     ['reference was verified 2 times', ({ evidence }) => entryOf(evidence).verified++],
     ['attempt 1 is not in the ledger', ({ evidence, id }) => evidence.records.attempts.delete(id)],
     [
-      'the audit log has a late payment (returns): there is none',
-      ({ evidence, id }) => evidence.records.latePayments.set(id, ['returns']),
+      'a late payment is recorded (returns): there is none',
+      ({ evidence, id }) => evidence.records.latePayments.set(id, 'returns'),
     ],
   ])('finds: %s', async (text, lie) => {
     const run = await aRun();
@@ -185,9 +185,7 @@ describe('checkAll', () => {
     const texts = (disruptions = noDisruptions) =>
       findTexts({ evidence: { ...evidence, journal, disruptions } });
     expect(findTexts({ evidence })).toEqual([]);
-    expect(texts()).toEqual([
-      'the audit log has its late payment as nothing, and must have returns',
-    ]);
+    expect(texts()).toEqual(['its late payment is recorded as nothing, and must be returns']);
     expect(texts({ ...noDisruptions, temporal: [{ from: 0, to: Infinity }] })).toEqual([]);
   });
 });

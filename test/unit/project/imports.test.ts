@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { projectFiles, readProjectFile } from '../../support/files.ts';
 
 const service =
-  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin console stack demo';
+  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin console stack demo client';
 
 /**
  * The project's own modules that a folder or file may import, besides its own folder. All rows that match a
@@ -70,7 +70,8 @@ const rules: Record<string, { value?: string; type?: string }> = {
     value:
       'node-version.mjs config.ts process.ts postgres contract temporal admin/change.ts admin/console-logins.ts',
   },
-  demo: {},
+  client: {},
+  demo: { value: 'client/src/index.ts' },
   tools: { value: `${service} test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {

@@ -14,13 +14,13 @@ describe('healPayments', () => {
   it('alerts only on deliveries that are more than 2 minutes overdue', async () => {
     const { id: early } = await records.ended('paid');
     await records.sql`
-      update deliveries set next_attempt_at = now() - interval '100 seconds'
+      update deliveries set next_attempt_at = now() - interval '100 seconds', test = false
       where payment_id = ${early}`;
     const quiet = sweeperTasksOn(records, {});
     await quiet.healPayments();
     const { id } = await records.ended('paid');
     await records.sql`
-      update deliveries set next_attempt_at = now() - interval '121 seconds'
+      update deliveries set next_attempt_at = now() - interval '121 seconds', test = false
       where payment_id = ${id}`;
     const alerted = sweeperTasksOn(records, {});
     await alerted.healPayments();

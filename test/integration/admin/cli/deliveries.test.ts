@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ResetFailed, type Resets } from '../../../../admin/resets.ts';
+import { eventId } from '../../../../contract/ids.ts';
 import { runLine, words } from '../../../support/admin-line.ts';
 import { anApplicationOn, operationsOn } from '../../../support/operations.ts';
 import type { Records } from '../../../support/records.ts';
@@ -150,9 +151,9 @@ describe('deliveries show', () => {
     const application = await anApplicationOn(records.sql);
     const id = await exhausted(application);
     await records.sql`
-      insert into attempts (payment_id, number, round, trigger, scheduled_at, started_at,
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
         completed_at, duration_ms, response_status, error_class, error)
-      values (${id}, 1, 1, 'schedule', now(), now(), now(), 12, 503, 'http', 'HTTP 503')`;
+      values (${eventId(id)}, 1, 1, 'schedule', now(), now(), now(), 12, 503, 'http', 'HTTP 503')`;
     const show = (line: string) => runLine(() => operationsOn(records.sql), words(line));
     const people = await show(`deliveries show ${id}`);
     expect(people).toMatchObject({ code: 0, notes: '' });

@@ -8,8 +8,8 @@ import {
 /** A throttled recheck that records its calls. */
 const aRecheck = () => {
   const calls: { id: string; at: number; withinMs: number | undefined }[] = [];
-  const recheck = throttleRechecks(async (id, options) => {
-    calls.push({ id, at: performance.now(), withinMs: options?.withinMs });
+  const recheck = throttleRechecks(async ({ id }: { id: string }, withinMs) => {
+    calls.push({ id, at: performance.now(), withinMs });
   });
   return { calls, recheck };
 };
@@ -18,9 +18,9 @@ it.concurrent(
   'rechecks a payment once in 3 seconds, and callers in between share the next recheck',
   async () => {
     const { calls, recheck } = aRecheck();
-    await recheck('PAY_1', 10_000);
-    const early = Array.from({ length: 20 }, () => recheck('PAY_1', 10_000));
-    await recheck('PAY_2', 10_000);
+    await recheck({ id: 'PAY_1' }, 10_000);
+    const early = Array.from({ length: 20 }, () => recheck({ id: 'PAY_1' }, 10_000));
+    await recheck({ id: 'PAY_2' }, 10_000);
     expect(calls.map(({ id }) => id)).toEqual(['PAY_1', 'PAY_2']);
     const callsAtFirstResult = await Promise.race(early).then(() => calls.length);
     expect(callsAtFirstResult).toBe(3);
@@ -30,7 +30,7 @@ it.concurrent(
     expect(second!.at - first!.at).toBeGreaterThan(2_900);
     expect(second!.withinMs).toBeLessThan(7_500);
     let isResolved = false;
-    void recheck('PAY_1', 10_000).then(() => (isResolved = true));
+    void recheck({ id: 'PAY_1' }, 10_000).then(() => (isResolved = true));
     await new Promise(setImmediate);
     expect(isResolved, 'it does not share a recheck that is over').toBe(false);
   },
@@ -40,12 +40,12 @@ it.concurrent(
   'does not share a recheck that has begun, because the payer may have paid since',
   async () => {
     const begun: PromiseWithResolvers<void>[] = [];
-    const recheck = throttleRechecks(() => {
+    const recheck = throttleRechecks<{ id: string }>(() => {
       begun.push(Promise.withResolvers<void>());
       return begun.at(-1)!.promise;
     });
-    const first = recheck('PAY_1', 10_000);
-    const second = recheck('PAY_1', 10_000);
+    const first = recheck({ id: 'PAY_1' }, 10_000);
+    const second = recheck({ id: 'PAY_1' }, 10_000);
     begun[0]!.resolve();
     await first;
     await expect.poll(() => begun.length, { timeout: 10_000 }).toBe(2);
@@ -56,11 +56,11 @@ it.concurrent(
 
 it.concurrent('does not wait if too little time would be left for the recheck', async () => {
   const { calls, recheck } = aRecheck();
-  await recheck('PAY_1', 1_000);
-  await recheck('PAY_1', 1_000);
+  await recheck({ id: 'PAY_1' }, 1_000);
+  await recheck({ id: 'PAY_1' }, 1_000);
   expect(calls).toHaveLength(2);
-  const others = [recheck('PAY_1', 10_000), recheck('PAY_1', 10_000)];
-  await recheck('PAY_1', 1_000);
+  const others = [recheck({ id: 'PAY_1' }, 10_000), recheck({ id: 'PAY_1' }, 10_000)];
+  await recheck({ id: 'PAY_1' }, 1_000);
   expect(calls).toHaveLength(3);
   await Promise.all(others);
   expect(calls).toHaveLength(4);
@@ -71,6 +71,7 @@ const hours = 60 * 60_000;
 /** Searches for late money at a time that a test sets. */
 const aSearch = ({ isOverBudget = false, fails = false } = {}) => {
   let nowMs = Date.now();
+  let taken = 0;
   const calls: { askInMs: number | undefined }[] = [];
   const warnings: unknown[] = [];
   const search = createSearchLate({
@@ -78,7 +79,12 @@ const aSearch = ({ isOverBudget = false, fails = false } = {}) => {
       if (fails) throw new Error('Temporal is away');
       calls.push({ askInMs: askAt && askAt - nowMs });
     },
-    budget: { take: () => (isOverBudget ? undefined : 0) },
+    budget: {
+      take() {
+        taken += 1;
+        return isOverBudget ? undefined : 0;
+      },
+    },
     now: () => new Date(nowMs),
     logger: { warn: (...line: unknown[]) => void warnings.push(line) },
   });
@@ -89,7 +95,14 @@ const aSearch = ({ isOverBudget = false, fails = false } = {}) => {
     updatedAt: new Date(nowMs),
     ...fields,
   });
-  return { search, calls, warnings, payment, pass: (ms: number) => (nowMs += ms) };
+  return {
+    search,
+    calls,
+    warnings,
+    payment,
+    pass: (ms: number) => (nowMs += ms),
+    countTaken: () => taken,
+  };
 };
 
 it.each([
@@ -110,6 +123,16 @@ it('starts no search for a paid payment, or beyond the budget of the gateway', a
   const beyond = aSearch({ isOverBudget: true });
   await beyond.search(beyond.payment());
   expect([within.calls, beyond.calls]).toEqual([[], []]);
+});
+
+it.concurrent('takes from the budget once for returns that share a search', async () => {
+  const { search, calls, payment, countTaken } = aSearch();
+  await search(payment());
+  const early = Array.from({ length: 20 }, () => search(payment()));
+  await search(payment({ id: 'PAY_2' }));
+  expect([calls.length, countTaken()]).toEqual([2, 2]);
+  await Promise.all(early);
+  expect([calls.length, countTaken()]).toEqual([3, 3]);
 });
 
 it.each([

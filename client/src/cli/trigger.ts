@@ -1,0 +1,41 @@
+import type { CreatePayment, SandboxPlan } from '../types.ts';
+import { lineOf } from './events.ts';
+import type { Cli } from './output.ts';
+import { plain, refuseLive, sleep, UsageError } from './output.ts';
+
+const pollMs = 1_000;
+/** The outcomes that need a payment to end by its deadline, and the shortest deadline. */
+const endingByDeadline = ['abandoned', 'paid_late'];
+const shortestSeconds = 60;
+const maxWaitMs = 5 * 60_000;
+
+/** `trigger OUTCOME`: one payment of the sandbox that ends so, and its event. */
+export const trigger = async (cli: Cli): Promise<void> => {
+  refuseLive(cli, 'trigger');
+  const { client, word, flags } = cli;
+  const amount = Number(flags.amount ?? 1000);
+  if (!Number.isInteger(amount))
+    throw new UsageError('--amount must be a whole number of minor units.');
+  const sandbox = {
+    outcome: word,
+    ...(flags['failure-code'] !== undefined && { failure_code: flags['failure-code'] }),
+    ...(word === 'silent' && { after_seconds: 5 }),
+    // The service checks the values, and its error names those that it knows.
+  } as SandboxPlan;
+  const payment = await client.payments.create({
+    order_id: flags.order ?? `trigger-${Date.now()}`,
+    amount,
+    currency: (flags.currency ?? 'EUR') as CreatePayment['currency'],
+    sandbox,
+    ...(endingByDeadline.includes(word) && { expires_in: shortestSeconds }),
+  });
+  console.log(
+    `${payment.payment_id} for order ${plain(payment.order_id)}: waiting for its event …`,
+  );
+  for (const end = Date.now() + maxWaitMs; Date.now() < end; await sleep(pollMs)) {
+    const { data } = await client.events.list({ payment_id: payment.payment_id }).page();
+    if (data[0]) return console.log(lineOf(data[0]));
+  }
+  console.error('No event within five minutes: payments events list shows it when it is there.');
+  process.exitCode = 1;
+};

@@ -1,0 +1,147 @@
+import { PaymentsError } from './errors.ts';
+import { createList } from './pages.ts';
+import type { Operation, RequestOptions, Settings } from './request.ts';
+import { send } from './request.ts';
+import { contractVersion } from './types.ts';
+import type * as api from './types.ts';
+import { version } from './version.ts';
+
+export interface PaymentsOptions {
+  /** `svc_live_…` or `svc_test_…`. It stays on the server. */
+  token: string;
+  /** The address of the service, without `/api/v1`. */
+  baseUrl: string;
+  /** Instead of the runtime's own. */
+  fetch?: typeof fetch | undefined;
+  /** The deadline of each try. 30 seconds by default. */
+  timeoutMs?: number | undefined;
+  /** Tries after the first. 2 by default. */
+  maxRetries?: number | undefined;
+  /** The application's name and version, added to the `User-Agent`. */
+  userAgent?: string | undefined;
+  /** A page shows the token to everybody who opens it. */
+  dangerouslyAllowBrowser?: boolean | undefined;
+}
+
+export interface CreateOptions extends RequestOptions {
+  /**
+   * The same in each try and after a restart: for instance the order's id with the number of its attempt.
+   * Without one the client makes a key for this call.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+/** The payments API. Each method is one route. */
+export class Payments {
+  /** As the token's prefix says. A program can make sure of it when it starts. */
+  readonly mode: 'live' | 'test';
+  readonly #settings: Settings;
+
+  constructor(options: PaymentsOptions) {
+    const { token, fetch: given, timeoutMs = 30_000, maxRetries = 2 } = options;
+    if (runtime.window?.document && options.dangerouslyAllowBrowser !== true)
+      throw new PaymentsError('The token must not be in a browser: everybody could read it there.');
+    const mode = /^svc_(live|test)_[0-9A-Za-z]+$/.exec(token)?.[1];
+    if (mode !== 'live' && mode !== 'test')
+      throw new PaymentsError('The token is not one of the service: svc_live_… or svc_test_….');
+    const userAgent = [ownUserAgent(), options.userAgent ?? ''].join(' ').trim();
+    if (/[^\x20-\x7e]/.test(userAgent))
+      throw new PaymentsError('userAgent must be printable ASCII.');
+    this.mode = mode;
+    this.#settings = {
+      token,
+      baseUrl: checkedBaseUrl(options.baseUrl),
+      // Bound: the runtime's fetch must not be called as a method. Late: it may be patched after this.
+      fetch: given ?? ((...request) => fetch(...request)),
+      userAgent,
+      timeoutMs,
+      maxRetries,
+    };
+  }
+
+  /** The calling application. */
+  me(options?: RequestOptions) {
+    return this.#get<api.Application>(['me'], undefined, options);
+  }
+
+  readonly payments = {
+    /** Creates a payment. Send the payer to its `checkout_url`. */
+    create: (payment: api.CreatePayment, { idempotencyKey, ...options }: CreateOptions = {}) =>
+      this.#post<api.Payment>(['payments'], options, {
+        body: payment,
+        idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
+      }),
+    get: (paymentId: string, options?: RequestOptions) =>
+      this.#get<api.Payment>(['payments', paymentId], undefined, options),
+    /** Newest first. */
+    list: (query: api.ListPayments = {}, options?: RequestOptions) =>
+      createList<api.Payment, api.PaymentList, api.ListPayments>(query, (each) =>
+        this.#get(['payments'], each, options),
+      ),
+    /** Asks the gateway for the outcome now. */
+    verify: (paymentId: string, options?: RequestOptions) =>
+      this.#post<api.Payment>(['payments', paymentId, 'verify'], options),
+  };
+
+  readonly events = {
+    get: (eventId: string, options?: RequestOptions) =>
+      this.#get<api.EventDetail>(['events', eventId], undefined, options),
+    /** Newest first, or with `order: 'asc'` a feed that misses none. */
+    list: (query: api.ListEvents = {}, options?: RequestOptions) =>
+      createList<api.EventSummary, api.EventList, api.ListEvents>(query, (each) =>
+        this.#get(['events'], each, options),
+      ),
+    /** Delivers an event again. */
+    replay: (eventId: string, options?: RequestOptions) =>
+      this.#post<api.EventDetail>(['events', eventId, 'replay'], options),
+  };
+
+  readonly replays = {
+    /** Delivers the events of a time again. */
+    create: (replay: api.CreateReplay & { dry_run?: false }, options?: RequestOptions) =>
+      this.#post<api.Replay>(['replays'], options, { body: replay, once: true }),
+    /** Counts the events of a time, and delivers none. */
+    count: (replay: Omit<api.CreateReplay, 'dry_run'>, options?: RequestOptions) =>
+      this.#post<api.ReplayPlan>(['replays'], options, { body: { ...replay, dry_run: true } }),
+    get: (replayId: string, options?: RequestOptions) =>
+      this.#get<api.Replay>(['replays', replayId], undefined, options),
+    stop: (replayId: string, options?: RequestOptions) =>
+      this.#post<api.Replay>(['replays', replayId, 'stop'], options),
+  };
+
+  readonly webhook = {
+    /** Sends a signed sample to the webhook URL, and returns what the receiver answered. */
+    test: (sample: api.TestWebhook = {}, options?: RequestOptions) =>
+      this.#post<api.WebhookTest>(['webhook', 'test'], options, { body: sample, once: true }),
+  };
+
+  #get<T>(path: string[], query?: object, options?: RequestOptions) {
+    return send<T>(this.#settings, { method: 'GET', path, query }, options);
+  }
+  #post<T>(path: string[], options?: RequestOptions, request: Partial<Operation> = {}) {
+    return send<T>(this.#settings, { ...request, method: 'POST', path }, options);
+  }
+}
+
+const checkedBaseUrl = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isLoopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
+  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLoopback))
+    throw new PaymentsError('baseUrl must be an https address; http is for loopback only.');
+  if (url.username || url.password || url.search || url.hash)
+    throw new PaymentsError('baseUrl must have no user, no query and no fragment.');
+  return url.href.replace(/\/+$/, '');
+};
+
+/** What a runtime may have; none of it is needed. */
+const runtime = globalThis as unknown as {
+  window?: { document?: unknown };
+  process?: { versions?: { node?: string } };
+  navigator?: { userAgent?: string };
+};
+
+const ownUserAgent = () => {
+  const node = runtime.process?.versions?.node;
+  const platform = node === undefined ? runtime.navigator?.userAgent : `node/${node}`;
+  return `payments-client/${version} contract/${contractVersion} ${platform ?? ''}`.trim();
+};

@@ -1,0 +1,14 @@
+export { Payments, type CreateOptions, type PaymentsOptions } from './client.ts';
+export {
+  ApiError,
+  ConnectionError,
+  PaymentsError,
+  SignatureError,
+  TimeoutError,
+  type SignatureProblem,
+} from './errors.ts';
+export type { List } from './pages.ts';
+export type { Answer, Call, RequestOptions } from './request.ts';
+export * from './types.ts';
+export { version } from './version.ts';
+export * as webhooks from './webhooks.ts';

@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { verify } from '../../../client/src/webhooks.ts';
+import { packClient } from '../../../tools/pack-client.ts';
+import { installClient } from '../../support/client/install.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import type { Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'payments-commands-'));
+let program = '';
+let service: Service;
+beforeAll(async () => {
+  const application = installClient(packClient(folder).path, join(folder, 'application'));
+  program = join(application, 'node_modules/.bin/payments');
+  service = await startService();
+});
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+let token = '';
+beforeEach(async () => ({ token } = await service.anApplication()));
+
+/** Runs the command of the installed package. */
+const start = (args: string[], env: Record<string, string> = {}) => {
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: {
+      // The command begins with `env node`.
+      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+      PAYMENTS_BASE_URL: service.url,
+      PAYMENTS_TOKEN: token,
+      ...env,
+    },
+  });
+  const output = { text: '', errors: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.errors += chunk.toString()));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill();
+    await ended;
+  });
+  return { output, ended, press: (key: string) => child.stdin.write(key) };
+};
+const run = async (args: string[], env?: Record<string, string>) => {
+  const { output, ended } = start(args, env);
+  return { code: await ended, ...output };
+};
+const eventIdIn = (text: string) => /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(text)?.[0] ?? '';
+
+describe('payments trigger', () => {
+  it('makes a payment that ends as wanted, and prints its event', async () => {
+    const { code, text, errors } = await run([
+      'trigger',
+      'paid',
+      '--order',
+      'o-1',
+      '--amount',
+      '700',
+    ]);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(text).toMatch(
+      /^PAY_\w+ for order o-1: waiting for its event …\n.* payment\.paid .* o-1\n$/,
+    );
+  });
+
+  it('passes the failure code on', async () => {
+    const { text } = await run(['trigger', 'failed', '--failure-code', 'insufficient_funds']);
+    const shown = await run(['events', 'show', eventIdIn(text)]);
+    expect(JSON.parse(shown.text)).toMatchObject({
+      event: 'payment.failed',
+      payload: { failure_code: 'insufficient_funds' },
+    });
+  });
+
+  it('prints the message of the service for an unknown outcome', async () => {
+    const { code, errors } = await run(['trigger', 'rich']);
+    expect(code).toBe(1);
+    expect(errors).toContain('VALIDATION_FAILED');
+    expect(errors).not.toContain(token);
+  });
+});
+
+describe('payments events', () => {
+  it('lists events by their filters, replays one, and shows both rounds', async () => {
+    await run(['trigger', 'paid', '--order', 'o-1']);
+    await run(['trigger', 'cancelled', '--order', 'o-2']);
+    const all = await run(['events', 'list']);
+    expect(all.text.trim().split('\n')).toEqual([
+      expect.stringContaining('payment.cancelled'),
+      expect.stringContaining('payment.paid'),
+    ]);
+    const one = await run(['events', 'list', '--order', 'o-1', '--json']);
+    const { event_id: id } = JSON.parse(one.text) as { event_id: string };
+    await until('it is delivered', async () =>
+      (await run(['events', 'list', '--delivery', 'delivered'])).text.includes(id),
+    );
+    // As if the round had begun longer ago than repeated requests count as one.
+    await service.sql`
+      update deliveries set round_began_at = round_began_at - interval '11 seconds'
+      where event_id = ${id}`;
+    expect(await run(['events', 'replay', id])).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('Round 2 is pending') as string,
+    });
+    expect((await run(['events', 'list', '--limit', '1'])).text.split('\n')).toHaveLength(2);
+  });
+});
+
+describe('payments listen', () => {
+  it('posts new events with a signature of its own, and sends the last again for r', async () => {
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.stop());
+    await run(['trigger', 'paid', '--order', 'before']);
+    const { output, press } = start(['listen', '--forward-to', receiver.url]);
+    const secret = await until(
+      'it is ready',
+      () => /signed with (whsec_\w+);/.exec(output.text)?.[1],
+    );
+
+    await run(['trigger', 'paid', '--order', 'o-1']);
+    const first = await until('the event is forwarded', () => receiver.all[0]);
+    expect(first.json).toMatchObject({ event: 'payment.paid', order_id: 'o-1' });
+    const id = String(first.json['payment_id']);
+    const delivered = await until('the service delivers it', () => service.receiver.of(id)[0]);
+    expect(first.body.equals(delivered.body)).toBe(true);
+    const signature = first.headers['x-service-signature'];
+    expect(await verify({ body: first.body, signature, secret })).toEqual(first.json);
+    expect(Object.keys(delivered.headers).filter((name) => name.startsWith('x-service-'))).toEqual(
+      Object.keys(first.headers).filter((name) => name.startsWith('x-service-')),
+    );
+    await until('it is reported', () => output.text.includes('o-1: 204 in'));
+
+    press('r');
+    const again = await until('it is sent again', () => receiver.all[1]);
+    expect(again.headers['x-service-delivery-attempt']).toBe('2');
+    expect(again.body.equals(first.body)).toBe(true);
+    expect(receiver.all.map(({ json }) => json['order_id'])).toEqual(['o-1', 'o-1']);
+  });
+
+  it('posts older events first with --from', async () => {
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.stop());
+    for (const order of ['o-1', 'o-2']) await run(['trigger', 'paid', '--order', order]);
+    start(['listen', '--forward-to', receiver.url, '--from', '1h']);
+    await until('both are forwarded', () => receiver.all[1]);
+    expect(receiver.all.map(({ json }) => json['order_id'])).toEqual(['o-1', 'o-2']);
+  });
+});
+
+describe('payments', () => {
+  const live = `svc_live_${'x'.repeat(43)}`;
+  it.each([
+    [['listen', '--forward-to', 'http://127.0.0.1:9'], 'listen is for test tokens only'],
+    [['trigger', 'paid'], 'trigger is for test tokens only'],
+    [['events', 'replay', '1'], 'add --live'],
+  ])('refuses a live token for %j', async (args, message) => {
+    const { code, errors } = await run(args, { PAYMENTS_TOKEN: live });
+    expect(code).toBe(2);
+    expect(errors).toContain(message);
+  });
+
+  it.each([
+    [['pay'], 'There is no command pay'],
+    [['trigger'], 'needs one word more'],
+    [['events', 'list', '--from', '1h'], 'has no option --from'],
+    [['listen'], 'needs --forward-to'],
+    [['listen', '--forward-to', 'http://127.0.0.1:9', '--from', 'soon'], '1h'],
+    [['events', 'list', '--unknown'], '--unknown'],
+  ])('ends with 2 and one sentence for %j', async (args, message) => {
+    const { code, text, errors } = await run(args);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(errors).toContain(message);
+    expect(errors.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('reads the token from a file, and shows no stack for a missing one', async () => {
+    const file = join(folder, 'token');
+    writeFileSync(file, `${token}\n`);
+    chmodSync(file, 0o600);
+    const settings = { PAYMENTS_TOKEN: '', PAYMENTS_TOKEN_FILE: file };
+    expect(await run(['events', 'list'], settings)).toMatchObject({
+      code: 0,
+      text: 'There is no such event.\n',
+    });
+    const missing = await run(['events', 'list'], { ...settings, PAYMENTS_TOKEN_FILE: '/none' });
+    expect(missing.code).toBe(1);
+    expect(missing.errors.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('prints the commands for --help', async () => {
+    expect((await run(['--help'])).text).toContain('payments listen --forward-to URL');
+  });
+});

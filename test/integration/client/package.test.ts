@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Tarball } from '../../../tools/pack-client.ts';
+import { packClient } from '../../../tools/pack-client.ts';
+import { runProgram } from '../../support/client/run-program.ts';
+import { installClient } from '../../support/client/install.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const folder = mkdtempSync(join(tmpdir(), 'payments-package-'));
+let tarball: Tarball;
+let application = '';
+beforeAll(() => {
+  tarball = packClient(folder);
+  application = installClient(tarball.path, join(folder, 'application'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the tarball', () => {
+  it('has exactly these files', () => {
+    const modules = [
+      ...['client', 'errors', 'index', 'pages', 'request', 'types', 'version', 'webhooks'],
+    ].flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`]);
+    const commands = ['events', 'listen', 'main', 'output', 'trigger'];
+    expect(tarball.files).toEqual(
+      [
+        ...['README.md', 'package.json', ...modules],
+        ...commands.map((name) => `dist/cli/${name}.js`),
+      ].sort(),
+    );
+  });
+
+  it('has 25 KB at most', () => {
+    expect(tarball.size).toBeLessThanOrEqual(25_000);
+  });
+
+  it('passes publint', () => {
+    expect(runProgram('publint/src/cli.js', [tarball.path, '--strict'])).toContain('All good!');
+  });
+
+  it('has types that every way of resolving modules finds', () => {
+    const output = runProgram('@arethetypeswrong/cli/dist/index.js', [
+      tarball.path,
+      '--profile=esm-only',
+      '--no-emoji',
+      '--no-definitely-typed',
+    ]);
+    expect(output).toContain('OK (ESM)');
+  });
+});
+
+describe('the installed package', () => {
+  it('brings no other package', () => {
+    expect(
+      readdirSync(join(application, 'node_modules')).filter((name) => !name.startsWith('.')),
+    ).toEqual(['@example']);
+    expect(readdirSync(join(application, 'node_modules/@example'))).toEqual(['payments']);
+  });
+
+  it.each([
+    [
+      'import',
+      'module',
+      "import { Payments, webhooks } from '@example/payments'; import { verify } from '@example/payments/webhooks'; console.log(typeof Payments, verify === webhooks.verify)",
+    ],
+    [
+      'require',
+      'commonjs',
+      "const { Payments, webhooks } = require('@example/payments'); const { verify } = require('@example/payments/webhooks'); console.log(typeof Payments, verify === webhooks.verify)",
+    ],
+  ])('loads by %s', (_way, type, code) => {
+    const output = execFileSync(process.execPath, [`--input-type=${type}`, '--eval', code], {
+      cwd: application,
+      encoding: 'utf8',
+    });
+    expect(output).toBe('function true\n');
+  });
+
+  it('loads where there are only web APIs', () => {
+    const program = join(root, 'test/fakes/client/bare-context.ts');
+    const output = execFileSync(
+      process.execPath,
+      [
+        '--experimental-vm-modules',
+        '--no-warnings',
+        program,
+        join(application, 'node_modules/@example/payments/dist'),
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(JSON.parse(output)).toEqual({ verified: 'payment.paid', error: 'ConnectionError' });
+  });
+
+  const program = readFileSync(join(root, 'test/fakes/client/consumer.ts'), 'utf8');
+  const modes = [
+    { module: 'nodenext', moduleResolution: 'nodenext' },
+    { module: 'node20', moduleResolution: 'node16' },
+    { module: 'esnext', moduleResolution: 'bundler' },
+  ];
+  const environments = [
+    { name: 'web types', lib: ['es2022', 'dom', 'dom.iterable'], types: [] },
+    { name: 'Node types', lib: ['es2022'], types: ['node'] },
+  ];
+  it.each(
+    modes.flatMap((mode) =>
+      environments.flatMap(({ name, ...environment }) =>
+        [true, false].map((exact) => ({ ...mode, ...environment, name, exact })),
+      ),
+    ),
+  )(
+    'compiles strictly with $moduleResolution, $name, exact optional types $exact',
+    ({ module, moduleResolution, lib, types, exact }) => {
+      const project = mkdtempSync(join(application, 'project-'));
+      mkdirSync(project, { recursive: true });
+      writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+      writeFileSync(join(project, 'shop.ts'), program);
+      const options = {
+        target: 'es2022',
+        module,
+        moduleResolution,
+        lib,
+        types,
+        typeRoots: [join(root, 'node_modules/@types')],
+        strict: true,
+        noUncheckedIndexedAccess: true,
+        exactOptionalPropertyTypes: exact,
+        skipLibCheck: types.length > 0,
+        noEmit: true,
+      };
+      writeFileSync(
+        join(project, 'tsconfig.json'),
+        JSON.stringify({ compilerOptions: options, include: ['shop.ts'] }),
+      );
+      expect(runProgram('typescript/bin/tsc', ['-p', project])).toBe('');
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import type { Payments } from '../../../client/src/index.ts';
+import { ApiError } from '../../../client/src/index.ts';
+import { readProjectFile } from '../../support/files.ts';
+import { aClient, failure, requestId } from '../../support/client/scripted-server.ts';
+
+interface Operation {
+  operationId: string;
+  security: unknown[];
+  responses: Record<string, { content?: { 'application/json': { schema: Schema } } }>;
+}
+interface Schema {
+  $ref?: string;
+  anyOf?: Schema[];
+}
+const { paths } = JSON.parse(readProjectFile('docs/openapi.json')) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+
+const order = { order_id: 'order-1', amount: 1250, currency: 'EUR' } as const;
+const days = { from: '2026-11-17', to: '2026-11-18' };
+
+/** The method of the client for each operation that an application calls. */
+const calls: Record<string, (client: Payments) => PromiseLike<unknown>> = {
+  getApplication: (client) => client.me(),
+  createPayment: (client) => client.payments.create(order),
+  listPayments: (client) => client.payments.list().page(),
+  getPayment: (client) => client.payments.get('PAY_1'),
+  verifyPayment: (client) => client.payments.verify('PAY_1'),
+  listEvents: (client) => client.events.list().page(),
+  getEvent: (client) => client.events.get('1'),
+  replayEvent: (client) => client.events.replay('1'),
+  createReplay: (client) => client.replays.create(days),
+  getReplay: (client) => client.replays.get('RPL_1'),
+  stopReplay: (client) => client.replays.stop('RPL_1'),
+  testWebhook: (client) => client.webhook.test(),
+};
+
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods)
+    .filter(([, { security }]) => security.length > 0)
+    .map(([method, operation]) => ({ method: method.toUpperCase(), path, ...operation })),
+);
+
+it('every operation for applications has a method', () => {
+  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(
+    Object.keys(calls).sort(),
+  );
+});
+
+it.each(operations)('$operationId sends $method $path', async ({ operationId, method, path }) => {
+  const { client, seen } = await aClient([failure(404, 'NOT_FOUND')], { maxRetries: 0 });
+  await calls[operationId]?.(client).then(undefined, () => {});
+  expect(seen).toMatchObject([{ method }]);
+  expect(seen[0]?.url).toMatch(new RegExp(`^${path.replaceAll(/\{\w+\}/g, '\\w+')}$`));
+});
+
+const errors = operations.flatMap(({ operationId, responses }) =>
+  Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([status, { content }]) => {
+      const { schema } = content?.['application/json'] ?? {};
+      return (schema?.anyOf ?? [schema]).map((one) => ({
+        operationId,
+        status: Number(status),
+        code: one?.$ref?.replace('#/components/schemas/Error_', '') ?? '',
+      }));
+    }),
+);
+
+it.each(errors)('$operationId throws $status $code', async ({ operationId, status, code }) => {
+  const { client } = await aClient([failure(status, code)], { maxRetries: 0 });
+  const error: unknown = await calls[operationId]?.(client).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ status, code, requestId });
+});

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/*
+ * `npm run build-client` compiles the client package into client/dist. `packClient` makes the tarball that
+ * npm would publish, from a copy, so that tests leave the checkout as it is.
+ */
+
+const root = join(import.meta.dirname, '..');
+
+export interface Tarball {
+  path: string;
+  size: number;
+  /** Paths in the package, sorted. */
+  files: string[];
+}
+
+const build = (folder: string) => {
+  rmSync(join(folder, 'dist'), { recursive: true, force: true });
+  // The copy has no node_modules above it.
+  const types = join(root, 'node_modules/@types');
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [compiler, '-p', folder, '--typeRoots', types]);
+};
+
+/** Packs the client into this folder. */
+export const packClient = (to: string): Tarball => {
+  const copy = mkdtempSync(join(tmpdir(), 'payments-client-'));
+  try {
+    cpSync(join(root, 'client'), copy, { recursive: true });
+    build(copy);
+    const output = execFileSync('npm', ['pack', copy, '--pack-destination', to, '--json'], {
+      cwd: to,
+      encoding: 'utf8',
+    });
+    // npm writes a list of packages; newer versions an object by name.
+    const [packed] = Object.values(
+      JSON.parse(output) as Record<
+        string,
+        { filename: string; size: number; files: { path: string }[] }
+      >,
+    );
+    if (!packed) throw new Error(`npm pack reported no package: ${output}`);
+    return {
+      path: resolve(to, packed.filename.replace(/^@/, '').replace('/', '-')),
+      size: packed.size,
+      files: packed.files.map(({ path }) => path).sort(),
+    };
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+};
+
+if (import.meta.main) build(join(root, 'client'));
