@@ -17,7 +17,7 @@ afterAll(() => service?.stop());
 
 /** Leaves out the statements of the driver, of the backlog metrics and of the sweeper. */
 const isOfPayment = (statement: string) =>
-  !/pg_catalog|: select count\(\*\) from \( select from|gateways g where exists|skip locked|delete from idempotency_keys|from workflow_outbox u join|^worker: delete from workflow_outbox/.test(
+  !/pg_catalog|select clock_timestamp|: select count\(\*\) from \( select from|gateways g where exists|skip locked|delete from idempotency_keys|from workflow_outbox u join|^worker: delete from workflow_outbox/.test(
     statement,
   );
 
