@@ -79,6 +79,12 @@ const writePaidPayment = async (n: number) => {
 };
 
 it('a paid payment takes less than 3,000 bytes of disk', async () => {
+  // An analyze by autovacuum holds a snapshot, which makes `vacuum full` keep dead row versions.
+  await records.sql`do $$ declare name text; begin
+    for name in select relname from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r'
+    loop execute format('alter table %I set (autovacuum_enabled = false)', name); end loop;
+  end $$`;
   const numbers = Array.from({ length: count }, (_, n) => n).values();
   const write = async () => {
     for (const n of numbers) await writePaidPayment(n);
