@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventId } from '../contract/ids.ts';
 import type { Bench } from './environment.ts';
 import { absolute, type Figure } from './figure.ts';
 import { closedLoop, quantile, steadily } from './load.ts';
@@ -35,6 +36,7 @@ export const measureDeadReceiver = async (bench: Bench): Promise<Figure[]> => {
   await sleep(settleMs);
   say(`Dead receiver: beside ${backlog} waiting deliveries …`);
   const during = await measure(bench, payers);
+  if (held.length === 0) throw new Error('No attempt has reached the dead receiver.');
 
   say('Dead receiver: it accepts again …');
   isDead = false;
@@ -116,17 +118,22 @@ const readTries = async (url: string) => {
 
 /** Deliveries that were postponed, without workflows: the sweeper starts these, too. */
 const writeBacklog = async ({ sql }: Bench): Promise<void> => {
+  const ids = Array.from(
+    { length: backlog },
+    (_, index) => `PAY_01${String(index).padStart(24, '0')}`,
+  );
   await sql`
     insert into payments (id, application, test, order_id, status, amount, currency, gateway,
       callback_url, metadata, expires_at, created_at, updated_at, paid_at)
-    select 'PAY_01' || lpad(n::text, 24, '0'), 'dead', true, 'order-' || n, 'paid', 1250, 'EUR',
+    select id, 'dead', true, 'order-' || id, 'paid', 1250, 'EUR',
       'sandbox', 'http://127.0.0.1/back', '{}', now() + interval '30 minutes', now(), now(), now()
-    from generate_series(1, ${backlog}::int) n`;
+    from unnest(${ids}::text[]) id`;
   await sql`
     insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-    select gen_random_uuid(), id, id, application, test, 'payment.paid', convert_to(json_build_object(
-      'payment_id', id, 'created_at', created_at, 'status', status)::text, 'utf8'), created_at
-    from payments where application = 'dead'`;
+    select e.id, p.id, p.id, application, test, 'payment.paid', convert_to(json_build_object(
+      'payment_id', p.id, 'created_at', created_at, 'status', status)::text, 'utf8'), created_at
+    from unnest(${ids}::text[], ${ids.map(eventId)}::uuid[]) e (payment_id, id)
+    join payments p on p.id = e.payment_id`;
   await sql`
     insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status,
       next_attempt_at, postponed_at)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from './environment.ts';
 import { absolute, compared, type Figure, type Limit, type Round } from './figure.ts';
 import { closedLoop, median, perSecond, quantile, steadily, timed } from './load.ts';
@@ -17,7 +18,7 @@ const memoryTimeMs = 120_000;
 
 /** Speed and memory of the whole service, with the ceiling of each figure beside it in every round. */
 export const measureService = async (bench: Bench): Promise<Figure[]> => {
-  const { bare, pids, barePids, say } = bench;
+  const { sql, bare, pids, barePids, say } = bench;
   using receiver = await startReceiver();
   const payers = await bench.payers({ slug: 'bench', receiver });
   let paid = 0;
@@ -38,15 +39,18 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
   });
 
   const wholes: { ceiling: Sample; ours: Sample }[] = [];
+  let commits = 0;
+  let paidInRounds = 0;
   const inserts: Round[] = [];
   const selects: Round[] = [];
   const latencies: number[] = [];
   for (const round of rounds) {
     say(`Round ${round} of ${rounds.length}: whole payments …`);
-    wholes.push({
-      ceiling: await sample(barePids, () => bare.runWorkflows(whole)),
-      ours: await sample(pids, () => closedLoop(whole, pay)),
-    });
+    const ceiling = await sample(barePids, () => bare.runWorkflows(whole));
+    const before = { commits: await readCommits(sql), paid };
+    wholes.push({ ceiling, ours: await sample(pids, () => closedLoop(whole, pay)) });
+    commits += (await readCommits(sql)) - before.commits;
+    paidInRounds += paid - before.paid;
     say(`Round ${round} of ${rounds.length}: create, read, webhook …`);
     inserts.push({
       ceiling: median(await steadily(creates, () => timed(() => bare.insert(`order-${round}`)))),
@@ -92,6 +96,7 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     ofWholes('whole paid payments, 20 at once', '/s', (each) => each.perSecond, { atLeast: 0.8 }),
     ofWholes('CPU per paid payment', 'ms', ({ cpu }) => sumCpu(cpu), { atMost: 1.25 }),
     ...parts.map((part) => ofWholes(`  of these ${part}`, 'ms', ({ cpu }) => cpu[part])),
+    absolute({ name: 'commits per paid payment', unit: '' }, commits / paidInRounds),
     compared(create, inserts, { atMost: 3 }),
     compared(read, selects, { atLeast: 0.5 }),
     compared({ ...read, name: 'list of 20, 50 connections' }, lists, { atLeast: 0.35 }),
@@ -100,4 +105,13 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     ofMemory('api', 180),
     ofMemory('worker', 400),
   ];
+};
+
+/** Transactions of our database until now, of the timers as well. */
+const readCommits = async (sql: Bench['sql']): Promise<number> => {
+  // A connection reports its transactions within a second after it became idle.
+  await sleep(2_000);
+  const [row] = await sql<{ commits: number }[]>`
+    select xact_commit::float8 as commits from pg_stat_database where datname = current_database()`;
+  return row?.commits ?? NaN;
 };
