@@ -148,6 +148,7 @@ const stackEnv = (config: StackConfig, dataDir: string): Record<string, string> 
   ...(config.CACHE_DIR && { CACHE_DIR: config.CACHE_DIR }),
   API_PORT: '0',
   SHOP_PORT: '0',
+  CONSOLE_PORT: '0',
   POSTGRES_PORT: '0',
   TEMPORAL_PORT: '0',
   TEMPORAL_UI_PORT: '0',

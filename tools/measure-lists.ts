@@ -55,7 +55,7 @@ const startFilled = async (count: number) => {
 };
 type Filled = Awaited<ReturnType<typeof startFilled>>;
 
-/** Filters by name. Times are fractions of the whole period, so that they select the same share of both. */
+/** Filters by name. Times and one payment are fractions of the whole period, so both sizes have their share. */
 type Filters = Record<string, readonly unknown[]>;
 const paymentFilters: Filters = {
   orderId: [undefined, 'order-7', 'order-none'],
@@ -66,8 +66,9 @@ const paymentFilters: Filters = {
 };
 const eventFilters: Filters = {
   kind: [undefined, 'payment.failed'],
-  delivery: [undefined, 'delivered', 'exhausted', 'none'],
+  delivery: [undefined, 'delivered', 'exhausted', 'none', 'pending'],
   orderId: [undefined, 'order-7', 'order-none'],
+  payment: [undefined, 0.5],
   order: ['newest', 'feed'],
   from: [undefined, 0.9],
   to: [undefined, 0.02],
@@ -84,6 +85,8 @@ const combinationsOf = (filters: Filters) =>
 const timeOf = (share: unknown, { count, newest }: Filled): Date | undefined =>
   typeof share === 'number' ? new Date(newest.getTime() - share * count * 1000) : undefined;
 
+const idOf = (n: number): string => `PAY_${String(n).padStart(26, '0')}`;
+
 const listPayments = (filter: Record<string, unknown>, filled: Filled) =>
   filled.payments.list(owner, buildQuery(filter, filled));
 
@@ -93,12 +96,13 @@ const listEvents = (filter: Record<string, unknown>, filled: Filled) => {
     'kind' | 'delivery' | 'orderId' | 'order'
   >;
   const at = timeOf(filter['after'], filled);
+  const share = filter['payment'];
   return filled.events.list(owner, {
     kind,
     delivery,
     orderId,
     order,
-    paymentId: undefined,
+    paymentId: typeof share === 'number' ? idOf(share * filled.count) : undefined,
     from: timeOf(filter['from'], filled),
     to: timeOf(filter['to'], filled),
     after: at && { at, id: '00000000-0000-0000-0000-000000000000' },
