@@ -130,9 +130,9 @@ const writeBacklog = async ({ sql }: Bench): Promise<void> => {
     from unnest(${ids}::text[]) id`;
   await sql`
     insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-    select e.id, p.id, p.id, application, test, 'payment.paid', convert_to(json_build_object(
+    select e.id::uuid, p.id, p.id, application, test, 'payment.paid', convert_to(json_build_object(
       'payment_id', p.id, 'created_at', created_at, 'status', status)::text, 'utf8'), created_at
-    from unnest(${ids}::text[], ${ids.map(eventId)}::uuid[]) e (payment_id, id)
+    from unnest(${ids}::text[], ${ids.map(eventId)}::text[]) e (payment_id, id)
     join payments p on p.id = e.payment_id`;
   await sql`
     insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status,
