@@ -122,6 +122,7 @@ const writeBacklog = async ({ sql }: Bench): Promise<void> => {
     { length: backlog },
     (_, index) => `PAY_01${String(index).padStart(24, '0')}`,
   );
+  await sql`set statement_timeout = 0`.simple();
   await sql`
     insert into payments (id, application, test, order_id, status, amount, currency, gateway,
       callback_url, metadata, expires_at, created_at, updated_at, paid_at)

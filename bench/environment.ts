@@ -84,7 +84,7 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Ben
   const databaseUrl = connection.database_url;
   const http = createHttp();
   cleanup.defer(http.close);
-  const sql = connect(databaseUrl, { name: 'bench', max: 1 });
+  const sql = connect(databaseUrl, { name: 'bench', max: 1, patient: true });
   cleanup.defer(() => sql.end({ timeout: 1 }));
   const bare = await startBare({
     folder,
