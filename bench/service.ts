@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from './environment.ts';
-import { absolute, compared, type Figure, type Limit, type Round } from './figure.ts';
+import { absolute, compared, type Figure, type Round } from './figure.ts';
 import { closedLoop, median, perSecond, quantile, steadily, timed } from './load.ts';
 import { parts, residentMb, sample, type Sample, sumCpu } from './processes.ts';
 import { startReceiver } from './receiver.ts';
@@ -71,11 +71,11 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     lists.push(await besideSelects(payers.list));
   }
 
-  const ofWholes = (name: string, unit: string, pick: (each: Sample) => number, limit?: Limit) =>
+  // Without limits: no shape of this service was near a bare workflow, see "Workflows" in docs/decisions.md.
+  const ofWholes = (name: string, unit: string, pick: (each: Sample) => number) =>
     compared(
       { name, unit, ceilingName: 'bare workflow' },
       wholes.map(({ ceiling, ours }) => ({ ceiling: pick(ceiling), ours: pick(ours) })),
-      limit,
     );
   const ofMemory = (part: 'api' | 'worker', atMost: number): Figure => {
     const name = `memory of the ${part} after ${paid} payments`;
@@ -93,8 +93,8 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
   const start = { name: 'npm start until ready, cached', unit: 's' };
   return [
     absolute(start, bench.startMs / 1000, { atMost: 10 }),
-    ofWholes('whole paid payments, 20 at once', '/s', (each) => each.perSecond, { atLeast: 0.8 }),
-    ofWholes('CPU per paid payment', 'ms', ({ cpu }) => sumCpu(cpu), { atMost: 1.25 }),
+    ofWholes('whole paid payments, 20 at once', '/s', (each) => each.perSecond),
+    ofWholes('CPU per paid payment', 'ms', ({ cpu }) => sumCpu(cpu)),
     ...parts.map((part) => ofWholes(`  of these ${part}`, 'ms', ({ cpu }) => cpu[part])),
     absolute({ name: 'commits per paid payment', unit: '' }, commits / paidInRounds),
     compared(create, inserts, { atMost: 3 }),
