@@ -41,6 +41,9 @@ export interface PayerPayment extends StoredPayment {
   lateSearchedAt: Date | null;
 }
 
+/** The redirect is null if the payer must not go to the gateway now. */
+export type CheckoutPayment = PayerPayment & { redirect: Redirect | null };
+
 /** A caller sees the payments of its application that have the mode of its token. */
 export interface Owner {
   application: string;
@@ -110,6 +113,14 @@ const maxChecksPerQuery = 200;
 const checkBatchMs = 40;
 
 /** True once the payment is open at its gateway or has ended: the payer does not have to wait. */
+const payerColumns = (sql: Queries) => sql`
+  ${selectPayment(sql)}, g.driver, ${progress(sql)},
+  o.payment_id is not null as "inOutbox", o.trace_id as "traceId",
+  p.late_searches as "lateSearches", p.late_searched_at as "lateSearchedAt"`;
+const fromPayers = (sql: Queries) => sql`
+  from payments p join gateways g on g.slug = p.gateway
+  left join workflow_outbox o on o.payment_id = p.id`;
+
 const createIsOpened = (sql: Queries) => {
   const checkAll = async (ids: readonly string[]) => {
     const rows = await sql<Pick<Payment, 'id'>[]>`
@@ -193,12 +204,7 @@ export const createPayments = (sql: Queries) => ({
   /** For the payer's pages, which need no token: the id is unguessable. */
   async getForPayer(id: string): Promise<PayerPayment | undefined> {
     const [row] = await sql<PayerPayment[]>`
-      select ${selectPayment(sql)}, g.driver, ${progress(sql)},
-        o.payment_id is not null as "inOutbox", o.trace_id as "traceId",
-        p.late_searches as "lateSearches", p.late_searched_at as "lateSearchedAt"
-      from payments p join gateways g on g.slug = p.gateway
-      left join workflow_outbox o on o.payment_id = p.id
-      where p.id = ${id}`;
+      select ${payerColumns(sql)} ${fromPayers(sql)} where p.id = ${id}`;
     return row;
   },
 
@@ -213,16 +219,20 @@ export const createPayments = (sql: Queries) => ({
   },
 
   /**
-   * Records that the payer goes to the gateway.
-   * @returns the gateway's address for the payer; undefined if the payment has expired, ended, or is not open
+   * Records that the payer goes to the gateway, and returns the payment as it was before.
+   * @returns with a redirect if the payment is opened, `pending` and not past its deadline
    */
-  async sendToGateway(id: string, now: Date): Promise<Redirect | undefined> {
-    const [row] = await sql<{ gateway_redirect: Redirect }[]>`
-      update payments set checkout_at = ${now}
-      where id = ${id} and status = 'pending' and gateway_redirect is not null
-        and expires_at > ${now}
-      returning gateway_redirect`;
-    return row?.gateway_redirect;
+  async sendToGateway(id: string, now: Date): Promise<CheckoutPayment | undefined> {
+    const [row] = await sql<CheckoutPayment[]>`
+      with sent as (
+        update payments set checkout_at = ${now}
+        where id = ${id} and status = 'pending' and gateway_redirect is not null
+          and expires_at > ${now}
+        returning id, gateway_redirect)
+      select ${payerColumns(sql)}, sent.gateway_redirect as redirect
+      ${fromPayers(sql)} left join sent on sent.id = p.id
+      where p.id = ${id}`;
+    return row;
   },
 
   /**

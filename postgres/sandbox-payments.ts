@@ -67,19 +67,29 @@ export const createSandboxPayments = (sql: Queries) => {
       return row;
     },
 
-    /** Records the payer's choice. False if the payment is no longer open. */
-    async choose(paymentId: string, choice: SandboxChoice): Promise<boolean> {
+    /**
+     * Records the payer's choice if the payment is still open.
+     * @returns undefined if the gateway does not have the payment
+     */
+    async choose(
+      paymentId: string,
+      choice: SandboxChoice,
+    ): Promise<{ isFirstChoice: boolean; returnUrl: string } | undefined> {
       const paid = choice.state === 'paid';
       const from = choice.late ? ['open', 'expired'] : ['open'];
-      const { count } = await sql`
-        update sandbox_payments set state = ${choice.state}, refusal = ${choice.refusal},
-          tracking_code = ${paid ? String(randomBytes(6).readUIntBE(0, 6)).padStart(12, '0') : null},
-          card_pan_masked = ${paid ? '502229******1234' : null},
-          amount = amount + ${choice.extraAmount ?? 0}::bigint,
-          silent_until = now() + make_interval(secs => ${choice.silentSeconds ?? 0}::int),
-          lose_confirmation = ${choice.loseConfirmation ?? false}
-        where payment_id = ${paymentId} and state = any(${from}::text[])`;
-      return count === 1;
+      const [row] = await sql<{ isFirstChoice: boolean; returnUrl: string }[]>`
+        with chosen as (
+          update sandbox_payments set state = ${choice.state}, refusal = ${choice.refusal},
+            tracking_code = ${paid ? String(randomBytes(6).readUIntBE(0, 6)).padStart(12, '0') : null},
+            card_pan_masked = ${paid ? '502229******1234' : null},
+            amount = amount + ${choice.extraAmount ?? 0}::bigint,
+            silent_until = now() + make_interval(secs => ${choice.silentSeconds ?? 0}::int),
+            lose_confirmation = ${choice.loseConfirmation ?? false}
+          where payment_id = ${paymentId} and state = any(${from}::text[])
+          returning payment_id)
+        select return_url as "returnUrl", exists (select from chosen) as "isFirstChoice"
+        from sandbox_payments where payment_id = ${paymentId}`;
+      return row;
     },
 
     /** Confirms a paid payment, as two-step gateways require. @returns the payment after that */

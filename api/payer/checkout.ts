@@ -39,7 +39,7 @@ export const checkoutRoute = {
 } as const satisfies Route;
 
 export interface Deps {
-  payments: Pick<Payments, 'getForPayer' | 'isOpened' | 'sendToGateway'>;
+  payments: Pick<Payments, 'isOpened' | 'sendToGateway'>;
   starter: Pick<Starter, 'startNow'>;
   now: () => Date;
 }
@@ -58,10 +58,9 @@ export const checkoutHandler =
     let started = false;
     let pauseMs = 0;
     for (;;) {
-      const redirect = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
-      if (redirect) return redirectToGateway(redirect);
-      const payment = await findByPaymentId(request, payments.getForPayer);
+      const payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
       if (!payment) return unknownPaymentPage();
+      if (payment.redirect) return redirectToGateway(payment.redirect);
       if (payment.status !== 'pending') return redirectToCallback(payment, payment.status);
       if (payment.inOutbox && !started) {
         started = true;

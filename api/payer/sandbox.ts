@@ -80,19 +80,16 @@ export const showSandboxHandler =
 export const chooseInSandboxHandler =
   ({ sandboxPayments }: Pick<Deps, 'sandboxPayments'>): Handler<typeof chooseInSandboxRoute> =>
   async (request) => {
-    const found = await findByPaymentId(request, sandboxPayments.getByPayment);
-    if (!found) return unknownPayment();
     const form = await request.readForm();
     const action = form.get('action') ?? '';
     if (!isAction(action))
       return problemPage(422, 'Nothing chosen', 'Please go back and choose how the payment ends.');
     const code = form.get('failure_code') ?? 'card_declined';
     const refusal = isFailureCode(code) ? code : 'unknown';
-    const isFirstChoice = await sandboxPayments.choose(found.paymentId, {
-      state: actions[action],
-      refusal: action === 'refuse' ? refusal : null,
-    });
-    if (isFirstChoice && action === 'pay_and_close') return leftPage();
+    const choice = { state: actions[action], refusal: action === 'refuse' ? refusal : null };
+    const found = await findByPaymentId(request, (id) => sandboxPayments.choose(id, choice));
+    if (!found) return unknownPayment();
+    if (found.isFirstChoice && action === 'pay_and_close') return leftPage();
     return { status: 303, headers: { location: found.returnUrl } };
   };
 

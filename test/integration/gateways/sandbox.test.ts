@@ -34,8 +34,10 @@ const open = async (): Promise<OpenedPayment> => {
   if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
   return { ...payment, reference: opening.reference };
 };
-const choose = (payment: GatewayPayment, state: 'paid' | 'refused' | 'cancelled') =>
-  page.choose(payment.id, { state, refusal: state === 'refused' ? 'invalid_card' : null });
+const choose = async (payment: GatewayPayment, state: 'paid' | 'refused' | 'cancelled') => {
+  const refusal = state === 'refused' ? 'invalid_card' : null;
+  return (await page.choose(payment.id, { state, refusal }))?.isFirstChoice;
+};
 const expire = (payment: OpenedPayment) => gateway.expire?.(payment);
 const paid = {
   state: 'paid',

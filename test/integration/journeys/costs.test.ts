@@ -72,18 +72,18 @@ const withPollsAsOne = (statements: readonly string[]): string[] => {
   );
 };
 
-it('a paid payment costs at most 7 statements of the API and 10 of the worker', async () => {
+it('a paid payment costs at most 6 statements of the API and 9 of the worker', async () => {
   const journey = createJourney(service, (await service.anApplication()).token);
   // The first payment also opens connections.
   await statementsOf(journey, { isEarly: false });
   const { api, worker, list } = await statementsOf(journey, { isEarly: false });
-  expect(api.length, list).toBeLessThanOrEqual(7);
-  expect(worker.length, list).toBeLessThanOrEqual(10);
+  expect(api.length, list).toBeLessThanOrEqual(6);
+  expect(worker.length, list).toBeLessThanOrEqual(9);
 });
 
-it('a payer who comes before the opening costs at most three statements more', async () => {
+it('a payer who comes before the opening costs at most two statements more', async () => {
   const journey = createJourney(service, (await service.anApplication()).token);
   const { api, worker, list } = await statementsOf(journey, { isEarly: true });
-  expect(withPollsAsOne(api).length, list).toBeLessThanOrEqual(10);
-  expect(worker.length, list).toBeLessThanOrEqual(10);
+  expect(withPollsAsOne(api).length, list).toBeLessThanOrEqual(8);
+  expect(worker.length, list).toBeLessThanOrEqual(9);
 });

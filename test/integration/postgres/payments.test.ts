@@ -115,10 +115,16 @@ describe('payments.sendToGateway', () => {
     return row?.['checkout_at'];
   };
 
+  const redirectOf = async ({ id }: Payment, now: Date) => {
+    const payment = await records.payments.sendToGateway(id, now);
+    expect(payment).toMatchObject({ id, driver: 'sandbox' });
+    return payment?.redirect;
+  };
+
   it('returns the redirect and records the time', async () => {
     const payment = await records.opened();
     const now = new Date();
-    expect(await records.payments.sendToGateway(payment.id, now)).toEqual({
+    expect(await redirectOf(payment, now)).toEqual({
       method: 'GET',
       url: `https://gateway.example/${payment.id}`,
     });
@@ -128,21 +134,21 @@ describe('payments.sendToGateway', () => {
 
   it('sends no payer before the payment is opened, or from the deadline on', async () => {
     const unopened = await records.created();
-    expect(await records.payments.sendToGateway(unopened.id, new Date())).toBeUndefined();
+    expect(await redirectOf(unopened, new Date())).toBeNull();
     const late = await records.opened();
-    expect(await records.payments.sendToGateway(late.id, late.expiresAt)).toBeUndefined();
+    expect(await redirectOf(late, late.expiresAt)).toBeNull();
     expect([await sentAt(unopened), await sentAt(late)]).toEqual([null, null]);
   });
 
   it('sends no payer when the payment is processing or has ended', async () => {
     const processing = await records.opened();
     await records.inquired(processing.id, { processing: true });
-    expect(await records.payments.sendToGateway(processing.id, new Date())).toBeUndefined();
+    expect(await redirectOf(processing, new Date())).toBeNull();
     expect(await sentAt(processing)).toBeNull();
     for (const status of terminalStatuses) {
       const ended = await records.ended(status);
       const before = await records.snapshot(ended.id);
-      expect(await records.payments.sendToGateway(ended.id, new Date())).toBeUndefined();
+      expect(await redirectOf(ended, new Date())).toBeNull();
       expect(await records.snapshot(ended.id)).toEqual(before);
     }
   });
