@@ -1,4 +1,4 @@
-// The pages work without this script. It adds one key and one button.
+// The pages work without this script. It adds one key, one button and passkeys, which need a script.
 document.addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, textarea, select');
   if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -18,3 +18,35 @@ if (navigator.clipboard)
       });
     });
   }
+
+// The server's options go to the device, and the device's answer goes back in the form.
+const passkeyCalls = {
+  get: (options) =>
+    navigator.credentials.get({
+      publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
+    }),
+  create: (options) =>
+    navigator.credentials.create({
+      publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options),
+    }),
+};
+const canUsePasskeys = Boolean(globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON);
+
+for (const form of document.querySelectorAll('form[data-passkey]')) {
+  const status = form.querySelector('[role=status]');
+  if (canUsePasskeys) form.querySelector('button').hidden = false;
+  else status.textContent = 'This browser cannot use passkeys.';
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    status.textContent = '';
+    try {
+      const body = new URLSearchParams(new FormData(form));
+      const answer = await fetch(form.dataset.options, { method: 'POST', body });
+      const credential = await passkeyCalls[form.dataset.passkey](await answer.json());
+      form.elements.response.value = JSON.stringify(credential);
+      form.submit();
+    } catch (error) {
+      status.textContent = `The device used no passkey (${error.name}). Reload the page to try again.`;
+    }
+  });
+}

@@ -11,6 +11,8 @@ import { text } from 'node:stream/consumers';
 import { createConsole, type AppDeps } from '../../console/app.ts';
 import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../postgres/console-logins.ts';
+import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
+import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
 import { createConsoleQueries } from '../../postgres/console.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 import { readProjectFile } from './files.ts';
@@ -88,6 +90,9 @@ export const startConsole = async (deps: Partial<AppDeps> = {}) => {
     logger: { info: log, error: log },
     queries: createConsoleQueries(sql),
     logins: createConsoleLoginQueries(sql),
+    people: createConsolePeopleQueries(sql),
+    passkeys: createConsolePasskeyQueries(sql),
+    identityProvider: undefined,
     backlog: createBacklogMetrics(sql),
     sweeperBeat: async () => new Date(),
     now: () => new Date(),
