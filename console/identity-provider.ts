@@ -106,12 +106,16 @@ export const createIdentityProvider = ({
     /** Reads the query with which the provider sent the browser back. @throws ProviderFailure */
     getAccount: (secret: string, query: URLSearchParams): Promise<ProvedAccount> =>
       ask(async (config) => {
-        const tokens = await authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
-          expectedState: deriveFrom(secret, 'state'),
-          expectedNonce: deriveFrom(secret, 'nonce'),
-          pkceCodeVerifier: deriveFrom(secret, 'verifier'),
-          idTokenExpected: true,
-        });
+        const tokens = await authorizationCodeGrant(
+          config,
+          new URL(`${redirectUri}?${query.toString()}`),
+          {
+            expectedState: deriveFrom(secret, 'state'),
+            expectedNonce: deriveFrom(secret, 'nonce'),
+            pkceCodeVerifier: deriveFrom(secret, 'verifier'),
+            idTokenExpected: true,
+          },
+        );
         const claims = tokens.claims();
         if (!claims) throw new Error('The provider sent no id token');
         const { iss, sub, auth_time: authTime } = claims;

@@ -100,7 +100,6 @@ export const createPasskeys = (baseUrl: string) => {
     },
   };
 };
-export type Passkeys = ReturnType<typeof createPasskeys>;
 
 const parseJson = (text: string): unknown => {
   try {

@@ -32,21 +32,24 @@ const passkeyCalls = {
 };
 const canUsePasskeys = Boolean(globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON);
 
+const usePasskey = async (form) => {
+  const { passkey: call, options: address } = form.dataset;
+  const body = new URLSearchParams(new FormData(form));
+  const answer = await fetch(address, { method: 'POST', body });
+  const credential = await passkeyCalls[call](await answer.json());
+  form.elements.response.value = JSON.stringify(credential);
+  form.submit();
+};
+
 for (const form of document.querySelectorAll('form[data-passkey]')) {
   const status = form.querySelector('[role=status]');
   if (canUsePasskeys) form.querySelector('button').hidden = false;
   else status.textContent = 'This browser cannot use passkeys.';
-  form.addEventListener('submit', async (event) => {
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
     status.textContent = '';
-    try {
-      const body = new URLSearchParams(new FormData(form));
-      const answer = await fetch(form.dataset.options, { method: 'POST', body });
-      const credential = await passkeyCalls[form.dataset.passkey](await answer.json());
-      form.elements.response.value = JSON.stringify(credential);
-      form.submit();
-    } catch (error) {
+    void usePasskey(form).catch((error) => {
       status.textContent = `The device used no passkey (${error.name}). Reload the page to try again.`;
-    }
+    });
   });
 }
