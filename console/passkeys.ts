@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
 import { z } from 'zod';
 import type { ListedPasskey, Passkey } from '../postgres/console-passkeys.ts';
 import { deriveFrom } from './attempt.ts';
+
+/** At its first use: it takes 26 MB and a fifth of a second, and some consoles have no passkeys. */
+const loadLibrary = () => import('@simplewebauthn/server');
 
 const timeoutMs = 5 * 60_000;
 
@@ -45,8 +42,9 @@ export const createPasskeys = (baseUrl: string) => {
     requireUserVerification: true,
   });
   return {
-    optionsToAdd: (secret: string, name: string, known: readonly ListedPasskey[]) =>
-      generateRegistrationOptions({
+    async optionsToAdd(secret: string, name: string, known: readonly ListedPasskey[]) {
+      const { generateRegistrationOptions } = await loadLibrary();
+      return generateRegistrationOptions({
         rpName: 'Payments console',
         rpID,
         userName: name,
@@ -57,20 +55,24 @@ export const createPasskeys = (baseUrl: string) => {
         excludeCredentials: known.map(({ id }) => ({ id })),
         // The login page does not know the person, so the device has to.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-      }),
+      });
+    },
 
-    optionsToLogIn: (secret: string) =>
-      generateAuthenticationOptions({
+    async optionsToLogIn(secret: string) {
+      const { generateAuthenticationOptions } = await loadLibrary();
+      return generateAuthenticationOptions({
         rpID,
         challenge: challengeBytesOf(secret),
         timeout: timeoutMs,
         userVerification: 'required',
-      }),
+      });
+    },
 
     /** @returns the new passkey; undefined if its answer is not the one to this challenge */
     async verifyNew(secret: string, answer: string): Promise<Omit<Passkey, 'name'> | undefined> {
       const response = newCredential.safeParse(parseJson(answer)).data;
       if (!response) return undefined;
+      const { verifyRegistrationResponse } = await loadLibrary();
       const { registrationInfo } = await verifyRegistrationResponse({
         ...expected(secret),
         response,
@@ -91,6 +93,7 @@ export const createPasskeys = (baseUrl: string) => {
       const passkey = await getPasskey(Buffer.from(response.id, 'base64url'));
       if (!passkey) return undefined;
       const { counter, publicKey } = passkey;
+      const { verifyAuthenticationResponse } = await loadLibrary();
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         ...expected(secret),
         response,
