@@ -45,6 +45,12 @@ export const confirmLoginPage = (
         again, which leads back here:
       </p>
       ${waysIn(deps, { csrf, back: ownPath(path) })}
+      ${
+        session.via === 'provider'
+          ? html`<p>If this page comes back after a login there, your provider does not say when it asked for
+              you. Use another way then.</p>`
+          : ''
+      }
       <p>Or open a new link from the command line, and come back here:</p>
       ${linkHelp(`${session.name} --role ${session.role}`)}`,
     403,
