@@ -6,6 +6,9 @@ import { deriveFrom } from './attempt.ts';
 /** At its first use: it takes 26 MB and a fifth of a second, and some consoles have no passkeys. */
 const loadLibrary = () => import('@simplewebauthn/server');
 
+/** EdDSA, ES256 and RS256. By default the library adds one that is experimental in Node. */
+const supportedAlgorithmIDs = [-8, -7, -257];
+
 const timeoutMs = 5 * 60_000;
 
 const base64url = z.string().regex(/^[\w-]+$/);
@@ -52,6 +55,7 @@ export const createPasskeys = (baseUrl: string) => {
         challenge: challengeBytesOf(secret),
         timeout: timeoutMs,
         attestationType: 'none',
+        supportedAlgorithmIDs,
         excludeCredentials: known.map(({ id }) => ({ id })),
         // The login page does not know the person, so the device has to.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -76,6 +80,7 @@ export const createPasskeys = (baseUrl: string) => {
       const { registrationInfo } = await verifyRegistrationResponse({
         ...expected(secret),
         response,
+        supportedAlgorithmIDs,
       }).catch(refuse);
       if (!registrationInfo) return undefined;
       const { id, publicKey, counter } = registrationInfo.credential;
