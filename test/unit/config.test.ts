@@ -308,15 +308,13 @@ describe('the identity provider of the console', () => {
     },
   );
 
-  it.each([
-    'http://login.example.com',
-    'http://127.0.0.1.example.com',
-    'http://10.0.0.1',
-    'ftp://a',
-  ])('is not at %s', (issuer) => {
-    const problems = problemsOf(() => read({ ...oidc, OIDC_ISSUER: issuer }));
-    expect(problems).toEqual([expect.stringMatching(/^OIDC_ISSUER: /)]);
-  });
+  it.each(['http://login.example.com', 'http://127.0.0.1.example.com', 'http://10.0.0.1'])(
+    'is not at %s',
+    (issuer) => {
+      const problems = problemsOf(() => read({ ...oidc, OIDC_ISSUER: issuer }));
+      expect(problems).toEqual([expect.stringMatching(/^OIDC_ISSUER: /)]);
+    },
+  );
 
   it.each(Object.keys(oidc))('needs %s', (name) => {
     const problems = problemsOf(() => read({ ...oidc, [name]: '' }));

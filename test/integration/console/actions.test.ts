@@ -78,7 +78,7 @@ describe('an action', () => {
       const person = await console.logIn('admin', actor);
       await console.sql`
         insert into console_passkeys (id, name, label, public_key, counter)
-        values ('pass', ${actor}, 'phone', 'key', 0) on conflict do nothing`;
+        values ('pass', ${actor}, 'phone', 'key', 0) on conflict (id) do update set name = excluded.name`;
       const { question, answer } = await act(fill(path), fields, person);
       expect(question.status).toBe(200);
       expect([200, 303], answer.text).toContain(answer.status);
