@@ -32,7 +32,7 @@ const providerLink = ({ identityProvider }: Deps, back: string): Html | string =
 const waysIn = (deps: Deps, { csrf, back }: { csrf: string; back: string }): Html =>
   html`<div class="actions">${providerLink(deps, back)} ${passkeyForm(csrf, back)}</div>`;
 
-/** A change that cannot be taken back needs the person again, and not only an open browser. */
+/** A change that cannot be taken back, or outlives the session, needs the person and not only an open browser. */
 export const confirmLoginPage = (
   deps: Deps,
   { session, csrf }: PersonRequest,
@@ -41,7 +41,7 @@ export const confirmLoginPage = (
   page(
     'Log in again first',
     html`<p>
-        This cannot be taken back, so it needs a login of the last ten minutes. Nothing was changed. Log in
+        This page needs a proof that it is you: a login of the last ten minutes. Nothing was changed. Log in
         again, which leads back here:
       </p>
       ${waysIn(deps, { csrf, back: ownPath(path) })}
@@ -57,7 +57,7 @@ export const confirmLoginPage = (
   );
 
 export const refusedLogin = (title: string, text: Html | string, status: number): ConsoleResponse =>
-  page(title, html`<p>${text}</p><p><a href="/login">Log in another way</a>.</p>`, status);
+  page(title, html`<p>${text}</p><p><a href="/login">Go to the login page</a>.</p>`, status);
 
 const spentLink = (): ConsoleResponse =>
   page(
