@@ -127,6 +127,15 @@ const consoleBaseUrl = httpUrl
   )
   .refine((url) => new URL(url).origin === url, 'must not have a path');
 
+/** The provider sends tokens there, so nobody may listen on the way. */
+const issuer = z
+  .url({ protocol: /^https?$/ })
+  .refine(
+    (url) => url.startsWith('https:') || loopbackHosts.has(new URL(url).hostname),
+    'must be an https address, or one of this machine',
+  )
+  .transform((url) => new URL(url));
+
 const consoleShape = {
   DATABASE_URL: shared.DATABASE_URL,
   LOG_LEVEL: shared.LOG_LEVEL,
@@ -138,6 +147,10 @@ const consoleShape = {
   SECRETS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
   TEMPORAL_UI_URL: httpUrl.optional(),
+  /** The identity provider: all three, or none. */
+  OIDC_ISSUER: issuer.optional(),
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
 };
 
 const stackShape = {
@@ -206,8 +219,11 @@ export const readWorkerConfig = (variables: Environment = process.env) => {
 /** @throws SetupError */
 export const readConsoleConfig = (variables: Environment = process.env) => {
   const env = withoutBlank(variables);
-  const { values, problems } = parseVariables(consoleShape, env);
+  const { values, texts, problems } = parseVariables(consoleShape, env);
   const temporal = readTemporalVariables(env, problems);
+  const set = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].filter((name) => texts[name]);
+  if (set.length === 1 || set.length === 2)
+    problems.push('OIDC_*: OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET need each other');
   return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 

@@ -3,6 +3,13 @@ import {
   type ConsoleRole,
   createConsoleLoginQueries,
 } from '../postgres/console-logins.ts';
+import { createConsolePasskeyQueries, type Passkey } from '../postgres/console-passkeys.ts';
+import {
+  type Account,
+  type ConsolePerson,
+  createConsolePeopleQueries,
+  type ListedPerson,
+} from '../postgres/console-people.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
@@ -17,31 +24,110 @@ export interface Deps {
 
 /** Who may enter the web console. */
 export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) => ({
-  /** @returns a link that opens one session within 15 minutes; by default it is for the caller */
+  /**
+   * By default the link is for the caller, with the role that the person has, or else as an admin.
+   * @returns a link that opens one session within 15 minutes
+   */
   async issueLink(
-    role: ConsoleRole,
+    wantedRole: ConsoleRole | null,
     { name = actor, reason = null }: { name?: string | undefined; reason?: string | null } = {},
-  ): Promise<{ name: string; url: string }> {
-    if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name) || name === 'service')
-      throw new Refusal('The name needs 1 to 100 letters, digits, spaces or . _ @ + -');
+  ): Promise<{ name: string; role: ConsoleRole; url: string }> {
+    checkName(name);
     return change({ action: 'console.link', subject: `person:${name}`, reason }, async (tx) => {
+      const before = await createConsolePeopleQueries(tx).get(name);
+      const role = wantedRole ?? before?.role ?? 'admin';
       const code = await createConsoleLoginQueries(tx).issueLink(name, role);
       return {
-        result: { name, url: `${consoleUrl}/login/${code}` },
-        before: null,
+        result: { name, role, url: `${consoleUrl}/login/${code}` },
+        before: before ? { role: before.role } : null,
         after: { role },
       };
     });
   },
 
+  /** Lets in the account of the identity provider that has this address. Changes a person whom it knows. */
+  async add({ name, role, email }: ConsolePerson, reason: string | null): Promise<void> {
+    checkName(name);
+    const address = email?.trim().toLowerCase() ?? '';
+    if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(address))
+      throw new Refusal('The e-mail address is not valid.');
+    await change({ action: 'console.add', subject: `person:${name}`, reason }, async (tx) => {
+      const people = createConsolePeopleQueries(tx);
+      const owner = await people.getByEmail(address);
+      if (owner && owner.name !== name)
+        throw new Refusal(`The address is that of "${owner.name}".`);
+      const before = await people.get(name);
+      const after = { role, email: address };
+      await people.put({ name, ...after });
+      return {
+        result: undefined,
+        before: before ? { role: before.role, email: before.email } : null,
+        after,
+      };
+    });
+  },
+
+  /** Ends the sessions too, and deletes the passkeys. */
+  async remove(name: string, reason: string | null): Promise<void> {
+    await change({ action: 'console.remove', subject: `person:${name}`, reason }, async (tx) => {
+      const people = createConsolePeopleQueries(tx);
+      const person = await people.get(name);
+      if (!person) throw new Refusal(`There is no person "${name}".`);
+      await people.delete(name);
+      return {
+        result: undefined,
+        before: { role: person.role, email: person.email },
+        after: null,
+      };
+    });
+  },
+
+  people: (limit: number): Promise<ListedPerson[]> => createConsolePeopleQueries(sql).list(limit),
+
   list: (limit: number): Promise<ConsoleLogin[]> => createConsoleLoginQueries(sql).list(limit),
 
-  /** Takes effect at the next request. @returns the number of sessions that it ended */
-  async logOut(name: string, reason: string | null): Promise<number> {
+  /** Takes effect at the next request. @returns the numbers of sessions and unused links that it ended */
+  async logOut(name: string, reason: string | null): Promise<{ sessions: number; links: number }> {
     return change({ action: 'console.logout', subject: `person:${name}`, reason }, async (tx) => {
       const ended = await createConsoleLoginQueries(tx).endSessionsOf(name);
-      if (ended === 0) throw new Refusal(`"${name}" has no open session.`);
-      return { result: ended, before: { sessions: ended }, after: { sessions: 0 } };
+      if (ended.sessions + ended.links === 0)
+        throw new Refusal(`"${name}" has no open session and no unused link.`);
+      return { result: ended, before: { ...ended }, after: { sessions: 0, links: 0 } };
+    });
+  },
+
+  /** From now on only this account of the identity provider is the person. */
+  async bindAccount(name: string, account: Account): Promise<void> {
+    const subject = `person:${name}`;
+    await change({ action: 'console.account', subject, reason: null }, async (tx) => {
+      if (!(await createConsolePeopleQueries(tx).bindAccount(name, account)))
+        throw new Refusal(`"${name}" has another account of the identity provider.`);
+      return { result: undefined, before: null, after: { ...account } };
+    });
+  },
+
+  async addPasskey(passkey: Passkey, label: string): Promise<void> {
+    const subject = `person:${passkey.name}`;
+    await change({ action: 'passkey.add', subject, reason: null }, async (tx) => {
+      if (!(await createConsolePasskeyQueries(tx).insert(passkey, label)))
+        throw new Refusal('The passkey exists, or there are ten already.');
+      return { result: undefined, before: null, after: { label } };
+    });
+  },
+
+  async removePasskey(
+    { name, id }: { name: string; id: string },
+    reason: string | null,
+  ): Promise<void> {
+    await change({ action: 'passkey.remove', subject: `person:${name}`, reason }, async (tx) => {
+      const label = await createConsolePasskeyQueries(tx).delete(name, id);
+      if (label === undefined) throw new Refusal('There is no such passkey.');
+      return { result: undefined, before: { label }, after: null };
     });
   },
 });
+
+const checkName = (name: string): void => {
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name) || name === 'service')
+    throw new Refusal('The name needs 1 to 100 letters, digits, spaces or . _ @ + -');
+};

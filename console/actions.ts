@@ -86,10 +86,11 @@ const problemWith = (question: Question, { form: given }: PersonRequest): string
 };
 
 const rememberedForms = 10_000;
+const onceMaxLength = 36;
 
 /**
- * The forms that were sent. A browser that loads the answer again sends its form again, and would issue a
- * second token.
+ * The last forms that were sent, in less than a megabyte. A browser that loads the answer again sends its form
+ * again, and would issue a second token.
  */
 const createSpentForms = () => {
   const spent = new Set<string>();
@@ -113,7 +114,7 @@ export const actionRoutes = (deps: Deps, actions: readonly Action[]): Route[] =>
       const question = await ask(request);
       const problem = problemWith(question, request);
       if (problem !== undefined) return form(question, request, problem);
-      if (!spend(request.form.get('once') ?? ''))
+      if (!spend((request.form.get('once') ?? '').slice(0, onceMaxLength)))
         return page(
           'Already done',
           html`<p>This form was sent before, and what it did stays done. A secret is shown only once.

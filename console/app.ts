@@ -17,8 +17,6 @@ import { page } from './request.ts';
 import { createRoutes } from './routes.ts';
 
 export interface AppDeps extends Deps {
-  /** The one address of the console. Requests to any other name are refused. */
-  baseUrl: string;
   logger: Pick<Logger, 'info' | 'error'>;
 }
 
@@ -139,7 +137,7 @@ const serve = async (scope: Scope & { route: Route }, ctx: Context): Promise<voi
 
 const respond = async (deps: AppDeps, route: Route, ctx: Context): Promise<ConsoleResponse> => {
   const state: State = ctx.state;
-  const secret = readSecret(ctx, deps);
+  const secret = readSecret(ctx, cookieNames(deps).session);
   state.session = secret === undefined ? undefined : await deps.logins.getSession(secret);
   const { session } = state;
   state.csrf = session && secret !== undefined ? csrfOf(secret) : '';
@@ -162,6 +160,7 @@ const respond = async (deps: AppDeps, route: Route, ctx: Context): Promise<Conso
     form,
     csrf: state.csrf,
     secret,
+    attempt: readSecret(ctx, cookieNames(deps).attempt),
     zone,
     formatTime,
     cells: cellsOf(formatTime),
@@ -172,28 +171,33 @@ const respond = async (deps: AppDeps, route: Route, ctx: Context): Promise<Conso
     return { kind: 'redirect', to: '/login' };
   }
   if (secret !== undefined && !route.isPolled) await deps.logins.markSeen(secret);
-  return mayNot(route, session) ?? route.handle({ ...request, session });
+  const personRequest = { ...request, session };
+  const refusal = mayNot(route, session);
+  if (refusal === 'stale') return confirmLoginPage(deps, personRequest, ctx.path);
+  return refusal ?? route.handle(personRequest);
 };
 
 const mayNot = (
   { role, isSensitive }: PersonRoute,
   session: ConsoleSession,
-): ConsoleResponse | undefined => {
+): ConsoleResponse | 'stale' | undefined => {
   if (consoleRoles.indexOf(session.role) < consoleRoles.indexOf(role))
     return page(
       'Not allowed',
       html`<p>This needs the role ${role}, and you are logged in as ${session.role}. ${home}</p>`,
       403,
     );
-  return isSensitive && !session.isFresh ? confirmLoginPage(session) : undefined;
+  return isSensitive && !session.isFresh ? 'stale' : undefined;
 };
 
-/** Over https no other name of the site can set a cookie of this name. */
-const cookieName = ({ baseUrl }: AppDeps) =>
-  baseUrl.startsWith('https:') ? '__Host-console' : 'console';
+/** Over https no other name of the site can set a cookie of these names. */
+const cookieNames = ({ baseUrl }: AppDeps) => {
+  const session = baseUrl.startsWith('https:') ? '__Host-console' : 'console';
+  return { session, attempt: `${session}-attempt` };
+};
 
-const readSecret = (ctx: Context, deps: AppDeps): string | undefined => {
-  const value = ctx.cookies.get(cookieName(deps));
+const readSecret = (ctx: Context, cookie: string): string | undefined => {
+  const value = ctx.cookies.get(cookie);
   return value && /^[\w-]{43}$/.test(value) ? value : undefined;
 };
 
@@ -269,10 +273,14 @@ const send = async (
   response: ConsoleResponse,
 ): Promise<void> => {
   const { session, csrf = '' }: State = ctx.state;
+  if (response.kind === 'redirect' || response.kind === 'data') setCookies(ctx, deps, response);
   if (response.kind === 'redirect') {
-    setCookies(ctx, deps, response);
     ctx.status = 303;
     ctx.set('location', response.to);
+    return;
+  }
+  if (response.kind === 'data') {
+    ctx.body = response.data;
     return;
   }
   ctx.type = 'html';
@@ -293,13 +301,17 @@ const send = async (
 const setCookies = (
   ctx: Context,
   deps: AppDeps,
-  { session, zone }: Extract<ConsoleResponse, { kind: 'redirect' }>,
+  { session, attempt, zone }: { session?: string | null; attempt?: string; zone?: string },
 ) => {
+  const names = cookieNames(deps);
   const secure = deps.baseUrl.startsWith('https:') ? '; Secure' : '';
-  const cookie = (name: string, value: string, maxAge: number) =>
-    `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`;
-  if (session === null) ctx.append('set-cookie', cookie(cookieName(deps), '', 0));
-  else if (session !== undefined)
-    ctx.append('set-cookie', cookie(cookieName(deps), session, 12 * 3600));
-  if (zone !== undefined) ctx.append('set-cookie', cookie('console-zone', zone, 365 * 24 * 3600));
+  const set = (name: string, value: string, maxAge: number) =>
+    ctx.append(
+      'set-cookie',
+      `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`,
+    );
+  if (session === null) set(names.session, '', 0);
+  else if (session !== undefined) set(names.session, session, 12 * 3600);
+  if (attempt !== undefined) set(names.attempt, attempt, 600);
+  if (zone !== undefined) set('console-zone', zone, 365 * 24 * 3600);
 };

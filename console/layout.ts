@@ -59,7 +59,7 @@ const searchBox = (csrf: string): Html =>
 
 const personMenu = ({ session, csrf, zone }: Layout & { session: ConsoleSession }): Html =>
   html`<div class="person">
-    <span>${session.name} <span class="soft">(${session.role})</span></span>
+    <span><a href="/account">${session.name}</a> <span class="soft">(${session.role})</span></span>
     <a href="/settings">Times in ${zone}</a>
     <form method="post" action="/logout">
       <input type="hidden" name="csrf" value="${csrf}" />

@@ -6,18 +6,34 @@ import { readConsoleConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries } from '../postgres/console-logins.ts';
+import { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
+import { createConsolePeopleQueries } from '../postgres/console-people.ts';
 import { createConsoleQueries } from '../postgres/console.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { listen, runProcess, SetupError } from '../process.ts';
-import { createLogger } from '../telemetry/log.ts';
+import { createLogger, type Logger } from '../telemetry/log.ts';
 import { createTemporalAdmin } from '../temporal/admin-client.ts';
 import { connectClient } from '../temporal/client.ts';
 import { readSweeperBeat } from '../temporal/sweeper.ts';
 import { createResolver } from '../webhooks/resolver.ts';
 import { createConsole } from './app.ts';
+import { createIdentityProvider } from './identity-provider.ts';
 
 const postgresConnectionsMax = 4;
+
+const identityProviderOf = (
+  {
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: clientId,
+    OIDC_CLIENT_SECRET: clientSecret,
+    CONSOLE_BASE_URL: baseUrl,
+  }: ReturnType<typeof readConsoleConfig>,
+  logger: Logger,
+) =>
+  issuer && clientId && clientSecret
+    ? createIdentityProvider({ issuer, clientId, clientSecret, baseUrl, logger })
+    : undefined;
 
 await runProcess(async () => {
   const config = readConsoleConfig();
@@ -43,6 +59,9 @@ await runProcess(async () => {
     logger,
     queries: createConsoleQueries(sql),
     logins: createConsoleLoginQueries(sql),
+    people: createConsolePeopleQueries(sql),
+    passkeys: createConsolePasskeyQueries(sql),
+    identityProvider: identityProviderOf(config, logger),
     backlog: createBacklogMetrics(sql),
     sweeperBeat: () => readSweeperBeat(client),
     now: () => new Date(),

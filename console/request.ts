@@ -6,7 +6,10 @@ import type {
   ConsoleSession,
   createConsoleLoginQueries,
 } from '../postgres/console-logins.ts';
+import type { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
+import type { createConsolePeopleQueries } from '../postgres/console-people.ts';
 import type { Cells, FormatTime, Html } from './html.ts';
+import type { IdentityProvider } from './identity-provider.ts';
 
 /** The operations that the console's login in Postgres may carry out. */
 export type ConsoleOperations = Pick<
@@ -23,7 +26,13 @@ export type ConsoleOperations = Pick<
 
 export interface Deps {
   queries: ReturnType<typeof createConsoleQueries>;
+  /** The one address of the console. Requests to any other name are refused. */
+  baseUrl: string;
   logins: ReturnType<typeof createConsoleLoginQueries>;
+  people: Pick<ReturnType<typeof createConsolePeopleQueries>, 'getByAccount' | 'getByEmail'>;
+  passkeys: Pick<ReturnType<typeof createConsolePasskeyQueries>, 'get' | 'list' | 'recordUse'>;
+  /** Undefined if nobody logs in through one. */
+  identityProvider: IdentityProvider | undefined;
   backlog: ReturnType<typeof createBacklogMetrics>;
   /** The operations of admins, whose audit records name this person. */
   operationsOf: (actor: string) => ConsoleOperations;
@@ -40,6 +49,8 @@ export interface ConsoleRequest {
   csrf: string;
   /** The secret of the browser's session, valid or not. */
   secret: string | undefined;
+  /** The secret of the login that the browser began last, valid or not. */
+  attempt: string | undefined;
   zone: string;
   cells: Cells;
   formatTime: FormatTime;
@@ -54,7 +65,9 @@ export type ConsoleResponse =
   | { kind: 'page'; status?: number; title: string; content: Html }
   /** A part of a page that refreshes itself; undefined if nothing changed. */
   | { kind: 'part'; content: Html | undefined }
-  | { kind: 'redirect'; to: string; session?: string | null; zone?: string };
+  /** JSON for the page's own script. */
+  | { kind: 'data'; data: object; attempt: string }
+  | { kind: 'redirect'; to: string; session?: string | null; attempt?: string; zone?: string };
 
 export const page = (
   title: string,

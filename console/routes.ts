@@ -1,4 +1,5 @@
 import { actionRoutes } from './actions.ts';
+import { accountActions, accountRoutes } from './pages/account.ts';
 import { applicationActions } from './pages/application-actions.ts';
 import { applicationRoutes } from './pages/applications.ts';
 import { auditRoutes } from './pages/audit.ts';
@@ -6,15 +7,19 @@ import { deliveryRoutes } from './pages/deliveries.ts';
 import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
 import { loginRoutes } from './pages/login.ts';
 import { overviewRoutes } from './pages/overview.ts';
+import { passkeyLoginRoutes } from './pages/passkey-login.ts';
 import { paymentActions } from './pages/payment-actions.ts';
 import { paymentRoutes } from './pages/payments.ts';
 import { peopleActions, peopleRoutes } from './pages/people.ts';
+import { providerLoginRoutes } from './pages/provider-login.ts';
 import { searchRoutes } from './pages/search.ts';
 import { settingsRoutes } from './pages/settings.ts';
 import type { Deps, Route } from './request.ts';
 
 /** Every page of the console. A test asks for each of them in every role and without a login. */
 export const createRoutes = (deps: Deps): Route[] => [
+  ...passkeyLoginRoutes(deps),
+  ...providerLoginRoutes(deps),
   ...loginRoutes(deps),
   ...overviewRoutes(deps),
   ...paymentRoutes(deps),
@@ -23,6 +28,7 @@ export const createRoutes = (deps: Deps): Route[] => [
   ...gatewayRoutes(deps),
   ...auditRoutes(deps),
   ...peopleRoutes(deps),
+  ...accountRoutes(deps),
   ...searchRoutes(deps),
   ...settingsRoutes(),
   ...actionRoutes(deps, [
@@ -30,5 +36,6 @@ export const createRoutes = (deps: Deps): Route[] => [
     ...applicationActions,
     ...gatewayActions,
     ...peopleActions,
+    ...accountActions,
   ]),
 ];

@@ -26,6 +26,8 @@ for login in owner api worker admin retention console; do
     echo "postgres://$user:$(password)@postgres:5432/payments" > "$login-database-url"
   fi
 done
+# Empty until somebody registers the console at an identity provider.
+[ -e oidc-client-secret ] || : > oidc-client-secret
 # For a first look. deploy/certificate.sh puts your own in its place.
 mkdir -p tls
 if missing tls/certificate.pem; then

@@ -87,14 +87,18 @@ grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
   to payments_admin;
 
-grant select, insert (hash, name, role) on console_links to payments_admin;
+grant select, insert (name, role, email), update (role, email, issuer, subject), delete on console_people
+  to payments_admin;
+grant select, insert (hash, name), update (ended_at) on console_links to payments_admin;
 grant select, update (ended_at) on console_sessions to payments_admin;
+grant select (id, name, label, created_at, used_at) on console_passkeys to payments_admin;
 
 -- The web console shows what admins see, without any ciphertext, and makes some of their changes. A login that
--- it records needs a link, and links are made by the command line alone: a console that somebody has taken
--- over can invent no person.
+-- it records needs a person, and the command line alone adds people, gives them roles and makes links: a console
+-- that somebody has taken over can invent no person and no role.
 grant select on applications, tokens, payments, workflow_outbox, events, deliveries, attempts, late_payments,
-  gateway_exchanges, audit_log, console_links, console_sessions to payments_console;
+  gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_attempts
+  to payments_console;
 grant select (slug, driver, kind, enabled, created_at) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
 grant insert (hash, prefix, application, mode, name, expires_at), update (revoked_at) on tokens
@@ -105,7 +109,12 @@ grant update (status, default_gateway, callback_urls, webhook_url, requests_per_
 grant update (enabled) on gateways to payments_console;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
   to payments_console;
-grant insert (hash, link), update (seen_at, ended_at) on console_sessions to payments_console;
+grant update (issuer, subject) on console_people to payments_console;
+grant update (ended_at) on console_links to payments_console;
+grant insert (hash, name, via, link, proved_at), update (seen_at, ended_at) on console_sessions to payments_console;
+grant insert (id, name, label, public_key, counter), update (counter, used_at), delete on console_passkeys
+  to payments_console;
+grant insert (hash, back), delete on console_attempts to payments_console;
 
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.
 grant select, delete on payments, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments,

@@ -5,13 +5,17 @@ import type { Queries } from './driver/sql.ts';
 export const consoleRoles = ['viewer', 'operator', 'admin'] as const;
 export type ConsoleRole = (typeof consoleRoles)[number];
 
+/** How somebody logged in. */
+type LoginVia = 'link' | 'provider' | 'passkey';
+
 /** A login that is open. */
 export interface ConsoleSession {
   id: string;
   name: string;
   role: ConsoleRole;
+  via: LoginVia;
   createdAt: Date;
-  /** The link was opened in the last ten minutes. */
+  /** The person proved who they are within the last ten minutes. */
   isFresh: boolean;
 }
 
@@ -19,53 +23,81 @@ export interface ConsoleLogin {
   id: string;
   name: string;
   role: ConsoleRole;
+  via: LoginVia;
   createdAt: Date;
   seenAt: Date;
   isOpen: boolean;
 }
 
+/** Logins that browsers may have begun at once. */
+const attemptsMax = 10_000;
+
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 const newSecret = (): string => randomBytes(32).toString('base64url');
 
-/** The one-time links and the sessions of the web console. Only hashes of their secrets are stored. */
+/** The one-time links, sessions and begun logins of the web console. Only hashes of their secrets are stored. */
 export const createConsoleLoginQueries = (sql: Queries) => {
-  const isOpen = sql`(s.ended_at is null and s.seen_at > now() - interval '1 hour'
-    and s.created_at > now() - interval '12 hours')`;
+  const isOpen = isOpenSession(sql);
+  const isRecent = sql`created_at > now() - interval '10 minutes'`;
   const id = sql`left(encode(s.hash, 'hex'), 16)`;
   return {
-    /** @returns the code of a new link; it is good for 15 minutes and for one session */
+    /**
+     * Gives the person this role, and adds an unknown one.
+     * @returns the code of a new link; it is good for 15 minutes and for one session
+     */
     async issueLink(name: string, role: ConsoleRole): Promise<string> {
       const code = newSecret();
       await sql`
-        insert into console_links (hash, name, role) values (${hashOf(code)}, ${name}, ${role})`;
+        with person as (
+          insert into console_people (name, role) values (${name}, ${role})
+          on conflict (name) do update set role = excluded.role
+        )
+        insert into console_links (hash, name) values (${hashOf(code)}, ${name})`;
       return code;
     },
 
     /** The person of a link that can still be opened. */
     async getLink(code: string): Promise<{ name: string; role: ConsoleRole } | undefined> {
       const [row] = await sql<{ name: string; role: ConsoleRole }[]>`
-        select l.name, l.role from console_links l
-        where l.hash = ${hashOf(code)} and l.expires_at > now()
-          and not exists (select from console_sessions s where s.link = l.hash)`;
+        select l.name, p.role from console_links l join console_people p on p.name = l.name
+        where l.hash = ${hashOf(code)} and ${isOpenLink(sql)}`;
       return row;
     },
 
-    /** Spends a link. @returns the secret of the new session; undefined if the link is spent or too old */
+    /**
+     * Spends a link. The lock makes it wait for `endSessionsOf`, or be seen there.
+     * @returns the secret of the new session; undefined if the link is spent or too old
+     */
     async openSession(code: string): Promise<string | undefined> {
       const secret = newSecret();
       const { count } = await sql`
-        insert into console_sessions (hash, link)
-        select ${hashOf(secret)}::bytea, l.hash from console_links l
-        where l.hash = ${hashOf(code)} and l.expires_at > now()
+        insert into console_sessions (hash, name, via, link)
+        select ${hashOf(secret)}::bytea, l.name, 'link', l.hash from console_links l
+        where l.hash = ${hashOf(code)} and ${isOpenLink(sql)}
+        for update of l
         on conflict do nothing`;
       return count === 1 ? secret : undefined;
     },
 
+    /** @returns the secret of the new session of a person who proved who they are at that time */
+    async openProvedSession(
+      name: string,
+      { via, provedAt }: { via: 'provider' | 'passkey'; provedAt: Date | null },
+    ): Promise<string> {
+      const secret = newSecret();
+      await sql`
+        insert into console_sessions (hash, name, via, proved_at)
+        values (${hashOf(secret)}, ${name}, ${via}, ${provedAt})`;
+      return secret;
+    },
+
     async getSession(secret: string): Promise<ConsoleSession | undefined> {
+      // The clock of an identity provider may be ahead, so the session has to be new too.
       const [row] = await sql<ConsoleSession[]>`
-        select ${id} as id, l.name, l.role, s.created_at as "createdAt",
-          s.created_at > now() - interval '10 minutes' as "isFresh"
-        from console_sessions s join console_links l on l.hash = s.link
+        select ${id} as id, s.name, p.role, s.via, s.created_at as "createdAt",
+          coalesce(s.proved_at > now() - interval '10 minutes'
+            and s.created_at > now() - interval '10 minutes', false) as "isFresh"
+        from console_sessions s join console_people p on p.name = s.name
         where s.hash = ${hashOf(secret)} and ${isOpen}`;
       return row;
     },
@@ -83,21 +115,49 @@ export const createConsoleLoginQueries = (sql: Queries) => {
         where hash = ${hashOf(secret)} and ended_at is null`;
     },
 
-    /** Ends the open sessions of a person. @returns their number */
-    async endSessionsOf(name: string): Promise<number> {
-      const { count } = await sql`
-        update console_sessions s set ended_at = now() from console_links l
-        where l.hash = s.link and l.name = ${name} and ${isOpen}`;
-      return count;
+    /** Ends the open sessions and the unused links of a person. @returns their numbers */
+    async endSessionsOf(name: string): Promise<{ sessions: number; links: number }> {
+      const { count: links } = await sql`
+        update console_links l set ended_at = now() where l.name = ${name} and ${isOpenLink(sql)}`;
+      const { count: sessions } = await sql`
+        update console_sessions s set ended_at = now() where s.name = ${name} and ${isOpen}`;
+      return { sessions, links };
     },
 
     /** The newest first. */
     async list(limit: number): Promise<ConsoleLogin[]> {
       return sql<ConsoleLogin[]>`
-        select ${id} as id, l.name, l.role, s.created_at as "createdAt", s.seen_at as "seenAt",
-          ${isOpen} as "isOpen"
-        from console_sessions s join console_links l on l.hash = s.link
+        select ${id} as id, s.name, p.role, s.via, s.created_at as "createdAt",
+          s.seen_at as "seenAt", ${isOpen} as "isOpen"
+        from console_sessions s join console_people p on p.name = s.name
         order by s.created_at desc limit ${limit}`;
+    },
+
+    /** @returns the secret of a login that begins; undefined if too many have begun */
+    async beginAttempt(back: string): Promise<string | undefined> {
+      const secret = newSecret();
+      const { count } = await sql`
+        with expired as (delete from console_attempts where not ${isRecent})
+        insert into console_attempts (hash, back) select ${hashOf(secret)}::bytea, ${back}
+        where (select count(*) from console_attempts where ${isRecent}) < ${attemptsMax}`;
+      return count === 1 ? secret : undefined;
+    },
+
+    /** @returns where the login leads to; undefined if it has ended or began ten minutes ago */
+    async endAttempt(secret: string): Promise<{ back: string } | undefined> {
+      const [row] = await sql<{ back: string }[]>`
+        delete from console_attempts where hash = ${hashOf(secret)} and ${isRecent} returning back`;
+      return row;
     },
   };
 };
+
+/** Of `console_sessions s`. */
+export const isOpenSession = (sql: Queries) =>
+  sql`(s.ended_at is null and s.seen_at > now() - interval '1 hour'
+    and s.created_at > now() - interval '12 hours')`;
+
+/** Of `console_links l`: it can still open a session. */
+export const isOpenLink = (sql: Queries) =>
+  sql`(l.ended_at is null and l.expires_at > now()
+    and not exists (select from console_sessions opened where opened.link = l.hash))`;

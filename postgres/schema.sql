@@ -398,24 +398,63 @@ create trigger audit_log__append_only before update or delete on audit_log
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
 
+-- The people who may enter the web console, with the one role of each. The command line writes them. The console
+-- writes only the account at the identity provider that a person has.
+create table console_people (
+  name text primary key,
+  role text not null constraint console_people__role check (role in ('viewer', 'operator', 'admin')),
+  -- In lower case. An account of the identity provider with this address becomes the person's at its first login.
+  email text constraint console_people__email unique,
+  -- From then on only this account is the person: an address may get another owner.
+  issuer text,
+  subject text,
+  created_at timestamptz not null default now(),
+  constraint console_people__account unique (issuer, subject)
+);
+
 -- One-time links that open the web console, made by the command line. Only the hash of a link's code is stored.
 create table console_links (
   hash bytea primary key,
-  name text not null,
-  role text not null constraint console_links__role check (role in ('viewer', 'operator', 'admin')),
+  name text not null references console_people on delete cascade,
   created_at timestamptz not null default now(),
-  expires_at timestamptz not null default now() + interval '15 minutes'
+  expires_at timestamptz not null default now() + interval '15 minutes',
+  -- Somebody ended the person's sessions before the link was opened.
+  ended_at timestamptz
 );
 
--- Logins to the web console. Who somebody is stands in the link, which the console cannot write. A link opens
--- one session: its hash is unique.
+-- Logins to the web console. The role of somebody is in console_people, which the console cannot write. A link
+-- opens one session: its hash is unique.
 create table console_sessions (
   hash bytea primary key,
-  link bytea not null constraint console_sessions__link unique references console_links,
+  name text not null references console_people on delete cascade,
+  via text not null constraint console_sessions__via check (via in ('link', 'provider', 'passkey')),
+  link bytea constraint console_sessions__link unique references console_links on delete cascade,
   created_at timestamptz not null default now(),
+  -- When the person proved who they are. Null if the identity provider does not say when it asked them.
+  proved_at timestamptz default now(),
   -- When its person last asked for a page. Pages that refresh themselves do not count.
   seen_at timestamptz not null default now(),
   ended_at timestamptz
+);
+
+-- Passkeys: their public keys, and the number of uses that each one last reported.
+create table console_passkeys (
+  id bytea primary key,
+  name text not null references console_people on delete cascade,
+  label text not null,
+  public_key bytea not null,
+  counter bigint not null,
+  created_at timestamptz not null default now(),
+  used_at timestamptz
+);
+
+-- Logins that a browser has begun at the identity provider or with a passkey. The browser has the secret in a
+-- cookie; state, nonce, PKCE verifier and challenge derive from it. The end of the login deletes its row.
+create table console_attempts (
+  hash bytea primary key,
+  -- The page that the login leads to.
+  back text not null,
+  created_at timestamptz not null default now()
 );
 
 -- The migrations that were applied. migrate.ts creates this table.

@@ -1,48 +1,99 @@
 import { html } from 'hono/html';
-import type { ConsoleSession } from '../../postgres/console-logins.ts';
-import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
+import { ownPath } from '../attempt.ts';
+import type { Html } from '../html.ts';
+import type { ConsoleRequest, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 
-const howTo = (args: string) =>
+const linkHelp = (args: string): Html =>
   html`<pre><code>npm run admin -- console login ${args}</code></pre>
     <p>
       In the Compose stack it is <code>docker compose run --rm admin console login ${args}</code>. The
       link opens the console once, within 15 minutes.
     </p>`;
 
-const loginPage = async (): Promise<ConsoleResponse> =>
-  page(
-    'Log in',
-    html`<p>A link from the command line lets you in:</p>
-      ${howTo('NAME --role viewer|operator|admin')}`,
-  );
+const anyLink = linkHelp('NAME --role viewer|operator|admin');
 
-/** A change that cannot be taken back needs the person again, and not only an open browser. */
-export const confirmLoginPage = ({ name, role }: ConsoleSession): ConsoleResponse =>
+/** The script of the pages asks the device, and sends the form with its answer. */
+const passkeyForm = (csrf: string, back: string): Html =>
+  html`<form method="post" action="/login/passkey" data-passkey="get" data-options="/login/passkey/options">
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <input type="hidden" name="back" value="${back}" />
+    <input type="hidden" name="response" />
+    <button class="main" hidden>Log in with a passkey</button>
+    <p role="status"></p>
+  </form>`;
+
+/** A link and not a form: browsers apply the policy of a form to where its answer leads. */
+const providerLink = ({ identityProvider }: Deps, back: string): Html | string =>
+  identityProvider
+    ? html`<a class="button main" href="/login/provider?back=${encodeURIComponent(back)}">Log in with ${identityProvider.name}</a>`
+    : '';
+
+const waysIn = (deps: Deps, { csrf, back }: { csrf: string; back: string }): Html =>
+  html`<div class="actions">${providerLink(deps, back)} ${passkeyForm(csrf, back)}</div>`;
+
+/** A change that cannot be taken back, or outlives the session, needs the person and not only an open browser. */
+export const confirmLoginPage = (
+  deps: Deps,
+  { session, csrf }: PersonRequest,
+  path: string,
+): ConsoleResponse =>
   page(
     'Log in again first',
     html`<p>
-        This cannot be taken back, so it needs a login of the last ten minutes. Nothing was changed. Open
-        a new link and come back here:
+        This page needs a proof that it is you: a login of the last ten minutes. Nothing was changed. Log in
+        again, which leads back here:
       </p>
-      ${howTo(`${name} --role ${role}`)}`,
+      ${waysIn(deps, { csrf, back: ownPath(path) })}
+      ${
+        session.via === 'provider'
+          ? html`<p>If this page comes back after a login there, your provider does not say when it asked for
+              you. Use another way then.</p>`
+          : ''
+      }
+      <p>Or open a new link from the command line, and come back here:</p>
+      ${linkHelp(`${session.name} --role ${session.role}`)}`,
     403,
   );
 
-const spent = () =>
+export const refusedLogin = (title: string, text: Html | string, status: number): ConsoleResponse =>
+  page(title, html`<p>${text}</p><p><a href="/login">Go to the login page</a>.</p>`, status);
+
+const spentLink = (): ConsoleResponse =>
   page(
     'The link is spent',
     html`<p>A link opens the console once, within 15 minutes. This one was used, is too old, or is not
         whole. Print a new one:</p>
-      ${howTo('NAME --role viewer|operator|admin')}`,
+      ${anyLink}`,
     410,
   );
 
-export const loginRoutes = ({ logins }: Deps): Route[] => {
+export const spentAttempt = (): ConsoleResponse =>
+  refusedLogin(
+    'The login is too old',
+    'A login ends in the browser in which it began, within ten minutes, and once. Begin again.',
+    410,
+  );
+
+export const tooManyAttempts = (): ConsoleResponse =>
+  refusedLogin('Too many logins', 'Too many logins have begun. Try again in ten minutes.', 503);
+
+/** The path of a link has any last part, so these routes come after those of the other ways in. */
+export const loginRoutes = (deps: Deps): Route[] => {
+  const { logins } = deps;
+
+  const loginPage = async ({ csrf }: ConsoleRequest): Promise<ConsoleResponse> =>
+    page(
+      'Log in',
+      html`${waysIn(deps, { csrf, back: '/' })}
+        <p>A link from the command line lets you in, too:</p>
+        ${anyLink}`,
+    );
+
   /** It spends nothing: mail scanners and previews open links too. */
   const showLink = async ({ params, csrf }: ConsoleRequest): Promise<ConsoleResponse> => {
     const person = await logins.getLink(params['code'] ?? '');
-    if (!person) return spent();
+    if (!person) return spentLink();
     return page(
       'Log in',
       html`<form class="form" method="post">
@@ -53,9 +104,9 @@ export const loginRoutes = ({ logins }: Deps): Route[] => {
     );
   };
 
-  const openSession = async ({ params, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
+  const openLink = async ({ params, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
     const session = await logins.openSession(params['code'] ?? '');
-    if (session === undefined) return spent();
+    if (session === undefined) return spentLink();
     if (secret !== undefined) await logins.endSession(secret);
     return { kind: 'redirect', to: '/', session };
   };
@@ -68,7 +119,7 @@ export const loginRoutes = ({ logins }: Deps): Route[] => {
   return [
     { method: 'GET', path: '/login', role: 'anyone', handle: loginPage },
     { method: 'GET', path: '/login/:code', role: 'anyone', handle: showLink },
-    { method: 'POST', path: '/login/:code', role: 'anyone', handle: openSession },
+    { method: 'POST', path: '/login/:code', role: 'anyone', handle: openLink },
     { method: 'POST', path: '/logout', role: 'viewer', handle: logOut },
     { method: 'GET', path: '/logout', role: 'anyone', handle: async () => redirect('/') },
   ];

@@ -1,36 +1,60 @@
 import { html } from 'hono/html';
+import type { ListedPerson } from '../../postgres/console-people.ts';
 import type { Action } from '../actions.ts';
 import { action, state } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
+const peopleMax = 500;
 const loginsMax = 100;
+
+const waysOf = ({ hasAccount, email, passkeys }: ListedPerson): string =>
+  [
+    hasAccount ? 'provider' : email === null ? '' : 'provider, not used yet',
+    passkeys === 0 ? '' : `passkeys: ${passkeys}`,
+  ]
+    .filter((way) => way !== '')
+    .join('; ') || 'links';
 
 export const peopleRoutes = (deps: Deps): Route[] => {
   const list = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
-    const logins = await deps.operationsOf(session.name).console.list(loginsMax);
-    const shown = new Set<string>();
+    const { console } = deps.operationsOf(session.name);
+    const [people, logins] = await Promise.all([
+      console.people(peopleMax),
+      console.list(loginsMax),
+    ]);
     return page(
       'People',
-      html`<p>The last ${loginsMax} logins. The command line lets people in:</p>
-        <pre><code>npm run admin -- console login NAME --role viewer|operator|admin</code></pre>
+      html`<p>The command line lets people in, and out for good:</p>
+        <pre><code>npm run admin -- console login NAME --role viewer|operator|admin
+npm run admin -- console add NAME --role viewer|operator|admin --email ADDRESS
+npm run admin -- console remove NAME</code></pre>
+        ${cells.table({
+          caption: 'People',
+          headings: ['Person', 'Role', 'E-mail', 'Logs in with', 'Open sessions', 'Action'],
+          rows: people.map((person) => [
+            person.name,
+            person.role,
+            person.email,
+            waysOf(person),
+            person.openSessions,
+            session.role === 'admin' && person.openSessions + person.unusedLinks > 0
+              ? action(`/people/${encodeURIComponent(person.name)}/end`, 'End sessions')
+              : null,
+          ]),
+          ifEmpty: 'Nobody may enter.',
+        })}
+        <h2>The last ${loginsMax} logins</h2>
         ${cells.table({
           caption: 'Logins',
-          headings: ['Person', 'Role', 'Logged in', 'Last seen', 'Session', 'Action'],
-          rows: logins.map(({ name, role, createdAt, seenAt, isOpen, id }) => {
-            const isFirst = isOpen && !shown.has(name);
-            if (isFirst) shown.add(name);
-            return [
-              id === session.id ? html`${name} <span class="soft">(this browser)</span>` : name,
-              role,
-              createdAt,
-              seenAt,
-              state(isOpen ? 'open' : 'ended'),
-              isFirst && session.role === 'admin'
-                ? action(`/people/${encodeURIComponent(name)}/end`, 'End sessions')
-                : null,
-            ];
-          }),
+          headings: ['Person', 'With', 'Logged in', 'Last seen', 'Session'],
+          rows: logins.map(({ name, via, createdAt, seenAt, isOpen, id }) => [
+            id === session.id ? html`${name} <span class="soft">(this browser)</span>` : name,
+            via,
+            createdAt,
+            seenAt,
+            state(isOpen ? 'open' : 'ended'),
+          ]),
           ifEmpty: 'Nobody has logged in.',
         })}`,
     );
@@ -44,7 +68,7 @@ export const peopleActions: readonly Action[] = [
     role: 'admin',
     ask: async ({ params: { name = '' } }) => ({
       title: `End the sessions of ${name}`,
-      consequence: `Every browser in which ${name} is logged in is logged out at its next request.`,
+      consequence: `Every browser in which ${name} is logged in is logged out at its next request, and unused links of ${name} open nothing. To keep ${name} out, use “console remove” of the command line.`,
       button: 'End sessions',
       back: '/people',
     }),

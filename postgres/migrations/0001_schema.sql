@@ -321,18 +321,47 @@ create trigger audit_log__append_only before update or delete on audit_log
 create trigger audit_log__no_truncate before truncate on audit_log
   for each statement execute function refuse_change();
 
+create table console_people (
+  name text primary key,
+  role text not null constraint console_people__role check (role in ('viewer', 'operator', 'admin')),
+  email text constraint console_people__email unique,
+  issuer text,
+  subject text,
+  created_at timestamptz not null default now(),
+  constraint console_people__account unique (issuer, subject)
+);
+
 create table console_links (
   hash bytea primary key,
-  name text not null,
-  role text not null constraint console_links__role check (role in ('viewer', 'operator', 'admin')),
+  name text not null references console_people on delete cascade,
   created_at timestamptz not null default now(),
-  expires_at timestamptz not null default now() + interval '15 minutes'
+  expires_at timestamptz not null default now() + interval '15 minutes',
+  ended_at timestamptz
 );
 
 create table console_sessions (
   hash bytea primary key,
-  link bytea not null constraint console_sessions__link unique references console_links,
+  name text not null references console_people on delete cascade,
+  via text not null constraint console_sessions__via check (via in ('link', 'provider', 'passkey')),
+  link bytea constraint console_sessions__link unique references console_links on delete cascade,
   created_at timestamptz not null default now(),
+  proved_at timestamptz default now(),
   seen_at timestamptz not null default now(),
   ended_at timestamptz
+);
+
+create table console_passkeys (
+  id bytea primary key,
+  name text not null references console_people on delete cascade,
+  label text not null,
+  public_key bytea not null,
+  counter bigint not null,
+  created_at timestamptz not null default now(),
+  used_at timestamptz
+);
+
+create table console_attempts (
+  hash bytea primary key,
+  back text not null,
+  created_at timestamptz not null default now()
 );

@@ -9,8 +9,11 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createConsole, type AppDeps } from '../../console/app.ts';
+import type { IdentityProvider } from '../../console/identity-provider.ts';
 import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../postgres/console-logins.ts';
+import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
+import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
 import { createConsoleQueries } from '../../postgres/console.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 import { readProjectFile } from './files.ts';
@@ -69,7 +72,12 @@ const serve = (server: Server, deps: AppDeps) => {
 };
 
 /** The console on a Postgres of its own, under its own login there. The rest of the test is the owner. */
-export const startConsole = async (deps: Partial<AppDeps> = {}) => {
+export const startConsole = async ({
+  identityProviderOf,
+  ...deps
+}: Partial<AppDeps> & {
+  identityProviderOf?: (baseUrl: string, logger: AppDeps['logger']) => Promise<IdentityProvider>;
+} = {}) => {
   const postgres = await startOwnPostgres();
   const owner = connect(postgres.url, { name: 'tests-owner', max: 1 });
   await owner.unsafe(readProjectFile('deploy/roles.sql')).simple();
@@ -83,11 +91,15 @@ export const startConsole = async (deps: Partial<AppDeps> = {}) => {
   const server = createServer();
   const port = await listenOn(server);
   const baseUrl = `http://console.localhost:${port}`;
+  const logger = { info: log, error: log };
   const all: AppDeps = {
     baseUrl,
-    logger: { info: log, error: log },
+    logger,
     queries: createConsoleQueries(sql),
     logins: createConsoleLoginQueries(sql),
+    people: createConsolePeopleQueries(sql),
+    passkeys: createConsolePasskeyQueries(sql),
+    identityProvider: await identityProviderOf?.(baseUrl, logger),
     backlog: createBacklogMetrics(sql),
     sweeperBeat: async () => new Date(),
     now: () => new Date(),

@@ -26,6 +26,8 @@ import { aPayment, noAnswer } from './records.ts';
 export const smallTableFiles = [
   'applications.ts',
   'console-logins.ts',
+  'console-passkeys.ts',
+  'console-people.ts',
   'gateways.ts',
   'replays.ts',
   'sandbox-plans.ts',

@@ -2,7 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAdminConfig, readApiConfig, readStackConfig, readWorkerConfig } from '../../config.ts';
+import {
+  readAdminConfig,
+  readApiConfig,
+  readConsoleConfig,
+  readStackConfig,
+  readWorkerConfig,
+} from '../../config.ts';
 import { SetupError } from '../../process.ts';
 
 const key = Buffer.alloc(32, 7).toString('base64');
@@ -277,6 +283,43 @@ describe('ALLOW_LOOPBACK_TARGETS', () => {
 
   it('is off unless it is switched on', () => {
     expect(readWorkerConfig(worker).ALLOW_LOOPBACK_TARGETS).toBe(false);
+  });
+});
+
+describe('the identity provider of the console', () => {
+  const { DATABASE_URL } = api;
+  const oidc = {
+    OIDC_ISSUER: 'https://login.example.com/tenant/',
+    OIDC_CLIENT_ID: 'console',
+    OIDC_CLIENT_SECRET: 'hunter2',
+  };
+  const read = (settings: Record<string, string>) =>
+    readConsoleConfig({ DATABASE_URL, ...settings });
+
+  it('is off by default, and keeps its issuer as it is', () => {
+    expect(read({}).OIDC_ISSUER).toBeUndefined();
+    expect(read(oidc).OIDC_ISSUER?.href).toBe(oidc.OIDC_ISSUER);
+  });
+
+  it.each(['http://127.0.0.1:9000', 'http://localhost:9000', 'http://[::1]:9000'])(
+    'may be at %s, on this machine',
+    (issuer) => {
+      expect(read({ ...oidc, OIDC_ISSUER: issuer }).OIDC_ISSUER?.origin).toBe(issuer);
+    },
+  );
+
+  it.each(['http://login.example.com', 'http://127.0.0.1.example.com', 'http://10.0.0.1'])(
+    'is not at %s',
+    (issuer) => {
+      const problems = problemsOf(() => read({ ...oidc, OIDC_ISSUER: issuer }));
+      expect(problems).toEqual([expect.stringMatching(/^OIDC_ISSUER: /)]);
+    },
+  );
+
+  it.each(Object.keys(oidc))('needs %s', (name) => {
+    const problems = problemsOf(() => read({ ...oidc, [name]: '' }));
+    expect(problems).toEqual([expect.stringMatching(/^OIDC_\*: .* need each other$/)]);
+    expect(problems.join()).not.toContain('hunter2');
   });
 });
 

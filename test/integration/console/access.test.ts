@@ -1,11 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIdentityProvider } from '../../../console/identity-provider.ts';
 import { createRoutes } from '../../../console/routes.ts';
 import { consoleRoles } from '../../../postgres/console-logins.ts';
 import { call, startConsole, type TestConsole } from '../../support/console.ts';
+import { operationsOn } from '../../support/operations.ts';
 
 let console: TestConsole;
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startConsole({
+    identityProviderOf: async (baseUrl, logger) =>
+      createIdentityProvider({
+        issuer: new URL('http://127.0.0.1:1'),
+        clientId: 'console',
+        clientSecret: 'secret',
+        baseUrl,
+        logger,
+      }),
+  });
 });
 afterAll(() => console?.stop());
 
@@ -45,6 +56,10 @@ describe('every route', () => {
   it('of anyone shows no data', async () => {
     const open = createRoutes(console.deps).filter(({ role }) => role === 'anyone');
     expect(open.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /login/passkey/options',
+      'POST /login/passkey',
+      'GET /login/provider',
+      'GET /login/provider/callback',
       'GET /login',
       'GET /login/:code',
       'POST /login/:code',
@@ -96,6 +111,51 @@ describe('a login link', () => {
       expect(JSON.stringify(console.lines)).not.toContain(secret);
       expect(JSON.stringify(rows)).not.toContain(secret);
     }
+  });
+});
+
+describe('an admin who ends the sessions of a person', () => {
+  it('voids unused links of the person, and nobody else’s', async () => {
+    const [code, other] = [
+      await console.links.issueLink('leaver', 'admin'),
+      await console.links.issueLink('stayer', 'admin'),
+    ];
+    await operationsOn(console.sql).console.logOut('leaver', null);
+    expect((await console.call(`/login/${code}`)).status).toBe(410);
+    const open = (link: string) => console.call(`/login/${link}`, { method: 'POST', form: {} });
+    expect([(await open(code)).status, (await open(other)).status]).toEqual([410, 303]);
+  });
+
+  it('leaves no session of a link that is opened at the same moment', async () => {
+    const code = await console.links.issueLink('racer', 'admin');
+    const [opened] = await Promise.all([
+      console.call(`/login/${code}`, { method: 'POST', form: {} }),
+      operationsOn(console.sql).console.logOut('racer', null),
+    ]);
+    const cookie = cookieOf(opened.headers['set-cookie']);
+    expect((await console.call('/payments', { cookie })).status).toBe(303);
+  });
+});
+
+describe('a person', () => {
+  it('has one role, which the next request of an open session sees', async () => {
+    const { cookie } = await console.logIn('admin', 'demoted');
+    const path = '/applications/shop/disable';
+    expect((await console.call(path, { cookie })).status).not.toBe(403);
+    await console.links.issueLink('demoted', 'viewer');
+    expect((await console.call(path, { cookie })).status).toBe(403);
+  });
+
+  it('who is removed has no session, no link and no passkey', async () => {
+    const { cookie } = await console.logIn('admin', 'removed');
+    const code = await console.links.issueLink('removed', 'admin');
+    await console.sql`
+      insert into console_passkeys (id, name, label, public_key, counter)
+      values ('\\x00', 'removed', 'a', '\\x00', 0)`;
+    await operationsOn(console.sql).console.remove('removed', null);
+    expect((await console.call('/payments', { cookie })).status).toBe(303);
+    expect((await console.call(`/login/${code}`)).status).toBe(410);
+    expect(await console.sql`select from console_passkeys`).toHaveLength(0);
   });
 });
 

@@ -57,6 +57,7 @@ describe('an action', () => {
     ['/gateways/sandbox/disable', {}, 'gateway.disable', 'gateway:sandbox'],
     ['/gateways/sandbox/enable', {}, 'gateway.enable', 'gateway:sandbox'],
     ['/people/viewer-person/end', {}, 'console.logout', 'person:viewer-person'],
+    ['/account/passkeys/cGFzcw/remove', {}, 'passkey.remove', 'person:ACTOR'],
   ])(
     '%s leaves one audit record, with who, why and through what',
     async (path, fields, action, subject) => {
@@ -70,8 +71,14 @@ describe('an action', () => {
       const [token] = await console.sql<{ id: string }[]>`
       select left(encode(hash, 'hex'), 16) as id from tokens where prefix = ${text.slice(0, 13)}`;
       const fill = (pattern: string) =>
-        pattern.replace('PAYMENT', ids.exhausted).replace('TOKEN', token?.id ?? '');
+        pattern
+          .replace('PAYMENT', ids.exhausted)
+          .replace('TOKEN', token?.id ?? '')
+          .replace('ACTOR', actor);
       const person = await console.logIn('admin', actor);
+      await console.sql`
+        insert into console_passkeys (id, name, label, public_key, counter)
+        values ('pass', ${actor}, 'phone', 'key', 0) on conflict (id) do update set name = excluded.name`;
       const { question, answer } = await act(fill(path), fields, person);
       expect(question.status).toBe(200);
       expect([200, 303], answer.text).toContain(answer.status);
@@ -85,7 +92,14 @@ describe('an action', () => {
     const paths = createRoutes(console.deps)
       .filter(({ method, role }) => method === 'POST' && role !== 'anyone')
       .map(({ path }) => path);
-    expect(paths).toHaveLength(12 + ['/logout', '/search', '/settings'].length);
+    const others = [
+      '/logout',
+      '/search',
+      '/settings',
+      '/account/passkeys/options',
+      '/account/passkeys',
+    ];
+    expect(paths).toHaveLength(13 + others.length);
   });
 
   it('without a reason changes nothing', async () => {

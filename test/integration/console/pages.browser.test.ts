@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createIdentityProvider } from '../../../console/identity-provider.ts';
 import { startConsole, type TestConsole } from '../../support/console.ts';
 import { fillConsole } from '../../support/fill-console.ts';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
@@ -10,13 +11,25 @@ let browser: Browser;
 let console: TestConsole;
 let ids: Awaited<ReturnType<typeof fillConsole>>;
 beforeAll(async () => {
-  [browser, console] = await Promise.all([launchChromium(), startConsole()]);
+  [browser, console] = await Promise.all([
+    launchChromium(),
+    startConsole({ identityProviderOf: awayProvider }),
+  ]);
   ids = await fillConsole(console.sql);
 }, launchLimitMs);
 afterAll(async () => {
   await browser?.close();
   await console?.stop();
 });
+
+const awayProvider = async (baseUrl: string, logger: TestConsole['deps']['logger']) =>
+  createIdentityProvider({
+    issuer: new URL('http://127.0.0.1:1'),
+    clientId: 'console',
+    clientSecret: 'secret',
+    baseUrl,
+    logger,
+  });
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -52,6 +65,11 @@ const paths = (): Record<string, string> => ({
   audit: '/audit',
   'audit-none': '/audit?subject=nothing',
   people: '/people',
+  account: '/account',
+  'account-passkey': '/account/passkeys',
+  'account-remove': '/account/passkeys/none/remove',
+  'provider-away': '/login/provider',
+  'login-too-old': '/login/provider/callback',
   retrigger: `/payments/${ids.exhausted}/retrigger`,
   settings: '/settings',
   login: '/login',
@@ -74,7 +92,7 @@ describe.each([
     const page = await logIn(context);
     const refused: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('404'))
+      if (message.type() === 'error' && !/status of (404|410|502)/.test(message.text()))
         refused.push(message.text());
     });
     page.on('pageerror', (error) => refused.push(String(error)));

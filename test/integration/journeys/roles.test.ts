@@ -206,6 +206,12 @@ describe('each process under its own database role', () => {
     } as const;
     await admin.gateways.add(gateway, null);
     await admin.gateways.setEnabled('roles', false, null);
+    await admin.console.add({ name: 'roles', role: 'viewer', email: 'roles@example.com' }, null);
+    expect((await admin.console.issueLink(null, { name: 'roles' })).role).toBe('viewer');
+    expect(await admin.console.people(100)).toMatchObject([{ name: 'roles', unusedLinks: 1 }]);
+    expect(await admin.console.list(100)).toEqual([]);
+    expect(await admin.console.logOut('roles', null)).toEqual({ sessions: 0, links: 1 });
+    await admin.console.remove('roles', null);
     const id = await journey.atGateway();
     expect((await admin.payments.get(id)).payment.status).toBe('pending');
     await service.client.workflow.getHandle(id).terminate('a test');

@@ -47,9 +47,36 @@ it.each(['service', '<b>', ' ', '\u202eada'])('refuses the name %j', async (name
 });
 
 it('lists logins, and ends those of a person', async () => {
-  expect((await run('console logins')).out).toMatch(/ada +operator .* yes$/m);
-  expect((await run('console logout ada')).out).toBe('Ended the sessions of ada: 1.');
+  expect((await run('console logins')).out).toMatch(/ada +operator +link .* yes$/m);
+  expect((await run('console logout ada')).out).toBe(
+    'Ended the sessions of ada: 1; unused links: 0.',
+  );
   expect((await run('console logins')).out).toMatch(/ada +operator .* no$/m);
   const { code, notes } = await run('console logout ada');
-  expect([code, notes]).toEqual([1, '"ada" has no open session.']);
+  expect([code, notes]).toEqual([1, '"ada" has no open session and no unused link.']);
 });
+
+it('keeps the role of a known person unless it gets another one', async () => {
+  expect((await run('console login grace --role viewer')).out).toContain('grace (viewer)');
+  expect((await run('console login grace')).out).toContain('grace (viewer)');
+  expect((await run('console login grace --role operator')).out).toContain('grace (operator)');
+});
+
+it('adds a person for the identity provider, lists and removes them', async () => {
+  await run('console add iris --role operator --email Iris@Example.com');
+  expect((await run('console people')).out).toMatch(/iris +operator +iris@example\.com +no +0/);
+  const { code, notes } = await run('console add jo --role viewer --email iris@example.com');
+  expect([code, notes]).toEqual([1, 'The address is that of "iris".']);
+  expect((await run('console remove iris --yes')).code).toBe(0);
+  expect((await run('console people')).out).not.toContain('iris');
+  expect((await run('console remove iris --yes')).notes).toContain('There is no person "iris"');
+});
+
+it.each(['ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c'])(
+  'refuses the address %j',
+  async (email) => {
+    const line = ['console', 'add', 'kay', '--role', 'viewer', '--email', email];
+    const { code, notes } = await runLine(() => operationsOn(database.sql), line);
+    expect([code, notes]).toEqual([1, expect.stringContaining('e-mail address is not valid')]);
+  },
+);

@@ -1,0 +1,122 @@
+import { html } from 'hono/html';
+import type { Action } from '../actions.ts';
+import { action, notice } from '../html.ts';
+import { createPasskeys } from '../passkeys.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+import { spentAttempt, tooManyAttempts } from './login.ts';
+
+const labelMax = 50;
+const ways = {
+  link: 'a link',
+  provider: 'the identity provider',
+  passkey: 'a passkey',
+} as const;
+
+/** The login of the person who looks at it, with the person's passkeys. */
+export const accountRoutes = (deps: Deps): Route[] => {
+  const { baseUrl, logins, passkeys: stored, operationsOf } = deps;
+  const passkeys = createPasskeys(baseUrl);
+
+  const show = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
+    const rows = await stored.list(session.name);
+    return page(
+      'Your login',
+      html`${cells.facts([
+        ['Person', session.name],
+        ['Role', session.role],
+        ['Logged in', session.createdAt],
+        ['With', ways[session.via]],
+      ])}
+        <h2>Passkeys</h2>
+        ${cells.table({
+          caption: 'Passkeys',
+          headings: ['Name', 'Added', 'Last used', 'Action'],
+          rows: rows.map(({ id, label, createdAt, usedAt }) => [
+            label,
+            createdAt,
+            usedAt,
+            action(`/account/passkeys/${id}/remove`, 'Remove'),
+          ]),
+          ifEmpty: 'You have no passkey.',
+        })}
+        <div class="actions">${action('/account/passkeys', 'Add a passkey')}</div>`,
+    );
+  };
+
+  const askForPasskey = async (
+    { csrf }: Pick<PersonRequest, 'csrf'>,
+    problem?: string,
+  ): Promise<ConsoleResponse> =>
+    page(
+      'Add a passkey',
+      html`${problem === undefined ? '' : notice('bad', problem)}
+        <form class="form" method="post" data-passkey="create" data-options="/account/passkeys/options">
+          <input type="hidden" name="csrf" value="${csrf}" />
+          <input type="hidden" name="response" />
+          <p>A passkey logs you in with your device or security key, and its PIN, fingerprint or face.</p>
+          <label>
+            Name of the device
+            <input name="label" maxlength="${labelMax}" autocomplete="off" required />
+          </label>
+          <div class="actions">
+            <button class="main" hidden>Add</button>
+            <a class="button" href="/account">Cancel</a>
+          </div>
+          <p role="status"></p>
+        </form>`,
+      problem === undefined ? 200 : 400,
+    );
+
+  const begin = async ({ session }: PersonRequest): Promise<ConsoleResponse> => {
+    const attempt = await logins.beginAttempt('/account');
+    if (attempt === undefined) return tooManyAttempts();
+    const known = await stored.list(session.name);
+    return {
+      kind: 'data',
+      data: await passkeys.optionsToAdd(attempt, session.name, known),
+      attempt,
+    };
+  };
+
+  const add = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { form, attempt, session } = request;
+    const label = form.get('label')?.trim() ?? '';
+    if (!new RegExp(`^\\P{C}{1,${labelMax}}$`, 'u').test(label))
+      return askForPasskey(request, `The name has 1 to ${labelMax} characters.`);
+    const begun = attempt === undefined ? undefined : await logins.endAttempt(attempt);
+    if (attempt === undefined || !begun) return spentAttempt();
+    const passkey = await passkeys.verifyNew(attempt, form.get('response') ?? '');
+    if (!passkey) return askForPasskey(request, 'The answer of the device is not valid.');
+    const { name } = session;
+    await operationsOf(name).console.addPasskey({ ...passkey, name }, label);
+    return { kind: 'redirect', to: begun.back };
+  };
+
+  // A passkey outlives the session, so an open browser is not enough to add one.
+  const sensitive = { role: 'viewer', isSensitive: true } as const;
+  return [
+    { method: 'GET', path: '/account', role: 'viewer', handle: show },
+    { method: 'GET', path: '/account/passkeys', ...sensitive, handle: askForPasskey },
+    { method: 'POST', path: '/account/passkeys/options', ...sensitive, handle: begin },
+    { method: 'POST', path: '/account/passkeys', ...sensitive, handle: add },
+  ];
+};
+
+export const accountActions: readonly Action[] = [
+  {
+    path: '/account/passkeys/:passkey/remove',
+    role: 'viewer',
+    ask: async () => ({
+      title: 'Remove a passkey',
+      consequence:
+        'The passkey logs nobody in any more. Sessions that it opened stay open; your device may still show it.',
+      button: 'Remove',
+      back: '/account',
+    }),
+    run: async ({ operations, request: { params, session }, reason }) => {
+      const id = params['passkey'] ?? '';
+      await operations.console.removePasskey({ name: session.name, id }, reason);
+    },
+  },
+];

@@ -1,0 +1,75 @@
+import { ownPath } from '../attempt.ts';
+import type { ProvedAccount } from '../identity-provider.ts';
+import { callbackPath, ProviderFailure } from '../identity-provider.ts';
+import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
+import { refusedLogin, spentAttempt, tooManyAttempts } from './login.ts';
+
+/** Logs in through the identity provider of the settings. Without one there are no routes. */
+export const providerLoginRoutes = (deps: Deps): Route[] => {
+  const { identityProvider: provider, logins } = deps;
+  if (!provider) return [];
+
+  const begin = async ({ query }: ConsoleRequest): Promise<ConsoleResponse> => {
+    const attempt = await logins.beginAttempt(ownPath(query.get('back')));
+    if (attempt === undefined) return tooManyAttempts();
+    return { kind: 'redirect', to: await provider.loginUrl(attempt), attempt };
+  };
+
+  const end = async ({ query, attempt, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
+    const begun = attempt === undefined ? undefined : await logins.endAttempt(attempt);
+    if (attempt === undefined || !begun) return spentAttempt();
+    const account = await provider.getAccount(attempt, query);
+    const found = await findPerson(deps, account);
+    if (found.problem !== undefined)
+      return refusedLogin('The console does not know you', found.problem, 403);
+    const proof = { via: 'provider', provedAt: account.provedAt } as const;
+    const session = await logins.openProvedSession(found.name, proof);
+    if (secret !== undefined) await logins.endSession(secret);
+    return { kind: 'redirect', to: begun.back, session };
+  };
+
+  return [
+    { method: 'GET', path: '/login/provider', role: 'anyone', handle: orExplain(begin) },
+    { method: 'GET', path: callbackPath, role: 'anyone', handle: orExplain(end) },
+  ];
+};
+
+/** The person of an account. The first login with a person's verified address binds the account to the person. */
+const findPerson = async (
+  { people, operationsOf }: Deps,
+  account: ProvedAccount,
+): Promise<{ name: string; problem?: never } | { problem: string }> => {
+  const { issuer, subject } = account;
+  const known = await people.getByAccount({ issuer, subject });
+  if (known) return known;
+  const email = await account.getVerifiedEmail();
+  if (email === undefined)
+    return { problem: 'Your provider does not say that it has verified your e-mail address.' };
+  const person = await people.getByEmail(email);
+  if (!person) return { problem: 'Nobody has let in your account. An admin can do it.' };
+  await operationsOf(person.name).console.bindAccount(person.name, { issuer, subject });
+  return person;
+};
+
+type Handle = (request: ConsoleRequest) => Promise<ConsoleResponse>;
+
+const orExplain =
+  (handle: Handle): Handle =>
+  async (request) => {
+    try {
+      return await handle(request);
+    } catch (error) {
+      if (!(error instanceof ProviderFailure)) throw error;
+      return error.isAway
+        ? refusedLogin(
+            'The identity provider is away',
+            'It did not answer in time, or not as a provider does. Try again in a moment.',
+            502,
+          )
+        : refusedLogin(
+            'The login is refused',
+            'The identity provider did not confirm it, or its answer belongs to another login. The log of the console has the reason.',
+            403,
+          );
+    }
+  };

@@ -1,0 +1,79 @@
+import type { ConsoleRole } from './console-logins.ts';
+import { isOpenLink, isOpenSession } from './console-logins.ts';
+import type { Queries } from './driver/sql.ts';
+
+export interface ConsolePerson {
+  name: string;
+  role: ConsoleRole;
+  email: string | null;
+}
+
+export interface ListedPerson extends ConsolePerson {
+  /** An account of the identity provider belongs to the person. */
+  hasAccount: boolean;
+  passkeys: number;
+  openSessions: number;
+  unusedLinks: number;
+}
+
+/** An account at an identity provider. */
+export interface Account {
+  issuer: string;
+  subject: string;
+}
+
+/** The people who may enter the web console. */
+export const createConsolePeopleQueries = (sql: Queries) => {
+  const columns = sql`name, role, email`;
+  return {
+    async get(name: string): Promise<ConsolePerson | undefined> {
+      const [row] = await sql<ConsolePerson[]>`
+        select ${columns} from console_people where name = ${name}`;
+      return row;
+    },
+
+    async getByEmail(email: string): Promise<ConsolePerson | undefined> {
+      const [row] = await sql<ConsolePerson[]>`
+        select ${columns} from console_people where email = ${email}`;
+      return row;
+    },
+
+    async getByAccount({ issuer, subject }: Account): Promise<ConsolePerson | undefined> {
+      const [row] = await sql<ConsolePerson[]>`
+        select ${columns} from console_people where issuer = ${issuer} and subject = ${subject}`;
+      return row;
+    },
+
+    /** Adds or changes a person. The next account with the address becomes the person's. */
+    async put({ name, role, email }: ConsolePerson): Promise<void> {
+      await sql`
+        insert into console_people (name, role, email) values (${name}, ${role}, ${email})
+        on conflict (name) do update
+        set role = excluded.role, email = excluded.email, issuer = null, subject = null`;
+    },
+
+    /** @returns false if the person has an account already, or is gone */
+    async bindAccount(name: string, { issuer, subject }: Account): Promise<boolean> {
+      const { count } = await sql`
+        update console_people set issuer = ${issuer}, subject = ${subject}
+        where name = ${name} and subject is null`;
+      return count === 1;
+    },
+
+    /** Deletes a person with all links, sessions and passkeys. */
+    async delete(name: string): Promise<void> {
+      await sql`delete from console_people where name = ${name}`;
+    },
+
+    async list(limit: number): Promise<ListedPerson[]> {
+      return sql<ListedPerson[]>`
+        select p.name, p.role, p.email, p.subject is not null as "hasAccount",
+          (select count(*)::int from console_passkeys k where k.name = p.name) as passkeys,
+          (select count(*)::int from console_sessions s
+            where s.name = p.name and ${isOpenSession(sql)}) as "openSessions",
+          (select count(*)::int from console_links l
+            where l.name = p.name and ${isOpenLink(sql)}) as "unusedLinks"
+        from console_people p order by p.name limit ${limit}`;
+    },
+  };
+};
