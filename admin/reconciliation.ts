@@ -10,8 +10,9 @@ export interface Deps {
   sql: Sql;
   change: MakeChange;
   /** @throws if Temporal cannot be reached */
-  temporal: () => Promise<TemporalAdmin>;
+  temporal: () => Promise<Temporal>;
 }
+type Temporal = Pick<TemporalAdmin, 'restart' | 'startLatePayment' | 'list' | 'running'>;
 
 /**
  * `payment_without_workflow`: an open payment whose workflow does not run.
@@ -31,6 +32,17 @@ export type DifferenceKind =
   | 'payment_overdue'
   | 'end_without_delivery'
   | 'workflow_without_payment';
+
+/** For people. docs/operating/restoring.md explains each of them. */
+export const differenceTexts: Record<DifferenceKind, string> = {
+  payment_without_workflow: 'open payment without a workflow',
+  delivery_without_workflow: 'undelivered event without a workflow',
+  late_payment_without_workflow: 'late payment without a workflow',
+  delivery_overdue: 'delivery overdue, workflow runs',
+  payment_overdue: 'payment overdue, workflow runs',
+  end_without_delivery: 'ended payment without an event or delivery',
+  workflow_without_payment: 'workflow without a payment',
+};
 
 export interface Difference {
   kind: DifferenceKind;
@@ -146,7 +158,7 @@ const createReport = (limit: number) => {
 };
 
 interface Run extends Pick<Deps, 'change'> {
-  temporal: TemporalAdmin;
+  temporal: Temporal;
   queries: ReturnType<typeof createReconciliationQueries>;
   report: ReturnType<typeof createReport>;
   options: ReconcileOptions;

@@ -5,7 +5,6 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { Refusal } from '../admin/change.ts';
 import { consoleRoles, type ConsoleSession } from '../postgres/console-logins.ts';
 import { isPostgresUnavailable, isQueryCanceled } from '../postgres/driver/error-codes.ts';
-import type { Logger } from '../telemetry/log.ts';
 import type { Assets } from './assets.ts';
 import { readAssets } from './assets.ts';
 import { cellsOf, notice, timeIn } from './html.ts';
@@ -19,7 +18,6 @@ import { createRoutes } from './routes.ts';
 export interface AppDeps extends Deps {
   /** The one address of the console. Requests to any other name are refused. */
   baseUrl: string;
-  logger: Pick<Logger, 'info' | 'error'>;
 }
 
 const bodyMaxBytes = 32 * 1024;

@@ -20,6 +20,7 @@ const sections = [
   ['/deliveries', 'Deliveries'],
   ['/applications', 'Applications'],
   ['/gateways', 'Gateways'],
+  ['/reconcile', 'Reconcile'],
   ['/audit', 'Audit'],
   ['/people', 'People'],
 ] as const;

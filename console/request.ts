@@ -6,6 +6,7 @@ import type {
   ConsoleSession,
   createConsoleLoginQueries,
 } from '../postgres/console-logins.ts';
+import type { Logger } from '../telemetry/log.ts';
 import type { Cells, FormatTime, Html } from './html.ts';
 
 /** The operations that the console's login in Postgres may carry out. */
@@ -17,6 +18,9 @@ export type ConsoleOperations = Pick<
   | 'gateways'
   | 'payments'
   | 'deliveries'
+  | 'retriggers'
+  | 'reconcile'
+  | 'testWebhookByWorker'
   | 'auditLog'
   | 'console'
 >;
@@ -30,6 +34,7 @@ export interface Deps {
   /** When the sweeper last reported from its work. Rejects while Temporal is away. */
   sweeperBeat: () => Promise<Date | null>;
   now: () => Date;
+  logger: Pick<Logger, 'info' | 'error'>;
 }
 
 export interface ConsoleRequest {

@@ -1,5 +1,6 @@
 import { eventId } from '../../contract/ids.ts';
 import { createEvent } from '../../contract/event.ts';
+import { deliveryStatuses } from '../../contract/status.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
@@ -334,15 +335,28 @@ export const everyStatement = (
         listPayments: () => consoleQueries.listPayments({ ...wholeList, status: null }),
         'listPayments, with every filter': () =>
           consoleQueries.listPayments({ ...filteredList, status: 'failed' }),
-        listDeliveries: () => consoleQueries.listDeliveries({ ...wholeList, status: 'exhausted' }),
+        listPaymentsByGateway: () =>
+          consoleQueries.listPaymentsByGateway({
+            ...filteredList,
+            status: null,
+            gateway: 'sandbox',
+          }),
+        listDeliveries: () =>
+          consoleQueries.listDeliveries({ ...wholeList, statuses: ['exhausted'], kind: null }),
+        'listDeliveries, of every status': () =>
+          consoleQueries.listDeliveries({ ...wholeList, statuses: deliveryStatuses, kind: null }),
         'listDeliveries, with every filter': () =>
-          consoleQueries.listDeliveries({ ...filteredList, status: 'delivered' }),
+          consoleQueries.listDeliveries({
+            ...filteredList,
+            statuses: ['delivered'],
+            kind: 'payment.paid',
+          }),
         countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
         countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
         countExhausted: () => consoleQueries.countExhausted(),
         oldestOpen: () => consoleQueries.oldestOpen(),
-        listGateways: () => consoleQueries.listGateways(),
         getEvent: () => consoleQueries.getEvent(idOf(count)),
+        getWords: () => consoleQueries.getWords(idOf(7)),
         findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
         findByText: () => consoleQueries.findByText('order-7', 20),
         findToken: () => consoleQueries.findToken('svc_test_0000'),
