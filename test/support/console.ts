@@ -13,6 +13,8 @@ import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../postgres/console-logins.ts';
 import { createConsoleQueries } from '../../postgres/console.ts';
 import { connect } from '../../postgres/driver/connection.ts';
+import type { TemporalAdmin } from '../../temporal/admin-client.ts';
+import { TemporalUnavailable } from '../../temporal/payment-workflows.ts';
 import { readProjectFile } from './files.ts';
 import { operationsOn } from './operations.ts';
 import { startOwnPostgres } from './own-postgres.ts';
@@ -68,8 +70,20 @@ const serve = (server: Server, deps: AppDeps) => {
   server.on('request', (req, res) => void handle(req, res));
 };
 
+/** Temporal without a workflow. */
+const noTemporal: TemporalAdmin = {
+  async *list() {},
+  running: async () => new Set(),
+  restart: async () => {},
+  startLatePayment: async () => {},
+  startReplayMany: async () => {},
+  testWebhook: async () => {},
+};
+
 /** The console on a Postgres of its own, under its own login there. The rest of the test is the owner. */
-export const startConsole = async (deps: Partial<AppDeps> = {}) => {
+export const startConsole = async (
+  deps: Partial<AppDeps> & { temporal?: Partial<TemporalAdmin> } = {},
+) => {
   const postgres = await startOwnPostgres();
   const owner = connect(postgres.url, { name: 'tests-owner', max: 1 });
   await owner.unsafe(readProjectFile('deploy/roles.sql')).simple();
@@ -83,6 +97,11 @@ export const startConsole = async (deps: Partial<AppDeps> = {}) => {
   const server = createServer();
   const port = await listenOn(server);
   const baseUrl = `http://console.localhost:${port}`;
+  const { temporal: calls, ...others } = deps;
+  const temporal = (): Promise<TemporalAdmin> =>
+    calls
+      ? Promise.resolve({ ...noTemporal, ...calls })
+      : Promise.reject(new TemporalUnavailable('There is no Temporal here'));
   const all: AppDeps = {
     baseUrl,
     logger: { info: log, error: log },
@@ -91,8 +110,8 @@ export const startConsole = async (deps: Partial<AppDeps> = {}) => {
     backlog: createBacklogMetrics(sql),
     sweeperBeat: async () => new Date(),
     now: () => new Date(),
-    operationsOf: (actor) => operationsOn(sql, { actor, via: 'console' }),
-    ...deps,
+    operationsOf: (actor) => operationsOn(sql, { actor, via: 'console', temporal }),
+    ...others,
   };
   serve(server, all);
   const links = createConsoleLoginQueries(postgres.sql);
