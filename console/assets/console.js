@@ -31,11 +31,13 @@ for (const form of document.querySelectorAll('form.filters[method="get"]'))
 for (const all of document.querySelectorAll('[data-selects-all]')) {
   const box = all.querySelector('input');
   const rows = [...all.closest('form').querySelectorAll('tbody input')];
+  const button = all.closest('form').querySelector('button[value="selected"]');
   all.hidden = false;
   const count = () => {
     const selected = rows.filter(({ checked }) => checked).length;
     all.querySelector('span').textContent = selected === 0 ? '' : `${selected} selected`;
     box.checked = selected === rows.length;
+    button.disabled = selected === 0;
     box.indeterminate = selected > 0 && selected < rows.length;
   };
   box.addEventListener('change', () => {

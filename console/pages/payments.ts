@@ -98,19 +98,31 @@ const answerOf = ({ error, responseBody, responseTruncated }: AttemptRecord): Ht
         </details>`
   }`;
 
-const entryOf = (entry: TimelineEntry, isNext: boolean, request: PersonRequest): Html =>
+const entryOf = (
+  entry: TimelineEntry,
+  { isNext, eventId }: { isNext: boolean; eventId: string | null },
+  { formatTime }: PersonRequest,
+): Html =>
   html`<li class="${isNext ? 'next' : 'past'}">
-    ${time(entry.at, request.formatTime)}
+    ${time(entry.at, formatTime)}
     <span>${isNext ? html`<span class="soft">Next:</span> ` : ''}${visible(entry.what)}</span>
+    ${eventId === null ? '' : html`<a href="/events/${eventId}">its event</a>`}
     ${entry.details === null ? '' : html`<div class="soft"><bdi>${visible(entry.details)}</bdi></div>`}
   </li>`;
 
 /** What was and what comes. The attempts have a table of their own, which hides answers from viewers. */
-const timelineOf = ({ timeline }: PaymentTimeline, now: Date, request: PersonRequest): Html =>
+const timelineOf = (
+  { timeline, payment }: PaymentTimeline,
+  now: Date,
+  request: PersonRequest,
+): Html =>
   html`<ol class="timeline">
     ${timeline
       .filter(({ what }) => !what.startsWith('attempt '))
-      .map((entry) => entryOf(entry, entry.at > now, request))}
+      .map((entry) => {
+        const eventId = entry.what === payment.status ? payment.eventId : null;
+        return entryOf(entry, { isNext: entry.at > now, eventId }, request);
+      })}
   </ol>`;
 
 const isMoving = ({ payment }: PaymentTimeline): boolean =>
