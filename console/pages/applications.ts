@@ -100,27 +100,28 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         ['Requests a minute', application.requestsPerMinute],
         ['Created', application.createdAt],
       ])}
+      <p class="links">
+        ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}
+        ${link(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
+        ${link(`/audit?subject=application:${slug}`, 'Audit')}
+      </p>
       <div class="actions">
-        ${
-          isAdmin
-            ? html`${
-                application.status === 'active'
-                  ? action(`${at}/disable`, 'Disable')
-                  : action(`${at}/enable`, 'Enable')
-              }
-              ${action(`${at}/webhook-url`, 'Change the webhook URL')}
-              ${action(`${at}/budget`, 'Change the budget')}`
-            : ''
-        }
         ${
           session.role !== 'viewer' && application.webhookUrl !== null
             ? action(`${at}/test-webhook`, 'Test the webhook')
             : ''
         }
-        ${action(`/payments?application=${slug}`, 'Payments')}
-        ${action(`${at}/events`, 'Events')}
-        ${action(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
-        ${action(`/audit?subject=application:${slug}`, 'Audit')}
+        ${
+          isAdmin
+            ? html`${action(`${at}/webhook-url`, 'Change the webhook URL')}
+              ${action(`${at}/budget`, 'Change the budget')}
+              ${
+                application.status === 'active'
+                  ? action(`${at}/disable`, 'Disable')
+                  : action(`${at}/enable`, 'Enable')
+              }`
+            : ''
+        }
       </div>
       <h2>Tokens</h2>
       ${cells.table({

@@ -13,7 +13,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
-import { action, idLink, link, notice, state } from '../html.ts';
+import { idLink, link, notice, state } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -102,13 +102,14 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     });
     return page(
       'Deliveries',
-      html`${runningNotice(running)}
+      html`<p class="links">${link('/deliveries/retriggers', 'Re-triggers until now')}</p>
+      ${runningNotice(running)}
       ${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
       ${selects ? selection(query, table) : table}
       ${pageLinks('/deliveries', query, {
         next: last ? positionOf({ at: last.createdAt, id: last.eventId }) : null,
       })}
-      <div class="actions">${action('/deliveries/retriggers', 'Re-triggers until now')}</div>`,
+      `,
     );
   };
   return [{ method: 'GET', path: '/deliveries', role: 'viewer', handle: list }];

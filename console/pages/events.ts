@@ -13,7 +13,7 @@ import {
   timeFilters,
 } from '../filters.ts';
 import type { Cell } from '../html.ts';
-import { action, idLink, link, state, visible } from '../html.ts';
+import { idLink, link, state, visible } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { attemptTable } from './payments.ts';
@@ -91,9 +91,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
         ['Round', payment.round],
         ['Next attempt', payment.nextAttemptAt],
       ])}
-      <div class="actions">
-        ${action(`/applications/${application}/events`, `All events of ${application}`)}
-      </div>
+      <p class="links">${link(`/applications/${application}/events`, `All events of ${application}`)}</p>
       <h2>The bytes that every attempt sends</h2>
       <pre><bdi>${visible(event?.body.toString() ?? '')}</bdi></pre>
       <h2>Attempts to deliver</h2>

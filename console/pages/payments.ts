@@ -105,9 +105,11 @@ const entryOf = (
 ): Html =>
   html`<li class="${isNext ? 'next' : 'past'}">
     ${time(entry.at, formatTime)}
-    <span>${isNext ? html`<span class="soft">Next:</span> ` : ''}${visible(entry.what)}</span>
-    ${eventId === null ? '' : html`<a href="/events/${eventId}">its event</a>`}
-    ${entry.details === null ? '' : html`<div class="soft"><bdi>${visible(entry.details)}</bdi></div>`}
+    <div>
+      ${isNext ? html`<span class="soft">Next:</span> ` : ''}${visible(entry.what)}
+      ${entry.details === null ? '' : html`<span class="soft"><bdi>${visible(entry.details)}</bdi></span>`}
+      ${eventId === null ? '' : html`<a href="/events/${eventId}">its event</a>`}
+    </div>
   </li>`;
 
 /** What was and what comes. The attempts have a table of their own, which hides answers from viewers. */
@@ -225,19 +227,18 @@ export const paymentRoutes = (deps: Deps): Route[] => {
         ],
         ['Webhook', payment.delivery === null ? null : state(payment.delivery)],
       ])}
-      <div class="actions">
-        ${
-          payment.delivery === 'exhausted' && sees
-            ? action(`/payments/${payment.id}/retrigger`, 'Re-trigger the webhook')
-            : ''
-        }
-        ${
-          found.workflowUrl === null
-            ? ''
-            : html`<a class="button" href="${found.workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`
-        }
-        <a class="button" href="/audit?subject=payment:${payment.id}">Audit</a>
-      </div>
+      ${
+        payment.delivery === 'exhausted' && sees
+          ? html`<div class="actions">
+              ${action(`/payments/${payment.id}/retrigger`, 'Re-trigger the webhook')}
+            </div>`
+          : ''
+      }
+      <p class="links">
+        ${found.workflowUrl === null ? '' : html`<a href="${found.workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
+        ${payment.eventId === null ? '' : link(`/events/${payment.eventId}`, 'Event')}
+        ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
+      </p>
       <h2>Timeline</h2>
       ${timelineOf(found, deps.now(), request)}
       <h2>Attempts to deliver</h2>

@@ -109,6 +109,7 @@ export const retriggerRoutes = (deps: Deps): Route[] => {
     const started = records.at(-1);
     const stopped = records.find((record) => record.action === 'delivery.retrigger_stop');
     const isRunning = replay.status === 'running';
+    const at = `/deliveries/retriggers/${replay.id}`;
     const mayStop = isRunning && !replay.stopRequested && session.role !== 'viewer';
     return live(
       html`${progress(replay)}
@@ -125,17 +126,22 @@ export const retriggerRoutes = (deps: Deps): Route[] => {
         ['Started', replay.createdAt],
         ['Ended', replay.endedAt],
       ])}
+      ${
+        isRunning
+          ? html`<div class="actions">
+              ${mayStop ? action(`${at}/stop`, 'Stop') : ''} ${action(at, 'Refresh')}
+            </div>`
+          : ''
+      }
       <p class="soft">
         A round that has begun makes up to six attempts. The lists of deliveries show how they end.
       </p>
-      <div class="actions">
-        ${mayStop ? action(`/deliveries/retriggers/${replay.id}/stop`, 'Stop') : ''}
-        ${isRunning ? action(`/deliveries/retriggers/${replay.id}`, 'Refresh') : ''}
-        ${action(restOf(replay), `Deliveries that are ${replay.delivery}`)}
-        ${action('/deliveries?status=pending', 'Deliveries that are pending')}
-        ${action(`/audit?subject=${subject}`, 'Audit')}
-      </div>`,
-      { address: isRunning ? `/deliveries/retriggers/${replay.id}/state` : null, seconds: 2 },
+      <p class="links">
+        ${link(restOf(replay), `Deliveries that are still ${replay.delivery}`)}
+        ${link('/deliveries?status=pending', 'Deliveries that are pending')}
+        ${link(`/audit?subject=${subject}`, 'Audit')} ${link('/deliveries/retriggers', 'All re-triggers')}
+      </p>`,
+      { address: isRunning ? `${at}/state` : null, seconds: 2 },
     );
   };
 
