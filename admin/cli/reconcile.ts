@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { differenceTexts, type Reconciliation } from '../reconciliation.ts';
+import { differenceTexts } from '../differences.ts';
+import type { Reconciliation } from '../reconciliation.ts';
 import type { CliContext } from './commands.ts';
 import { command, count, formatDone, option, reason, textOf } from './commands.ts';
 import { type Output, table } from './output.ts';

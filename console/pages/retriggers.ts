@@ -225,7 +225,7 @@ export const retriggerActions = (deps: Deps): readonly Action[] => [
         ])}
           <input type="hidden" name="from" value="${scope.from.toISOString()}" />
           <input type="hidden" name="to" value="${scope.to.toISOString()}" />
-          ${select('At most, a second', 'rate', { choices: rates, chosen: rate })}`,
+          ${select('Rounds a second, at most', 'rate', { choices: rates, chosen: rate })}`,
       };
     },
     run: async ({ operations, request, reason }) => {

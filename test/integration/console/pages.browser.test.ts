@@ -178,7 +178,7 @@ it('without JavaScript all that match are re-triggered, watched by reloading, an
   await page.getByLabel('Application').selectOption('tickets');
   await page.getByRole('button', { name: 'Filter' }).click();
   await page.getByRole('button', { name: 'Re-trigger all that match' }).click();
-  await page.getByLabel('At most, a second').selectOption('50');
+  await page.getByLabel('Rounds a second, at most').selectOption('50');
   await page.getByLabel('Reason').fill('the receiver is back');
   await page.getByRole('button', { name: 'Re-trigger' }).click();
   await page.getByRole('heading', { name: /^Re-trigger RPL_/ }).waitFor();
