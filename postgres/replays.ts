@@ -66,7 +66,7 @@ export interface ReplayedEvent {
 export const createReplays = (sql: Queries) => {
   const columns = sql`
     r.id, r.application, r.test, r.trigger, r.delivery, r.from_at as "from", r.to_at as "to",
-    r.event_ids as "eventIds", r.per_second as "perSecond", r.status,
+    r.event_ids::text[] as "eventIds", r.per_second as "perSecond", r.status,
     r.stop_requested as "stopRequested", r.matched, r.begun, r.refused,
     r.created_at as "createdAt", r.ended_at as "endedAt"`;
 
@@ -87,7 +87,7 @@ export const createReplays = (sql: Queries) => {
     if (eventIds)
       return sql`
         select ${columnsOfEvent} from deliveries d join applications a on a.slug = d.application
-        where d.event_id = any(${[...eventIds]}::uuid[]) and d.status = ${delivery}
+        where d.event_id = any(${[...eventIds]}::text[]::uuid[]) and d.status = ${delivery}
           and a.webhook_url is not null ${position}
         order by d.created_at, d.event_id limit ${limit}`;
     return sql`
@@ -137,7 +137,7 @@ export const createReplays = (sql: Queries) => {
         insert into replays (id, application, test, trigger, delivery, from_at, to_at, event_ids,
           per_second, matched)
         values (${retrigger.id}, ${application}, ${test}, 'admin', ${retrigger.delivery},
-          ${retrigger.from}, ${retrigger.to}, ${eventIds && [...eventIds]}::uuid[],
+          ${retrigger.from}, ${retrigger.to}, ${eventIds && [...eventIds]}::text[]::uuid[],
           ${retrigger.perSecond}, ${retrigger.matched})
         on conflict do nothing`;
       return count === 1;

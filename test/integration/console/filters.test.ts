@@ -16,11 +16,8 @@ afterAll(() => console?.stop());
 const list = async (path: string, zone = 'UTC') => {
   const { text } = await console.call(path, { cookie: `${cookie}; console-zone=${zone}` });
   const next = /<a href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
-  const ids = [
-    ...text.matchAll(
-      /<td data-heading="(?:Payment|Event)"><div><a class="id" href="[^"]*\/([^"/]+)"/g,
-    ),
-  ];
+  const kind = path.includes('/events') ? 'events' : 'payments';
+  const ids = [...text.matchAll(new RegExp(`class="id" href="/${kind}/([^"]+)"`, 'g'))];
   return { text, next, ids: ids.map(([, id]) => id ?? '') };
 };
 

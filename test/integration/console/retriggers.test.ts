@@ -46,7 +46,8 @@ const ask = async (query: string) => {
 };
 
 const rows = () => console.sql`
-  select id, application, test, trigger, delivery, matched, per_second, event_ids from replays`;
+  select id, application, test, trigger, delivery, matched, per_second,
+    event_ids::text[] from replays`;
 
 const exhausted = async (condition = console.sql`true`) => {
   const [row] = await console.sql<{ many: number }[]>`
