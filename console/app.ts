@@ -7,8 +7,8 @@ import { consoleRoles, type ConsoleSession } from '../postgres/console-logins.ts
 import { isPostgresUnavailable, isQueryCanceled } from '../postgres/driver/error-codes.ts';
 import type { Assets } from './assets.ts';
 import { readAssets } from './assets.ts';
-import { cellsOf, notice, timeIn } from './html.ts';
-import { layout } from './layout.ts';
+import { cellsOf, notice, timeIn, type Html } from './html.ts';
+import { layout, sections } from './layout.ts';
 import { confirmLoginPage } from './pages/login.ts';
 import { isZone } from './pages/settings.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRoute, Route } from './request.ts';
@@ -62,6 +62,12 @@ export const createConsole = (deps: AppDeps): Koa => {
 };
 
 const home = html`<a href="/">Go to the overview</a>.`;
+
+/** A link to the list that the page belongs to. */
+const sectionOf = (path: string): Html => {
+  const section = sections.find(([href]) => href !== '/' && path.startsWith(`${href}/`));
+  return section ? html`<a href="${section[0]}">Go to ${section[1].toLowerCase()}</a>.` : home;
+};
 
 const notFound = (): ConsoleResponse =>
   page('Not found', html`<p>There is no such page. ${home}</p>`, 404);
@@ -131,7 +137,7 @@ const serve = async (scope: Scope & { route: Route }, ctx: Context): Promise<voi
   try {
     await send(scope, ctx, await respond(deps, route, ctx));
   } catch (error) {
-    await send(scope, ctx, describeError(error, deps));
+    await send(scope, ctx, describeError(error, deps, ctx.path));
   }
 };
 
@@ -233,11 +239,11 @@ const readForm = async (ctx: Context): Promise<URLSearchParams | undefined> => {
   return new URLSearchParams(Buffer.concat(pieces).toString());
 };
 
-const describeError = (error: unknown, { logger }: AppDeps): ConsoleResponse => {
+const describeError = (error: unknown, { logger }: AppDeps, path: string): ConsoleResponse => {
   if (error instanceof Refusal)
     return page(
       'Refused',
-      html`${notice('bad', error.message)}<p>Nothing was changed. ${home}</p>`,
+      html`${notice('bad', error.message)}<p>Nothing was changed. ${sectionOf(path)}</p>`,
       409,
     );
   if (isQueryCanceled(error))

@@ -122,6 +122,9 @@ export const link = (href: string, label: string): Html =>
 export const idLink = (href: string, id: string): Html =>
   html`<a class="id" href="${href}">${id}</a>`;
 
+/** A word of ours that no line breaks in two. */
+export const whole = (text: string): Html => html`<span class="whole">${text}</span>`;
+
 export const action = (href: string, label: string): Html =>
   html`<a class="button" href="${href}">${label}</a>`;
 

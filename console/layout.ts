@@ -14,7 +14,7 @@ export interface Layout {
   assets: AssetUrls;
 }
 
-const sections = [
+export const sections = [
   ['/', 'Overview'],
   ['/payments', 'Payments'],
   ['/deliveries', 'Deliveries'],

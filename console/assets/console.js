@@ -53,7 +53,7 @@ const units = [
   ['hour', 3_600],
   ['minute', 60],
 ];
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat('en', { style: 'narrow' });
 const describe = (seconds) => {
   const [unit, size] = units.find((each) => Math.abs(seconds) >= each[1]) ?? ['second', 1];
   return relative.format(Math.round(seconds / size), unit);

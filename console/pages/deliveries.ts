@@ -13,7 +13,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
-import { idLink, link, notice, state } from '../html.ts';
+import { idLink, link, notice, state, whole } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -26,19 +26,18 @@ const headings = [
   'Webhook',
   'Attempts',
   'Last answer',
-  'Next',
 ];
 
-const rowOf = (row: DeliveryRow): Cell[] => [
+const rowOf = (row: DeliveryRow, isPending: boolean): Cell[] => [
   idLink(`/payments/${row.paymentId}`, row.paymentId),
   row.createdAt,
   html`${link(`/applications/${row.application}`, row.application)}${row.test ? ' (test)' : ''}`,
   row.orderId,
-  row.kind,
+  whole(row.kind),
   state(row.status),
   row.attempts,
   [row.responseStatus, row.errorClass].filter((part) => part !== null).join(' · '),
-  row.nextAttemptAt,
+  ...(isPending ? [row.nextAttemptAt] : []),
 ];
 
 const checkbox = ({ eventId, paymentId }: DeliveryRow): Html =>
@@ -91,10 +90,15 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     const own = select('Webhook', 'status', { choices: deliveryStatuses, chosen: status });
     const selects =
       session.role !== 'viewer' && rows.length > 0 && retriggerable.some((each) => each === status);
+    const isPending = status === 'pending';
     const table = cells.table({
       caption: 'Deliveries',
-      headings: selects ? ['Select', ...headings] : headings,
-      rows: rows.map((row) => (selects ? [checkbox(row), ...rowOf(row)] : rowOf(row))),
+      headings: [
+        ...(selects ? ['Select'] : []),
+        ...headings,
+        ...(isPending ? ['Next attempt'] : []),
+      ],
+      rows: rows.map((row) => [...(selects ? [checkbox(row)] : []), ...rowOf(row, isPending)]),
       ifEmpty:
         status === 'exhausted'
           ? 'No webhook is exhausted: every event was delivered, or will be tried again.'

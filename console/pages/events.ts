@@ -13,7 +13,7 @@ import {
   timeFilters,
 } from '../filters.ts';
 import type { Cell } from '../html.ts';
-import { idLink, link, state, visible } from '../html.ts';
+import { idLink, link, state, visible, whole } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { attemptTable } from './payments.ts';
@@ -21,7 +21,7 @@ import { attemptTable } from './payments.ts';
 const rowOf = (row: DeliveryRow): Cell[] => [
   row.createdAt,
   idLink(`/events/${row.eventId}`, row.eventId),
-  row.kind,
+  whole(row.kind),
   idLink(`/payments/${row.paymentId}`, row.paymentId),
   row.orderId,
   row.test ? 'test' : 'live',

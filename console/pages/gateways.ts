@@ -8,10 +8,10 @@ import { page } from '../request.ts';
 export const gatewayRoutes = (deps: Deps): Route[] => {
   const list = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
     const gateways = await deps.operationsOf(session.name).gateways.list();
-    const actions = ({ slug, driver, enabled }: ListedGateway) =>
+    const actions = ({ slug, driver, enabled, hasCredentials }: ListedGateway) =>
       html`<div class="buttons">
         ${action(`/gateways/${slug}/${enabled ? 'disable' : 'enable'}`, enabled ? 'Disable' : 'Enable')}
-        ${driver === sandboxAccount.driver ? '' : action(`/gateways/${slug}/credentials`, 'Replace the credentials')}
+        ${driver === sandboxAccount.driver ? '' : action(`/gateways/${slug}/credentials`, hasCredentials ? 'Replace the credentials' : 'Set the credentials')}
       </div>`;
     return page(
       'Gateways',

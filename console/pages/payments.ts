@@ -236,7 +236,6 @@ export const paymentRoutes = (deps: Deps): Route[] => {
       }
       <p class="links">
         ${found.workflowUrl === null ? '' : html`<a href="${found.workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
-        ${payment.eventId === null ? '' : link(`/events/${payment.eventId}`, 'Event')}
         ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
       </p>
       <h2>Timeline</h2>
