@@ -178,7 +178,7 @@ try {
       [`/deliveries/retriggers/${retriggerId}/state`, 2] as const,
     ],
   };
-  for (const [name, paths] of Object.entries(tabs)) await measureTabs(name, paths, cookie);
+  for (const [name, own] of Object.entries(tabs)) await measureTabs(name, own, cookie);
 } finally {
   await server.stop();
 }

@@ -103,7 +103,8 @@ describe.each([
     const page = await logIn(context);
     const refused: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('404'))
+      // Pages that say that something is not there, or not possible.
+      if (message.type() === 'error' && !/\b40[49]\b/.test(message.text()))
         refused.push(message.text());
     });
     page.on('pageerror', (error) => refused.push(String(error)));
