@@ -150,6 +150,7 @@ export const pageLinks = (
     const text = String(changed);
     return text === '' ? path : `${path}?${text}`;
   };
+  if (next === null && !query.has('after')) return html``;
   return html`<nav class="pages" aria-label="Pages">
     ${query.has('after') ? html`<a href="${address(null)}">Newest</a>` : ''}
     ${next === null ? '' : html`<a href="${address(next)}" rel="next">Older</a>`}

@@ -37,8 +37,11 @@ const browser = await launchChromium();
 try {
   mkdirSync(folder, { recursive: true });
   const ids = await fillConsole(server.sql);
-  if (!takesAll)
+  if (!takesAll) {
     await server.sql`update payments set order_id = 'order-1010' where id = ${ids.hostile}`;
+    await server.sql`
+      update deliveries set order_id = 'order-1010' where payment_id = ${ids.hostile}`;
+  }
   const retriggerId = await addRetrigger();
   const wanted: Record<string, string> = {
     overview: '/',

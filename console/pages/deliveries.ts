@@ -106,7 +106,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     });
     return page(
       'Deliveries',
-      html`<p class="links">${link('/deliveries/retriggers', 'Re-triggers until now')}</p>
+      html`<p class="links">${link('/deliveries/retriggers', 'Recent re-triggers')}</p>
       ${runningNotice(running)}
       ${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
       ${selects ? selection(query, table) : table}
