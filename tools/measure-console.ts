@@ -95,7 +95,7 @@ try {
       slug,
       defaultGateway: 'sandbox',
       callbackUrls: ['http://127.0.0.1:9/return'],
-      webhookUrl: null,
+      webhookUrl: 'http://127.0.0.1:9/webhook',
     });
   console.log(`Filling ${count} payments …`);
   // Its statements take minutes.
