@@ -143,8 +143,10 @@ const consoleShape = {
   CONSOLE_HOST: z.string().default('127.0.0.1'),
   CONSOLE_PORT: port.default(3002),
   CONSOLE_BASE_URL: consoleBaseUrl.default('http://console.localhost:3002'),
-  /** Needed to rotate webhook secrets only. */
+  /** Needed to change webhook secrets and credentials only. */
   SECRETS_KEY: keyRing.optional(),
+  /** Needed to replace the credentials of gateways that sign notifications. */
+  NOTIFICATIONS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
   TEMPORAL_UI_URL: httpUrl.optional(),
   /** The identity provider: all three, or none. */

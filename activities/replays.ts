@@ -4,8 +4,7 @@ import { limits } from '../contract/limits.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import { createDeliveries, type RoundStart } from '../postgres/deliveries.ts';
 import type { Queries, Sql } from '../postgres/driver/sql.ts';
-import type { EventRecord, Events } from '../postgres/events.ts';
-import { createReplays, type RunningReplay } from '../postgres/replays.ts';
+import { createReplays, type ReplayedEvent, type RunningReplay } from '../postgres/replays.ts';
 import { eventNotFound, replayBusy, replayNotFound } from '../temporal/failures.ts';
 import type { ReplayInput, ReplayManyInput, ReplayResult } from '../temporal/messages.ts';
 import type { PaymentWorkflows } from '../temporal/payment-workflows.ts';
@@ -16,7 +15,6 @@ import type { Log } from './log.ts';
 
 export interface Deps {
   sql: Sql;
-  events: Pick<Events, 'list'>;
   paymentOutcomes: { get(id: string): Promise<WorkflowStart | undefined> };
   resets: Resets;
   /** Bounds the replays of an application that hold a connection to Postgres while Temporal resets. */
@@ -35,19 +33,27 @@ const attemptsForRecord = 30;
 /** The statuses from which an application may begin another round. */
 const replayable = ['exhausted', 'delivered'] as const;
 
-/** Begins further rounds of deliveries for applications. The payments' own workflows carry them out. */
+const reasons = {
+  application: 'Replayed by the application',
+  admin: 'Re-triggered by an operator',
+} as const;
+
+/**
+ * Begins further rounds of deliveries for applications, and of many deliveries for operators. The payments' own
+ * workflows carry them out.
+ */
 export const createReplayActivities = (deps: Deps) => {
-  const { sql, events, paymentOutcomes, resets, replayBulkhead, workflows, now, logger } = deps;
+  const { sql, paymentOutcomes, resets, replayBulkhead, workflows, now, logger } = deps;
 
   const begin = (
     tx: Queries,
     { id, paymentId }: { id: string; paymentId: string },
-    start: Omit<RoundStart, 'trigger'>,
+    start: RoundStart & Pick<RunningReplay, 'trigger'>,
   ) =>
     replayDelivery(
-      { paymentId, reason: 'Replayed by the application' },
+      { paymentId, reason: reasons[start.trigger] },
       {
-        beginRound: () => createDeliveries(tx).beginRound(id, { ...start, trigger: 'application' }),
+        beginRound: () => createDeliveries(tx).beginRound(id, start),
         toDelivery: resets.toDelivery,
       },
     );
@@ -59,10 +65,11 @@ export const createReplayActivities = (deps: Deps) => {
   };
 
   /** @returns false if the replay is to stop, or another try of the activity has taken over */
-  const replayNext = async (replay: RunningReplay, event: EventRecord): Promise<boolean> => {
+  const replayNext = async (replay: RunningReplay, event: ReplayedEvent): Promise<boolean> => {
     const from = replay.after;
     const to = { at: event.createdAt, id: event.id };
-    const round = { from: [replay.delivery], round: event.round, now: now() };
+    const { trigger } = replay;
+    const round = { from: [replay.delivery], round: event.round, trigger, now: now() };
     const result = await sql.begin(async (tx) => {
       const replays = createReplays(tx);
       // First: a reset cannot be rolled back.
@@ -85,7 +92,7 @@ export const createReplayActivities = (deps: Deps) => {
         where event_id = ${eventId}`;
       if (!event) throw eventNotFound(eventId);
       const startedAt = now();
-      const start = { from: replayable, round, now: startedAt };
+      const start = { from: replayable, round, trigger: 'application', now: startedAt } as const;
       const slot = replayBulkhead.acquire(event.application, eventId);
       if (!slot.acquired) throw replayBusy(event.application, slot.retryAfterMs);
       const workflow = await sql
@@ -103,26 +110,17 @@ export const createReplayActivities = (deps: Deps) => {
       const replay = await replays.getForWorker(replayId);
       if (!replay) throw replayNotFound(replayId, activityInfo().attempt >= attemptsForRecord);
       if (replay.status !== 'running') return 'ended';
-      if (replay.stopRequested || replay.webhookUrl === null) {
+      if (replay.stopRequested || replay.isWithoutUrl) {
         await replays.end(replayId, 'stopped');
         return 'ended';
       }
+      const pauseMs = 1000 / (replay.perSecond ?? limits.replaysPerSecond);
       const until = performance.now() + batchMs;
       while (performance.now() < until) {
-        const found = await events.list(replay, {
-          kind: undefined,
-          delivery: replay.delivery,
-          paymentId: undefined,
-          orderId: undefined,
-          from: replay.from,
-          to: replay.to,
-          order: 'oldest',
-          after: replay.after,
-          limit: batchSize,
-        });
+        const found = await replays.listNext(replay, batchSize);
         for (const event of found) {
           heartbeat();
-          const nextAt = performance.now() + 1000 / limits.replaysPerSecond;
+          const nextAt = performance.now() + pauseMs;
           // The next activity finds out why.
           if (!(await replayNext(replay, event))) return 'more';
           await sleep(Math.max(nextAt - performance.now(), 0));

@@ -1,6 +1,6 @@
 import type { GatewayKind, SealedCredentials } from '../contract/gateway-account.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
-import type { Gateway } from '../postgres/gateways.ts';
+import type { ListedGateway } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { checkSlug } from './applications.ts';
 import type { MakeChange } from './change.ts';
@@ -63,21 +63,21 @@ export const createGatewayOperations = ({
     const subject = `gateway:${slug}`;
     await change({ action: 'gateway.credentials', subject, reason }, async (tx) => {
       const gateways = createGateways(tx);
-      const account = await gateways.getAccount(slug);
+      const account = (await gateways.list()).find((each) => each.slug === slug);
       if (!account) throw new Refusal(`There is no gateway "${slug}".`);
-      const { driver, gatewayKind: kind, credentials: before } = account;
+      const { driver, kind, hasCredentials } = account;
       const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
       if (problem !== undefined) throw new Refusal(`${problem}.`);
       await gateways.setCredentials(slug, sealCredentials({ slug, driver, credentials: parsed }));
       return {
         result: undefined,
-        before: { has_credentials: before !== null },
+        before: { has_credentials: hasCredentials },
         after: { has_credentials: true, replaced: true },
       };
     });
   },
 
-  list: (): Promise<(Gateway & { hasCredentials: boolean })[]> => createGateways(sql).list(),
+  list: (): Promise<ListedGateway[]> => createGateways(sql).list(),
 
   /** A disabled gateway takes no new payments. Open payments continue. */
   async setEnabled(slug: string, enabled: boolean, reason: string | null): Promise<void> {

@@ -16,9 +16,10 @@ import { createReconciliation } from './reconciliation.ts';
 import type { Resets } from './resets.ts';
 import type { RetentionPolicy } from './retention.ts';
 import { createPurge } from './retention.ts';
+import { createRetriggerOperations } from './retriggers.ts';
 import { createSecretOperations } from './secrets.ts';
 import { createTokenOperations } from './tokens.ts';
-import { createWebhookTest } from './webhook-test.ts';
+import { createRemoteWebhookTest, createWebhookTest } from './webhook-test.ts';
 
 export interface Deps {
   sql: Sql;
@@ -60,6 +61,8 @@ export const createOperations = (deps: Deps) => {
     reconcile: createReconciliation(shared),
     purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
+    testWebhookByWorker: createRemoteWebhookTest(shared),
+    retriggers: createRetriggerOperations(shared),
     console: createConsoleLogins(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>
       createAuditLog(deps.sql).list(filter),

@@ -4,33 +4,16 @@ import { createReconciliationQueries } from '../postgres/reconciliation.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../temporal/admin-client.ts';
 import { latePaymentWorkflowId } from '../temporal/start-options.ts';
 import type { MakeChange } from './change.ts';
+import type { DifferenceKind } from './differences.ts';
 import { Incomplete, interrupted } from './incomplete.ts';
 
 export interface Deps {
   sql: Sql;
   change: MakeChange;
   /** @throws if Temporal cannot be reached */
-  temporal: () => Promise<TemporalAdmin>;
+  temporal: () => Promise<Temporal>;
 }
-
-/**
- * `payment_without_workflow`: an open payment whose workflow does not run.
- * `delivery_without_workflow`: an undelivered payment whose workflow does not run.
- * `late_payment_without_workflow`: late money was found, and its workflow does not run.
- * `delivery_overdue`: more than 2 minutes late, although the workflow runs: the workers are behind.
- * `payment_overdue`: 20 minutes past its deadline, and its running workflow does not inquire. After a
- * restore, the workflow may be past an end that Postgres has lost. Reset it to its first task.
- * `end_without_delivery`: ended without an event or a delivery. No statement of the service writes that.
- * `workflow_without_payment`: in Temporal only.
- */
-export type DifferenceKind =
-  | 'payment_without_workflow'
-  | 'delivery_without_workflow'
-  | 'late_payment_without_workflow'
-  | 'delivery_overdue'
-  | 'payment_overdue'
-  | 'end_without_delivery'
-  | 'workflow_without_payment';
+type Temporal = Pick<TemporalAdmin, 'restart' | 'startLatePayment' | 'list' | 'running'>;
 
 export interface Difference {
   kind: DifferenceKind;
@@ -146,7 +129,7 @@ const createReport = (limit: number) => {
 };
 
 interface Run extends Pick<Deps, 'change'> {
-  temporal: TemporalAdmin;
+  temporal: Temporal;
   queries: ReturnType<typeof createReconciliationQueries>;
   report: ReturnType<typeof createReport>;
   options: ReconcileOptions;

@@ -28,9 +28,14 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
     });
   },
 
-  async list(application: string, limit: number): Promise<TokenSummary[]> {
+  /** @param after the id of the token behind which the list begins */
+  async list(
+    application: string,
+    limit: number,
+    after: string | null = null,
+  ): Promise<TokenSummary[]> {
     await findApplication(sql, application);
-    return createAdminTokens(sql).list(application, limit);
+    return createAdminTokens(sql).list(application, limit, after);
   },
 
   /** The API rejects the next request with it. */

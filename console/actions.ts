@@ -73,12 +73,17 @@ const form = (
 /** Secrets and tokens that the person pastes by mistake would stay in the audit log for ever. */
 const holdsSecret = (text: string): boolean => /svc_(?:live|test)_|whsec_/.test(text);
 
+/**
+ * Fields whose text may hold a secret. Credentials are not recorded, and a webhook URL is recorded without its
+ * query.
+ */
+const unrecorded = new Set(['url', 'credentials']);
+
 const problemWith = (question: Question, { form: given }: PersonRequest): string | undefined => {
   const reason = given.get('reason')?.trim() ?? '';
   if (reason === '') return 'Say why: the audit log keeps the reason.';
   if (reason.length > reasonMax) return `The reason has at most ${reasonMax} characters.`;
-  // A webhook URL is recorded without its query, and may hold a key there.
-  if ([...given].some(([name, value]) => name !== 'url' && holdsSecret(value)))
+  if ([...given].some(([name, value]) => !unrecorded.has(name) && holdsSecret(value)))
     return 'The form holds a token or a secret, which the audit log would keep. Nothing was recorded.';
   if (question.confirm !== undefined && given.get('confirm') !== question.confirm)
     return `The name that you typed is not “${question.confirm}”.`;

@@ -5,20 +5,15 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { Refusal } from '../admin/change.ts';
 import { consoleRoles, type ConsoleSession } from '../postgres/console-logins.ts';
 import { isPostgresUnavailable, isQueryCanceled } from '../postgres/driver/error-codes.ts';
-import type { Logger } from '../telemetry/log.ts';
 import type { Assets } from './assets.ts';
 import { readAssets } from './assets.ts';
-import { cellsOf, notice, timeIn } from './html.ts';
-import { layout } from './layout.ts';
+import { cellsOf, notice, timeIn, type Html } from './html.ts';
+import { layout, sections } from './layout.ts';
 import { confirmLoginPage } from './pages/login.ts';
 import { isZone } from './pages/settings.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, PersonRoute, Route } from './request.ts';
 import { page } from './request.ts';
 import { createRoutes } from './routes.ts';
-
-export interface AppDeps extends Deps {
-  logger: Pick<Logger, 'info' | 'error'>;
-}
 
 const bodyMaxBytes = 32 * 1024;
 
@@ -45,7 +40,7 @@ const headers = {
 };
 
 /** The web console as a Koa application. */
-export const createConsole = (deps: AppDeps): Koa => {
+export const createConsole = (deps: Deps): Koa => {
   const assets = readAssets();
   const app = new Koa();
   app.on('error', (error: Error) => deps.logger.error({ err: error }, 'A response failed'));
@@ -63,6 +58,12 @@ export const createConsole = (deps: AppDeps): Koa => {
 
 const home = html`<a href="/">Go to the overview</a>.`;
 
+/** A link to the list that the page belongs to. */
+const sectionOf = (path: string): Html => {
+  const section = sections.find(([href]) => href !== '/' && path.startsWith(`${href}/`));
+  return section ? html`<a href="${section[0]}">Go to ${section[1].toLowerCase()}</a>.` : home;
+};
+
 const notFound = (): ConsoleResponse =>
   page('Not found', html`<p>There is no such page. ${home}</p>`, 404);
 
@@ -74,7 +75,7 @@ const answerProbe: Middleware = async (ctx, next) => {
 
 /** The pattern of the path and not the path: a login's code is in one. */
 const logRequests =
-  ({ logger }: AppDeps): Middleware =>
+  ({ logger }: Deps): Middleware =>
   async (ctx, next) => {
     const began = performance.now();
     ctx.set(headers);
@@ -120,7 +121,7 @@ const serveAssets =
   };
 
 interface Scope {
-  deps: AppDeps;
+  deps: Deps;
   assets: Assets;
 }
 
@@ -131,11 +132,11 @@ const serve = async (scope: Scope & { route: Route }, ctx: Context): Promise<voi
   try {
     await send(scope, ctx, await respond(deps, route, ctx));
   } catch (error) {
-    await send(scope, ctx, describeError(error, deps));
+    await send(scope, ctx, describeError(error, deps, ctx.path));
   }
 };
 
-const respond = async (deps: AppDeps, route: Route, ctx: Context): Promise<ConsoleResponse> => {
+const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleResponse> => {
   const state: State = ctx.state;
   const secret = readSecret(ctx, cookieNames(deps).session);
   state.session = secret === undefined ? undefined : await deps.logins.getSession(secret);
@@ -191,7 +192,7 @@ const mayNot = (
 };
 
 /** Over https no other name of the site can set a cookie of these names. */
-const cookieNames = ({ baseUrl }: AppDeps) => {
+const cookieNames = ({ baseUrl }: Deps) => {
   const session = baseUrl.startsWith('https:') ? '__Host-console' : 'console';
   return { session, attempt: `${session}-attempt` };
 };
@@ -218,7 +219,7 @@ const isEqual = (one: string, other: string): boolean =>
 /** The browser says that the form is from our origin, and the form holds what only our pages know. */
 const isOwnForm = (
   ctx: Context,
-  { baseUrl }: AppDeps,
+  { baseUrl }: Deps,
   { form, csrf }: { form: URLSearchParams; csrf: string },
 ): boolean => {
   const site = ctx.get('sec-fetch-site');
@@ -239,11 +240,11 @@ const readForm = async (ctx: Context): Promise<URLSearchParams | undefined> => {
   return new URLSearchParams(Buffer.concat(pieces).toString());
 };
 
-const describeError = (error: unknown, { logger }: AppDeps): ConsoleResponse => {
+const describeError = (error: unknown, { logger }: Deps, path: string): ConsoleResponse => {
   if (error instanceof Refusal)
     return page(
       'Refused',
-      html`${notice('bad', error.message)}<p>Nothing was changed. ${home}</p>`,
+      html`${notice('bad', error.message)}<p>Nothing was changed. ${sectionOf(path)}</p>`,
       409,
     );
   if (isQueryCanceled(error))
@@ -300,7 +301,7 @@ const send = async (
 
 const setCookies = (
   ctx: Context,
-  deps: AppDeps,
+  deps: Deps,
   { session, attempt, zone }: { session?: string | null; attempt?: string; zone?: string },
 ) => {
   const names = cookieNames(deps);

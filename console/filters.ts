@@ -1,6 +1,9 @@
 import { html } from 'hono/html';
 import type { ListFilter, Position } from '../postgres/console.ts';
 import type { Html } from './html.ts';
+import { isZone } from './pages/settings.ts';
+import type { ConsoleRequest } from './request.ts';
+import { fromClockTime, toClockTime } from './zone.ts';
 
 /** Lists have this many rows on a page. */
 export const pageSize = 50;
@@ -33,16 +36,31 @@ const readPosition = (text: string | null): Position | null => {
 
 const slug = /^[a-z0-9-]{1,50}$/;
 
+type Asked = Pick<ConsoleRequest, 'query' | 'zone'>;
+
+/** Exact times are those of a clock in the zone that the address names, so that a link shows everybody the same. */
+const readTimes = ({ query, zone: own }: Asked): { from: Date | null; to: Date | null } => {
+  const named = query.get('zone') ?? '';
+  const zone = isZone(named) ? named : own;
+  return {
+    from: fromClockTime(zone, query.get('from')),
+    to: fromClockTime(zone, query.get('to')),
+  };
+};
+
 /** Reads the filter of a list from its address. What makes no sense counts as not asked for. */
-export const readFilter = (query: URLSearchParams, now: Date): ListFilter => {
+export const readFilter = (request: Asked, now: Date): ListFilter => {
+  const { query } = request;
+  const { from, to } = readTimes(request);
   const application = query.get('application') ?? '';
   const mode = choose(query, 'mode', ['live', 'test']);
   const period = choose(query, 'period', periods);
   return {
     application: slug.test(application) ? application : null,
     test: mode === null ? null : mode === 'test',
-    from: period === null ? null : new Date(now.getTime() - hours[period] * 3_600_000),
-    to: null,
+    from:
+      from ?? (period === null || to ? null : new Date(now.getTime() - hours[period] * 3_600_000)),
+    to,
     after: readPosition(query.get('after')),
     limit: pageSize + 1,
   };
@@ -68,24 +86,54 @@ export const select = (
     </select>
   </label>`;
 
-/** The choices that every list has. They have no field for text, so no secret can get into the address. */
+const timeField = (label: string, name: string, zone: string, at: Date | null): Html =>
+  html`<label>
+    ${label}
+    <input
+      type="datetime-local"
+      name="${name}"
+      step="1"
+      value="${at === null ? '' : toClockTime(zone, at)}"
+    />
+  </label>`;
+
+/** The times and the mode, which every list can have. */
+export const timeFilters = (request: Asked): Html => {
+  const { query, zone } = request;
+  const { from, to } = readTimes(request);
+  const hasTimes = from !== null || to !== null;
+  return html`${select('Mode', 'mode', {
+    choices: ['live', 'test'],
+    chosen: query.get('mode'),
+    any: 'live and test',
+  })}
+    ${select('Period', 'period', {
+      choices: periods,
+      chosen: hasTimes ? null : query.get('period'),
+      any: hasTimes ? 'exact times' : 'any time',
+    })}
+    <input type="hidden" name="zone" value="${zone}" />
+    <details ${hasTimes ? html`open` : ''}>
+      <summary>Exact times</summary>
+      <div>
+        ${timeField(`From (${zone})`, 'from', zone, from)} ${timeField(`To (${zone})`, 'to', zone, to)}
+      </div>
+    </details>`;
+};
+
+/** The choices of a list of all applications. No field is for text, so no secret can get into the address. */
 export const listFilters = (
-  query: URLSearchParams,
+  request: Asked,
   { own, applications }: { own: Html; applications: readonly string[] },
 ): Html =>
   html`<form class="filters" method="get">
     ${own}
     ${select('Application', 'application', {
       choices: applications,
-      chosen: query.get('application'),
+      chosen: request.query.get('application'),
       any: 'all',
     })}
-    ${select('Mode', 'mode', {
-      choices: ['live', 'test'],
-      chosen: query.get('mode'),
-      any: 'live and test',
-    })}
-    ${select('Period', 'period', { choices: periods, chosen: query.get('period'), any: 'any time' })}
+    ${timeFilters(request)}
     <button>Filter</button>
   </form>`;
 
@@ -102,6 +150,7 @@ export const pageLinks = (
     const text = String(changed);
     return text === '' ? path : `${path}?${text}`;
   };
+  if (next === null && !query.has('after')) return html``;
   return html`<nav class="pages" aria-label="Pages">
     ${query.has('after') ? html`<a href="${address(null)}">Newest</a>` : ''}
     ${next === null ? '' : html`<a href="${address(next)}" rel="next">Older</a>`}

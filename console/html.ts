@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { isoTime } from '../contract/time.ts';
+import { formatIn } from './zone.ts';
 
 /** A part of a page, already escaped. */
 export type Html = ReturnType<typeof html>;
@@ -22,38 +23,11 @@ export type Cell = Html | string | number | Date | null | undefined;
 /** Formats times of one zone. */
 export type FormatTime = (at: Date) => string;
 
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-const formatterOf = (zone: string): Intl.DateTimeFormat => {
-  const known = formatters.get(zone);
-  if (known) return known;
-  const made = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-    timeZoneName: 'longOffset',
-  });
-  formatters.set(zone, made);
-  return made;
-};
-
 /** `2026-11-23 14:05:09 +01:00`, in the zone that the person chose. */
 export const timeIn =
   (zone: string): FormatTime =>
-  (at) => {
-    const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = Object.fromEntries(
-      formatterOf(zone)
-        .formatToParts(at)
-        .map(({ type, value }) => [type, value]),
-    );
-    const offset = zone === 'UTC' ? 'UTC' : parts.timeZoneName?.replace('GMT', '') || '+00:00';
-    return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}:${parts.second} ${offset}`;
-  };
+  (at) =>
+    formatIn(zone, at);
 
 export const time = (at: Date, format: FormatTime): Html =>
   html`<time datetime="${isoTime(at)}">${format(at)}</time>`;
@@ -127,8 +101,13 @@ const kinds: Readonly<Record<string, keyof typeof marks>> = {
   open: 'good',
   failed: 'bad',
   exhausted: 'bad',
+  missing: 'bad',
+  done: 'good',
+  set: 'good',
   pending: 'open',
   processing: 'open',
+  running: 'open',
+  stopping: 'open',
 };
 
 export const state = (name: string): Html => {
@@ -142,6 +121,9 @@ export const link = (href: string, label: string): Html =>
 /** An id of ours, which breaks anywhere on a phone. */
 export const idLink = (href: string, id: string): Html =>
   html`<a class="id" href="${href}">${id}</a>`;
+
+/** A word of ours that no line breaks in two. */
+export const whole = (text: string): Html => html`<span class="whole">${text}</span>`;
 
 export const action = (href: string, label: string): Html =>
   html`<a class="button" href="${href}">${label}</a>`;

@@ -14,12 +14,13 @@ export interface Layout {
   assets: AssetUrls;
 }
 
-const sections = [
+export const sections = [
   ['/', 'Overview'],
   ['/payments', 'Payments'],
   ['/deliveries', 'Deliveries'],
   ['/applications', 'Applications'],
   ['/gateways', 'Gateways'],
+  ['/reconcile', 'Reconcile'],
   ['/audit', 'Audit'],
   ['/people', 'People'],
 ] as const;

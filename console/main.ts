@@ -1,9 +1,11 @@
 import '../node-version.mjs';
 import { createServer } from 'node:http';
+import { Refusal } from '../admin/change.ts';
 import { createOperations } from '../admin/operations.ts';
 import { createResets } from '../admin/resets.ts';
 import { readConsoleConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
+import { sealCredentials } from '../gateways/registry.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries } from '../postgres/console-logins.ts';
 import { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
@@ -54,6 +56,15 @@ await runProcess(async () => {
   const refuse = (what: string) => () => {
     throw new SetupError(`The console has no right to ${what}.`);
   };
+  const secretBox = () => {
+    if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
+    throw new Refusal('The console has no SECRETS_KEY, which encrypts secrets.');
+  };
+  const notificationBox = () => {
+    if (config.NOTIFICATIONS_KEY)
+      return createSecretBox(config.NOTIFICATIONS_KEY, 'NOTIFICATIONS_KEY');
+    throw new Refusal('The console has no NOTIFICATIONS_KEY, which encrypts notification secrets.');
+  };
   const console = createConsole({
     baseUrl,
     logger,
@@ -73,12 +84,9 @@ await runProcess(async () => {
         targetRule,
         resolve,
         problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
-        secretBox() {
-          if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
-          throw new SetupError('SECRETS_KEY is missing: it encrypts the secrets.');
-        },
-        notificationBox: refuse('change notification secrets'),
-        sealCredentials: refuse('change credentials'),
+        secretBox,
+        notificationBox,
+        sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
         dispatcher: refuse('send webhooks'),
         resets: async () => createResets(client),
         temporal: async () => createTemporalAdmin(client),

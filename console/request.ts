@@ -8,6 +8,7 @@ import type {
 } from '../postgres/console-logins.ts';
 import type { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
 import type { createConsolePeopleQueries } from '../postgres/console-people.ts';
+import type { Logger } from '../telemetry/log.ts';
 import type { Cells, FormatTime, Html } from './html.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
@@ -20,6 +21,9 @@ export type ConsoleOperations = Pick<
   | 'gateways'
   | 'payments'
   | 'deliveries'
+  | 'retriggers'
+  | 'reconcile'
+  | 'testWebhookByWorker'
   | 'auditLog'
   | 'console'
 >;
@@ -39,6 +43,7 @@ export interface Deps {
   /** When the sweeper last reported from its work. Rejects while Temporal is away. */
   sweeperBeat: () => Promise<Date | null>;
   now: () => Date;
+  logger: Pick<Logger, 'info' | 'error'>;
 }
 
 export interface ConsoleRequest {

@@ -4,6 +4,7 @@ import { applicationActions } from './pages/application-actions.ts';
 import { applicationRoutes } from './pages/applications.ts';
 import { auditRoutes } from './pages/audit.ts';
 import { deliveryRoutes } from './pages/deliveries.ts';
+import { eventRoutes } from './pages/events.ts';
 import { gatewayActions, gatewayRoutes } from './pages/gateways.ts';
 import { loginRoutes } from './pages/login.ts';
 import { overviewRoutes } from './pages/overview.ts';
@@ -12,30 +13,40 @@ import { paymentActions } from './pages/payment-actions.ts';
 import { paymentRoutes } from './pages/payments.ts';
 import { peopleActions, peopleRoutes } from './pages/people.ts';
 import { providerLoginRoutes } from './pages/provider-login.ts';
+import { createReconcile } from './pages/reconcile.ts';
+import { retriggerActions, retriggerRoutes } from './pages/retriggers.ts';
 import { searchRoutes } from './pages/search.ts';
 import { settingsRoutes } from './pages/settings.ts';
 import type { Deps, Route } from './request.ts';
 
 /** Every page of the console. A test asks for each of them in every role and without a login. */
-export const createRoutes = (deps: Deps): Route[] => [
-  ...passkeyLoginRoutes(deps),
-  ...providerLoginRoutes(deps),
-  ...loginRoutes(deps),
-  ...overviewRoutes(deps),
-  ...paymentRoutes(deps),
-  ...deliveryRoutes(deps),
-  ...applicationRoutes(deps),
-  ...gatewayRoutes(deps),
-  ...auditRoutes(deps),
-  ...peopleRoutes(deps),
-  ...accountRoutes(deps),
-  ...searchRoutes(deps),
-  ...settingsRoutes(),
-  ...actionRoutes(deps, [
-    ...paymentActions,
-    ...applicationActions,
-    ...gatewayActions,
-    ...peopleActions,
-    ...accountActions,
-  ]),
-];
+export const createRoutes = (deps: Deps): Route[] => {
+  const reconcile = createReconcile(deps);
+  return [
+    ...passkeyLoginRoutes(deps),
+    ...providerLoginRoutes(deps),
+    ...loginRoutes(deps),
+    ...overviewRoutes(deps),
+    ...paymentRoutes(deps),
+    ...deliveryRoutes(deps),
+    ...retriggerRoutes(deps),
+    ...eventRoutes(deps),
+    ...applicationRoutes(deps),
+    ...gatewayRoutes(deps),
+    ...reconcile.routes,
+    ...auditRoutes(deps),
+    ...peopleRoutes(deps),
+    ...accountRoutes(deps),
+    ...searchRoutes(deps),
+    ...settingsRoutes(),
+    ...actionRoutes(deps, [
+      ...paymentActions,
+      ...retriggerActions(deps),
+      ...applicationActions(deps),
+      ...gatewayActions,
+      ...reconcile.actions,
+      ...peopleActions,
+      ...accountActions,
+    ]),
+  ];
+};

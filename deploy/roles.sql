@@ -99,14 +99,22 @@ grant select (id, name, label, created_at, used_at) on console_passkeys to payme
 grant select on applications, tokens, payments, workflow_outbox, events, deliveries, attempts, late_payments,
   gateway_exchanges, audit_log, console_people, console_links, console_sessions, console_passkeys, console_attempts
   to payments_console;
-grant select (slug, driver, kind, enabled, created_at) on gateways to payments_console;
+grant select (slug, driver, kind, enabled, has_credentials, created_at) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
 grant insert (hash, prefix, application, mode, name, expires_at), update (revoked_at) on tokens
   to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
   on applications to payments_console;
-grant update (enabled) on gateways to payments_console;
+-- It can replace credentials, and read none.
+grant update (enabled, credentials, notification_secrets) on gateways to payments_console;
+grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute) on applications
+  to payments_console;
+-- Re-triggers of many and webhook tests are wishes, as the API's: a workflow carries them out.
+grant select on replays, webhook_tests to payments_console;
+grant insert (id, application, test, trigger, delivery, from_at, to_at, event_ids, per_second, matched),
+  update (stop_requested) on replays to payments_console;
+grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_console;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
   to payments_console;
 grant update (issuer, subject) on console_people to payments_console;

@@ -19,4 +19,5 @@ for name in secrets-key notifications-key; do
 done
 # All know the new keys before anything is sealed with them.
 deploy/renew.sh
+docker compose up -d --wait --no-deps --force-recreate console
 docker compose run --rm -T admin secrets reseal --reason 'deploy/rotate-secrets-key.sh'

@@ -21,12 +21,30 @@ export const createAdminTokens = (sql: Queries) => {
     ${id} as id, prefix, mode, name, created_at as "createdAt", last_used_at as "lastUsedAt",
     expires_at as "expiresAt", revoked_at as "revokedAt"`;
   return {
-    /** Valid tokens first, then by age, newest first. */
-    async list(application: string, limit: number): Promise<TokenSummary[]> {
+    /**
+     * Valid tokens first, then by age, newest first.
+     * @param after the id of the token behind which the list begins
+     */
+    async list(
+      application: string,
+      limit: number,
+      after: string | null = null,
+    ): Promise<TokenSummary[]> {
       return sql<TokenSummary[]>`
-        select ${summary} from tokens where application = ${application}
-        order by revoked_at is not null or coalesce(expires_at <= now(), false), created_at desc
-        limit ${limit}`;
+        with sorted as (
+          select *, row_number() over (
+            order by revoked_at is not null or coalesce(expires_at <= now(), false),
+              created_at desc, hash) as position
+          from tokens where application = ${application}
+        )
+        select ${summary} from sorted
+        ${
+          after === null
+            ? sql``
+            : sql`where position > (select s.position from sorted s
+                where left(encode(s.hash, 'hex'), 16) = ${after} limit 1)`
+        }
+        order by position limit ${limit}`;
     },
 
     async get(application: string, tokenId: string): Promise<TokenSummary | undefined> {

@@ -1,7 +1,6 @@
 import { type EventKind, eventKinds } from '../contract/event.ts';
 import { type DeliveryStatus, type Status, statuses } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
-import type { Gateway } from './gateways.ts';
 
 /** A row of the console's list of payments. */
 export interface PaymentRow {
@@ -69,6 +68,10 @@ const countMax = 200_000;
 /** How many of an application and mode it reads to compare gateways. */
 export const comparedMax = 10_000;
 
+/** How many payments of an application and mode it looks through for those of one gateway. */
+const lookedThroughOfOne = 20_000;
+const lookedThroughOfMany = 1_000;
+
 /**
  * What the web console reads beside the operations of admins. Its lists span all applications. For each
  * application and mode they read the beginning of one range of an index that the API's lists have.
@@ -81,6 +84,48 @@ export const createConsoleQueries = (sql: Queries) => {
         ${test === null ? sql`` : sql`and m.test = ${test}`}) as o`;
 
   return {
+    /**
+     * The newest payments through one gateway. No index has the gateway: it looks through the newest payments of
+     * each application and mode, and says how far it has looked.
+     */
+    async listPaymentsByGateway(
+      filter: ListFilter & { status: Status | null; gateway: string },
+    ): Promise<{ rows: PaymentRow[]; lookedBackTo: Date | null }> {
+      const { application, from, to, after, status, gateway, limit } = filter;
+      const lookedThrough = application === null ? lookedThroughOfMany : lookedThroughOfOne;
+      const found = await sql<(PaymentRow & { lookedBackTo: Date | null })[]>`
+        with newest as materialized (
+          select p.* from ${owners(filter)} cross join lateral (
+            select p.id, p.application, p.test, p.order_id, p.status, p.amount, p.currency,
+              p.gateway, p.created_at
+            from payments p
+            where p.application = o.slug and p.test = o.test
+              ${status === null ? sql`` : sql`and p.status = ${status}`}
+              ${from === null ? sql`` : sql`and p.created_at >= ${from}`}
+              ${to === null ? sql`` : sql`and p.created_at < ${to}`}
+              ${after === null ? sql`` : sql`and (p.created_at, p.id) < (${after.at}, ${after.id})`}
+            order by p.created_at desc, p.id desc limit ${lookedThrough}
+          ) as p
+        ), looked as (
+          select max(oldest) as back_to from (
+            select min(created_at) as oldest from newest
+            group by application, test having count(*) >= ${lookedThrough}) as each
+        )
+        select p.id, p.application, p.test, p.order_id as "orderId", p.status, p.amount, p.currency,
+          p.gateway, p.created_at as "createdAt", d.status as delivery,
+          looked.back_to as "lookedBackTo"
+        from looked left join lateral (
+          select n.* from newest n
+          where n.gateway = ${gateway} and (looked.back_to is null or n.created_at > looked.back_to)
+          order by n.created_at desc, n.id desc limit ${limit}
+        ) as p on true
+        left join events e on e.payment_id = p.id and e.subject = p.id
+        left join deliveries d on d.event_id = e.id
+        order by p.created_at desc, p.id desc`;
+      const lookedBackTo = found[0]?.lookedBackTo ?? null;
+      return { rows: found.filter(({ id }) => id !== null), lookedBackTo };
+    },
+
     /** The newest first. */
     async listPayments(filter: ListFilter & { status: Status | null }): Promise<PaymentRow[]> {
       const { from, to, after, status, limit } = filter;
@@ -105,8 +150,11 @@ export const createConsoleQueries = (sql: Queries) => {
     },
 
     /** The newest first. */
-    async listDeliveries(filter: ListFilter & { status: DeliveryStatus }): Promise<DeliveryRow[]> {
-      const { from, to, after, status, limit } = filter;
+    async listDeliveries(
+      filter: ListFilter & { statuses: readonly DeliveryStatus[]; kind: EventKind | null },
+    ): Promise<DeliveryRow[]> {
+      const { from, to, after, kind, limit } = filter;
+      const kinds = kind === null ? [...eventKinds] : [kind];
       return sql<DeliveryRow[]>`
         select d.event_id as "eventId", d.kind, d.payment_id as "paymentId", d.application, d.test,
           d.order_id as "orderId", d.status, d.created_at as "createdAt", d.round,
@@ -114,11 +162,12 @@ export const createConsoleQueries = (sql: Queries) => {
           t.response_status as "responseStatus", t.error_class as "errorClass"
         from (
           select newest.* from ${owners(filter)}
-          cross join unnest(${[...eventKinds]}::text[]) as k (kind)
+          cross join unnest(${kinds}::text[]) as k (kind)
+          cross join unnest(${[...filter.statuses]}::text[]) as s (status)
           cross join lateral (
             select d.* from deliveries d
             where d.application = o.slug and d.test = o.test and d.kind = k.kind
-              and d.status = ${status}
+              and d.status = s.status
               ${from === null ? sql`` : sql`and d.created_at >= ${from}`}
               ${to === null ? sql`` : sql`and d.created_at < ${to}`}
               ${after === null ? sql`` : sql`and (d.created_at, d.event_id) < (${after.at}, ${after.id})`}
@@ -177,12 +226,6 @@ export const createConsoleQueries = (sql: Queries) => {
       return row;
     },
 
-    /** Without its credentials, which the console may not even know to exist. */
-    async listGateways(): Promise<(Gateway & { createdAt: Date })[]> {
-      return sql<(Gateway & { createdAt: Date })[]>`
-        select slug, driver, kind, enabled, created_at as "createdAt" from gateways order by slug`;
-    },
-
     /** The bytes that every attempt of an event sends. */
     async getEvent(
       paymentId: string,
@@ -191,6 +234,15 @@ export const createConsoleQueries = (sql: Queries) => {
         select e.id, e.body, a.webhook_url as "webhookUrl"
         from events e join applications a on a.slug = e.application
         where e.payment_id = ${paymentId} and e.subject = ${paymentId}`;
+      return row;
+    },
+
+    /** What the application sent along with the payment. */
+    async getWords(
+      paymentId: string,
+    ): Promise<{ description: string | null; metadata: string } | undefined> {
+      const [row] = await sql<{ description: string | null; metadata: string }[]>`
+        select description, metadata from payments where id = ${paymentId}`;
       return row;
     },
 

@@ -14,6 +14,12 @@ export interface Gateway {
   enabled: boolean;
 }
 
+/** For those who may not read its credentials. */
+export interface ListedGateway extends Gateway {
+  hasCredentials: boolean;
+  createdAt: Date;
+}
+
 /** The built-in gateway. Its money is not real. */
 export const sandboxAccount = {
   slug: 'sandbox',
@@ -45,9 +51,10 @@ export const createGateways = (sql: Queries) => ({
     return count === 1;
   },
 
-  async list(): Promise<(Gateway & { hasCredentials: boolean })[]> {
-    return sql<(Gateway & { hasCredentials: boolean })[]>`
-      select slug, driver, kind, enabled, credentials is not null as "hasCredentials"
+  async list(): Promise<ListedGateway[]> {
+    return sql<ListedGateway[]>`
+      select slug, driver, kind, enabled, has_credentials as "hasCredentials",
+        created_at as "createdAt"
       from gateways order by slug`;
   },
 

@@ -1,20 +1,44 @@
 import type { EventPosition } from '../contract/list-events.ts';
+import type { RoundTrigger } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 
 export const replayStatuses = ['running', 'done', 'stopped'] as const;
 export type ReplayStatus = (typeof replayStatuses)[number];
 
-export interface NewReplay extends Owner {
-  id: string;
+/** The events that a replay takes. */
+export interface ReplayFilter {
+  /** Null: of every application. */
+  application: string | null;
+  /** Null: of both token modes. */
+  test: boolean | null;
   delivery: 'exhausted' | 'delivered';
   from: Date;
   to: Date;
+  /** Only these; null: every one that matches. */
+  eventIds: readonly string[] | null;
+}
+
+/** The wish of an application. */
+export interface NewReplay extends Owner, Pick<ReplayFilter, 'delivery' | 'from' | 'to'> {
+  id: string;
   matched: number;
 }
 
-/** A replay of the events of a time, with its progress. */
-export interface Replay extends NewReplay {
+/** The wish of an operator. */
+export interface NewRetrigger extends ReplayFilter {
+  id: string;
+  matched: number;
+  perSecond: number;
+}
+
+/** A replay of many events, with its progress. */
+export interface Replay extends ReplayFilter {
+  id: string;
+  trigger: Exclude<RoundTrigger, 'schedule'>;
+  /** Null: the published rate. */
+  perSecond: number | null;
+  matched: number;
   status: ReplayStatus;
   stopRequested: boolean;
   /** Events whose next round began. */
@@ -28,14 +52,72 @@ export interface Replay extends NewReplay {
 /** A replay as the worker needs it. */
 export interface RunningReplay extends Replay {
   after: EventPosition | undefined;
-  webhookUrl: string | null;
+  /** Its application has no webhook URL any more. */
+  isWithoutUrl: boolean;
+}
+
+export interface ReplayedEvent {
+  id: string;
+  paymentId: string;
+  round: number;
+  createdAt: Date;
 }
 
 export const createReplays = (sql: Queries) => {
   const columns = sql`
-    r.id, r.application, r.test, r.delivery, r.from_at as "from", r.to_at as "to", r.status,
+    r.id, r.application, r.test, r.trigger, r.delivery, r.from_at as "from", r.to_at as "to",
+    r.event_ids::text[] as "eventIds", r.per_second as "perSecond", r.status,
     r.stop_requested as "stopRequested", r.matched, r.begun, r.refused,
     r.created_at as "createdAt", r.ended_at as "endedAt"`;
+
+  /**
+   * Reads the beginning of one range of an index for each application, mode and kind. Kinds come from the rows,
+   * because a later version may have recorded one that is unknown here. An application without a webhook URL
+   * gets nothing.
+   */
+  const matching = (
+    { application, test, delivery, from, to, eventIds }: ReplayFilter,
+    { after, limit }: { after?: EventPosition | undefined; limit: number },
+  ) => {
+    const columnsOfEvent = sql`
+      d.event_id as id, d.payment_id as "paymentId", d.round, d.created_at as "createdAt"`;
+    const position = after
+      ? sql`and (d.created_at, d.event_id) > (${after.at}, ${after.id}::uuid)`
+      : sql``;
+    if (eventIds)
+      return sql`
+        select ${columnsOfEvent} from deliveries d join applications a on a.slug = d.application
+        where d.event_id = any(${[...eventIds]}::text[]::uuid[]) and d.status = ${delivery}
+          and a.webhook_url is not null ${position}
+        order by d.created_at, d.event_id limit ${limit}`;
+    return sql`
+      with recursive owners as (
+        select a.slug as application, m.test from applications a
+        cross join (values (true), (false)) as m (test)
+        where a.webhook_url is not null
+          ${application === null ? sql`` : sql`and a.slug = ${application}`}
+          ${test === null ? sql`` : sql`and m.test = ${test}`}
+      ), kinds as (
+        select o.application, o.test, (
+          select min(d.kind) from deliveries d
+          where d.application = o.application and d.test = o.test) as kind
+        from owners o
+        union all
+        select k.application, k.test, (
+          select min(d.kind) from deliveries d
+          where d.application = k.application and d.test = k.test and d.kind > k.kind)
+        from kinds k where k.kind is not null
+      )
+      select d.* from kinds k cross join lateral (
+        select ${columnsOfEvent} from deliveries d
+        where d.application = k.application and d.test = k.test and d.kind = k.kind
+          and d.status = ${delivery} and d.created_at < ${to}
+          ${after ? position : sql`and d.created_at >= ${from}`}
+        order by d.created_at, d.event_id limit ${limit}) as d
+      where k.kind is not null
+      order by d."createdAt", d.id limit ${limit}`;
+  };
+
   return {
     /** Undefined if another one of this application and mode is running; then nothing is written. */
     async insert(replay: NewReplay): Promise<Replay | undefined> {
@@ -43,23 +125,81 @@ export const createReplays = (sql: Queries) => {
         insert into replays as r (id, application, test, delivery, from_at, to_at, matched)
         values (${replay.id}, ${replay.application}, ${replay.test}, ${replay.delivery},
           ${replay.from}, ${replay.to}, ${replay.matched})
-        on conflict (application, test) where status = 'running' do nothing
+        on conflict do nothing
         returning ${columns}`;
       return row;
+    },
+
+    /** False if another one of an operator with the same owner is running; then nothing is written. */
+    async insertRetrigger(retrigger: NewRetrigger): Promise<boolean> {
+      const { application, test, eventIds } = retrigger;
+      const { count } = await sql`
+        insert into replays (id, application, test, trigger, delivery, from_at, to_at, event_ids,
+          per_second, matched)
+        values (${retrigger.id}, ${application}, ${test}, 'admin', ${retrigger.delivery},
+          ${retrigger.from}, ${retrigger.to}, ${eventIds && [...eventIds]}::text[]::uuid[],
+          ${retrigger.perSecond}, ${retrigger.matched})
+        on conflict do nothing`;
+      return count === 1;
     },
 
     async getRunningId({ application, test }: Owner): Promise<string | undefined> {
       const [row] = await sql<{ id: string }[]>`
         select id from replays
-        where application = ${application} and test = ${test} and status = 'running'`;
+        where application = ${application} and test = ${test} and trigger = 'application'
+          and status = 'running'`;
       return row?.id;
     },
 
+    async getRunningRetrigger({
+      application,
+      test,
+    }: Pick<ReplayFilter, 'application' | 'test'>): Promise<string | undefined> {
+      const [row] = await sql<{ id: string }[]>`
+        select id from replays
+        where application is not distinct from ${application} and test is not distinct from ${test}
+          and trigger = 'admin' and status = 'running' and event_ids is null`;
+      return row?.id;
+    },
+
+    /** An application's own replay. */
     async get(id: string, { application, test }: Owner): Promise<Replay | undefined> {
       const [row] = await sql<Replay[]>`
         select ${columns} from replays r
-        where r.id = ${id} and r.application = ${application} and r.test = ${test}`;
+        where r.id = ${id} and r.application = ${application} and r.test = ${test}
+          and r.trigger = 'application'`;
       return row;
+    },
+
+    /** For operators: of whatever owner. */
+    async find(id: string): Promise<Replay | undefined> {
+      const [row] = await sql<Replay[]>`select ${columns} from replays r where r.id = ${id}`;
+      return row;
+    },
+
+    /** For operators: the newest first. */
+    async list(limit: number): Promise<Replay[]> {
+      return sql<Replay[]>`
+        select ${columns} from replays r order by r.created_at desc limit ${limit}`;
+    },
+
+    /** For operators: the newest first. */
+    async listRunning(limit: number): Promise<Replay[]> {
+      return sql<Replay[]>`
+        select ${columns} from replays r where r.status = 'running'
+        order by r.created_at desc limit ${limit}`;
+    },
+
+    /** Counts the events that match, up to `limit`. */
+    async countMatching(filter: ReplayFilter, limit: number): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*) from (${matching(filter, { limit })}) as counted`;
+      return row?.count ?? 0;
+    },
+
+    /** The next events of a replay, oldest first. */
+    async listNext(replay: RunningReplay, limit: number): Promise<ReplayedEvent[]> {
+      return sql<ReplayedEvent[]>`${matching(replay, { after: replay.after, limit })}`;
     },
 
     /** The workflow stops at its next event. */
@@ -70,8 +210,8 @@ export const createReplays = (sql: Queries) => {
     async getForWorker(id: string): Promise<RunningReplay | undefined> {
       const [row] = await sql<(RunningReplay & { at: Date | null; afterId: string })[]>`
         select ${columns}, r.position_at as at, r.position_id as "afterId",
-          a.webhook_url as "webhookUrl"
-        from replays r join applications a on a.slug = r.application where r.id = ${id}`;
+          r.application is not null and a.webhook_url is null as "isWithoutUrl"
+        from replays r left join applications a on a.slug = r.application where r.id = ${id}`;
       if (!row) return undefined;
       const { at, afterId, ...replay } = row;
       return { ...replay, after: at ? { at, id: afterId } : undefined };

@@ -10,6 +10,8 @@ create table gateways (
   enabled boolean not null default true,
   credentials text,
   notification_secrets text,
+  -- For those who may not read them.
+  has_credentials boolean not null generated always as (credentials is not null) stored,
   created_at timestamptz not null default now()
 );
 
@@ -255,16 +257,23 @@ create table attempts (
 -- A purge deletes old response bodies, oldest first.
 create index attempts__bodies on attempts (completed_at) where response_body is not null;
 
--- Replays of the events of a time. The API writes the row, and a workflow works it off. One runs at a time for
--- an application and token mode.
+-- Replays of many events. The API writes the row for an application, and the console for an operator; a workflow
+-- works it off.
 create table replays (
   id text primary key,
-  application text not null references applications,
-  test boolean not null,
+  -- Null: every application, or both modes. Only an operator's replay spans them.
+  application text references applications,
+  test boolean,
+  trigger text not null default 'application'
+    constraint replays__trigger check (trigger in ('admin', 'application')),
   delivery text not null
     constraint replays__delivery check (delivery in ('exhausted', 'delivered')),
   from_at timestamptz not null,
   to_at timestamptz not null,
+  -- The events that an operator has selected; null: every one that matches.
+  event_ids uuid[],
+  -- Null: the published rate.
+  per_second int constraint replays__per_second check (per_second between 1 and 100),
   status text not null default 'running'
     constraint replays__status check (status in ('running', 'done', 'stopped')),
   stop_requested boolean not null default false,
@@ -276,9 +285,13 @@ create table replays (
   position_id uuid,
   created_at timestamptz not null default now(),
   ended_at timestamptz,
-  constraint replays__ended check ((status = 'running') = (ended_at is null))
+  constraint replays__ended check ((status = 'running') = (ended_at is null)),
+  constraint replays__owner check (trigger = 'admin' or (application is not null and test is not null))
 );
-create unique index replays__running on replays (application, test) where status = 'running';
+-- One at a time for the same owner. The events of a selection fit on one page, so it ends within a minute.
+create unique index replays__running on replays (application, test, trigger) nulls not distinct
+  where status = 'running' and event_ids is null;
+create index replays__created_at on replays (created_at desc);
 
 -- Signed samples that applications had sent to their own webhook URL. Here, and not in Temporal's history, is
 -- what the receiver answered. The next test of the application deletes rows

@@ -163,6 +163,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
       env: {
         ...env,
         SECRETS_KEY_FILE: folder.secretsKey,
+        NOTIFICATIONS_KEY_FILE: folder.notificationsKey,
         ALLOW_LOOPBACK_TARGETS: 'true',
         CONSOLE_PORT: String(ports.CONSOLE_PORT),
         CONSOLE_BASE_URL: connection.console_url,

@@ -14,7 +14,10 @@ export interface WorkflowSummary {
 }
 
 /** The calls of admins to Temporal. */
-export interface TemporalAdmin extends Pick<PaymentWorkflows, 'restart' | 'startLatePayment'> {
+export interface TemporalAdmin extends Pick<
+  PaymentWorkflows,
+  'restart' | 'startLatePayment' | 'startReplayMany' | 'testWebhook'
+> {
   /** Lists running workflows of payments, and closed ones that started since then. Newest first. */
   list(since: Date | null): AsyncIterable<WorkflowSummary>;
   /** Returns the running ones of the given workflows. */
@@ -26,7 +29,8 @@ const pageSize = 500;
 const describesAtOnce = 10;
 
 export const createTemporalAdmin = (client: Client): TemporalAdmin => {
-  const { restart, startLatePayment } = createPaymentWorkflows(client);
+  const { restart, startLatePayment, startReplayMany, testWebhook } =
+    createPaymentWorkflows(client);
 
   const isRunning = async (id: string): Promise<boolean> => {
     try {
@@ -43,6 +47,8 @@ export const createTemporalAdmin = (client: Client): TemporalAdmin => {
   return {
     restart,
     startLatePayment,
+    startReplayMany,
+    testWebhook,
 
     async *list(since) {
       const types = `WorkflowType IN ('${paymentWorkflow}', '${latePaymentWorkflow}')`;

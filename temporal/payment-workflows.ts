@@ -142,8 +142,8 @@ export const createPaymentWorkflows = (client: Client) => {
       return within(deadlinesMs.replay, () => handle.result()).catch(onlyUnavailable);
     },
 
-    /** Starts a replay of many events unless it runs. */
-    async startReplayMany(replayId: string, application: string): Promise<void> {
+    /** Starts a replay of many events unless it runs. An operator's has no application. */
+    async startReplayMany(replayId: string, application: string | null): Promise<void> {
       const options = replayManyStartOptions(replayId, application);
       await within(deadlinesMs.start, () =>
         workflow.start<typeof replayMany>(replayManyWorkflow, options),

@@ -86,15 +86,22 @@ export const replayStartOptions = (input: ReplayInput, application: string) => (
   staticSummary: `Replay of an event of ${application}`,
 });
 
-/** Also starts a replay again whose workflow was lost. */
-export const replayManyStartOptions = (replayId: string, application: string) => ({
+/** All replays of operators take turns as if they were one application. No slug has a colon. */
+const operatorsFairnessKey = ':operators';
+
+/**
+ * Also starts a replay again whose workflow was lost.
+ * @param application null: an operator's replay, which may span applications
+ */
+export const replayManyStartOptions = (replayId: string, application: string | null) => ({
   taskQueue: paymentsQueue,
   workflowId: replayId,
   workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
   workflowIdConflictPolicy: 'USE_EXISTING' as const,
-  priority: { fairnessKey: application },
+  priority: { fairnessKey: application ?? operatorsFairnessKey },
   args: [{ replayId }] as [ReplayManyInput],
-  staticSummary: `Replay of many events of ${application}`,
+  staticSummary:
+    application === null ? 'Re-trigger of many events' : `Replay of many events of ${application}`,
 });
 
 export const webhookTestStartOptions = (testId: string, application: string) => ({

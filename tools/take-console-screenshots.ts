@@ -1,5 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventId, newReplayId } from '../contract/ids.ts';
+import { createAuditLog } from '../postgres/audit-log.ts';
+import { createReplays } from '../postgres/replays.ts';
 import { startConsole } from '../test/support/console.ts';
 import { launchChromium } from '../test/support/demo/chromium.ts';
 import { fillConsole } from '../test/support/fill-console.ts';
@@ -14,13 +17,32 @@ const folder = process.argv[2] ?? join(import.meta.dirname, '../docs/images/cons
 /** A folder of one's own gets every page in both sizes and colours. */
 const takesAll = process.argv[2] !== undefined;
 
-const server = await startConsole();
+/** One that an operator began, half done. */
+const addRetrigger = async (): Promise<string> => {
+  const id = newReplayId();
+  const times = { from: new Date(0), to: new Date() };
+  const scope = { application: 'shop', test: null, delivery: 'exhausted', eventIds: null } as const;
+  const retrigger = { ...scope, ...times, id, matched: 412, perSecond: 10 };
+  await createReplays(server.sql).insertRetrigger(retrigger);
+  await server.sql`update replays set begun = 205, refused = 2 where id = ${id}`;
+  const record = { action: 'delivery.retrigger_many', subject: `replay:${id}`, before: null };
+  const words = { actor: 'ada', via: 'console', reason: 'The receiver is back' } as const;
+  const after = { delivery: 'exhausted', application: 'shop', events: 412, per_second: 10 };
+  await createAuditLog(server.sql).insert({ ...record, ...words, after });
+  return id;
+};
+
+const server = await startConsole({ temporal: {} });
 const browser = await launchChromium();
 try {
   mkdirSync(folder, { recursive: true });
   const ids = await fillConsole(server.sql);
-  if (!takesAll)
+  if (!takesAll) {
     await server.sql`update payments set order_id = 'order-1010' where id = ${ids.hostile}`;
+    await server.sql`
+      update deliveries set order_id = 'order-1010' where payment_id = ${ids.hostile}`;
+  }
+  const retriggerId = await addRetrigger();
   const wanted: Record<string, string> = {
     overview: '/',
     payments: '/payments',
@@ -28,6 +50,9 @@ try {
     deliveries: '/deliveries',
     application: '/applications/shop',
     retrigger: `/payments/${ids.exhausted}/retrigger`,
+    'retrigger-many': '/deliveries/retrigger?scope=all&status=exhausted',
+    retriggering: `/deliveries/retriggers/${retriggerId}`,
+    reconcile: '/reconcile',
     audit: '/audit',
     ...(takesAll && {
       hostile: `/payments/${ids.hostile}`,
@@ -38,6 +63,18 @@ try {
       gateways: '/gateways',
       people: '/people',
       settings: '/settings',
+      filtered: '/payments?gateway=zarinpal&from=2026-01-01T00:00&zone=UTC',
+      retriggers: '/deliveries/retriggers',
+      stop: `/deliveries/retriggers/${retriggerId}/stop`,
+      events: '/applications/shop/events',
+      event: `/events/${eventId(ids.exhausted)}`,
+      heal: '/reconcile/heal',
+      create: '/create-application',
+      test: '/applications/shop/test-webhook',
+      credentials: '/gateways/zarinpal/credentials',
+      nothing: '/nothing',
+      refused: '/deliveries/retrigger?scope=selected',
+      login: '/login',
       empty: '/deliveries?status=pending&mode=test',
     }),
   };
@@ -53,6 +90,9 @@ try {
     const code = await server.links.issueLink('ada', 'admin');
     await page.goto(`${server.baseUrl}/login/${code}`);
     await page.getByRole('button', { name: 'Log in' }).click();
+    await page.goto(`${server.baseUrl}/reconcile`);
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByText('open payment without a workflow').first().waitFor();
     for (const [name, path] of Object.entries(wanted)) {
       // Of the narrow ones the documentation shows the payment.
       if (!takesAll && width === 390 && name !== 'payment') continue;

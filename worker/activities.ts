@@ -10,7 +10,6 @@ import { createAdapters } from '../gateways/adapters.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
-import { createEvents } from '../postgres/events.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
@@ -81,7 +80,6 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const activities = createActivities({
     ...collaborators,
     sql,
-    events: createEvents(sql),
     resets: createResets(client),
     webhookTests: createWebhookTests(sql),
     latePayments: createLatePayments(sql),

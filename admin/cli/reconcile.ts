@@ -1,21 +1,11 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import type { DifferenceKind, Reconciliation } from '../reconciliation.ts';
+import { differenceTexts } from '../differences.ts';
+import type { Reconciliation } from '../reconciliation.ts';
 import type { CliContext } from './commands.ts';
 import { command, count, formatDone, option, reason, textOf } from './commands.ts';
 import { type Output, table } from './output.ts';
-
-/** The texts of the command. docs/operating/restoring.md explains each of them. */
-const differenceTexts: Record<DifferenceKind, string> = {
-  payment_without_workflow: 'open payment without a workflow',
-  delivery_without_workflow: 'undelivered event without a workflow',
-  late_payment_without_workflow: 'late payment without a workflow',
-  delivery_overdue: 'delivery overdue, workflow runs',
-  payment_overdue: 'payment overdue, workflow runs',
-  end_without_delivery: 'ended payment without an event or delivery',
-  workflow_without_payment: 'workflow without a payment',
-};
 
 const instant = z.iso.datetime({ offset: true });
 

@@ -1,4 +1,5 @@
-// The pages work without this script. It adds one key, one button and passkeys, which need a script.
+// The pages work without this script. It adds one key, some buttons, times relative to now, and passkeys, which
+// need a script.
 document.addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, textarea, select');
   if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -53,3 +54,52 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
     });
   });
 }
+
+// An address without what was not asked for is shorter.
+for (const form of document.querySelectorAll('form.filters[method="get"]'))
+  form.addEventListener('formdata', ({ formData }) => {
+    const hasTimes = formData.get('from') || formData.get('to');
+    for (const [name, value] of [...formData])
+      if (value === '' || (name === 'zone' && !hasTimes)) formData.delete(name);
+  });
+
+// Selects the rows of a page, and says how many are selected.
+for (const all of document.querySelectorAll('[data-selects-all]')) {
+  const box = all.querySelector('input');
+  const rows = [...all.closest('form').querySelectorAll('tbody input')];
+  const button = all.closest('form').querySelector('button[value="selected"]');
+  all.hidden = false;
+  const count = () => {
+    const selected = rows.filter(({ checked }) => checked).length;
+    all.querySelector('span').textContent = selected === 0 ? '' : `${selected} selected`;
+    box.checked = selected === rows.length;
+    button.disabled = selected === 0;
+    box.indeterminate = selected > 0 && selected < rows.length;
+  };
+  box.addEventListener('change', () => {
+    for (const row of rows) row.checked = box.checked;
+    count();
+  });
+  for (const row of rows) row.addEventListener('change', count);
+  count();
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+const relative = new Intl.RelativeTimeFormat('en', { style: 'narrow' });
+const describe = (seconds) => {
+  const [unit, size] = units.find((each) => Math.abs(seconds) >= each[1]) ?? ['second', 1];
+  return relative.format(Math.round(seconds / size), unit);
+};
+// The style sheet shows it beside the time where there is room.
+const showAges = () => {
+  for (const time of document.querySelectorAll('time[datetime]')) {
+    const age = describe((Date.parse(time.dateTime) - Date.now()) / 1000);
+    if (time.dataset.age !== age) time.dataset.age = time.title = age;
+  }
+};
+showAges();
+setInterval(showAges, 5_000);

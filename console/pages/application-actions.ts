@@ -1,9 +1,14 @@
 import { html } from 'hono/html';
 import { Refusal } from '../../admin/change.ts';
+import { hideQuery } from '../../admin/webhook-url.ts';
 import type { Action } from '../actions.ts';
 import { shownOnce } from '../actions.ts';
 import { select } from '../filters.ts';
-import type { PersonRequest } from '../request.ts';
+import { action, notice, visible } from '../html.ts';
+import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest } from '../request.ts';
+import { page } from '../request.ts';
+
+type RemoteTest = Awaited<ReturnType<ConsoleOperations['testWebhookByWorker']>>;
 
 const slugOf = ({ params }: Pick<PersonRequest, 'params'>): string => params['slug'] ?? '';
 const backTo = (request: Pick<PersonRequest, 'params'>): string =>
@@ -30,8 +35,128 @@ const dayMs = 24 * 3_600_000;
 
 const text = (request: PersonRequest, name: string): string => request.form.get(name)?.trim() ?? '';
 
+/** The result of a sample, with what the receiver answered. */
+const testResult = (slug: string, { cells }: PersonRequest, test: RemoteTest): ConsoleResponse => {
+  const { url, responseStatus, durationMs, errorClass, responseBody, responseTruncated, sent } =
+    test;
+  return page(
+    `The test webhook of ${slug}`,
+    html`${
+      errorClass === null
+        ? notice('good', 'The receiver accepted the sample.')
+        : notice('bad', 'The receiver did not accept the sample.')
+    }
+      ${cells.facts([
+        ['Webhook URL', hideQuery(url)],
+        ['Status of the answer', responseStatus],
+        ['Error', errorClass],
+        ['Duration', durationMs === null ? null : `${durationMs} ms`],
+      ])}
+      ${
+        responseBody === null || responseBody === ''
+          ? ''
+          : html`<h2>Answer${responseTruncated ? ', its beginning' : ''}</h2>
+              <pre><bdi>${visible(responseBody)}</bdi></pre>`
+      }
+      ${
+        sent === null
+          ? ''
+          : html`<details>
+              <summary>The bytes of the sample</summary>
+              <pre><bdi>${visible(sent)}</bdi></pre>
+            </details>`
+      }
+      <div class="actions">
+        ${action(`/applications/${slug}/test-webhook`, 'Send another one')}
+        ${action(`/applications/${slug}`, 'Done')}
+      </div>`,
+  );
+};
+
+const linesOf = (request: PersonRequest, name: string): string[] =>
+  text(request, name)
+    .split(/\s+/)
+    .filter((line) => line !== '');
+
+const newApplication = (deps: Deps): Action => ({
+  path: '/create-application',
+  role: 'admin',
+  isSensitive: true,
+  ask: async (request) => {
+    const gateways = await deps.operationsOf(request.session.name).gateways.list();
+    return {
+      title: 'Create an application',
+      consequence:
+        'It gets its first webhook secret, which is shown once. It can call the API as soon as you issue a token for it. An application cannot be deleted, only disabled.',
+      button: 'Create',
+      back: '/applications',
+      fields: html`<label>
+          Name, of lower-case letters, digits and hyphens
+          <input
+            name="slug"
+            maxlength="50"
+            pattern="[a-z0-9]([a-z0-9\\-]*[a-z0-9])?"
+            value="${text(request, 'slug')}"
+            autocomplete="off"
+            spellcheck="false"
+            required
+          />
+        </label>
+        ${select('Default gateway', 'gateway', {
+          choices: gateways.map(({ slug }) => slug),
+          chosen: text(request, 'gateway'),
+        })}
+        <label>
+          Callback URLs, one in a line; the first is the default
+          <textarea name="callbacks" rows="2" maxlength="4000" spellcheck="false" required>${text(request, 'callbacks')}</textarea>
+        </label>
+        <label>
+          Webhook URL, may be empty
+          <input type="url" name="url" maxlength="2000" autocomplete="off" placeholder="https://" />
+        </label>`,
+    };
+  },
+  run: async ({ operations, request, reason }) => {
+    const url = text(request, 'url');
+    const { application, secret } = await operations.applications.create(
+      {
+        slug: text(request, 'slug'),
+        defaultGateway: text(request, 'gateway'),
+        callbackUrls: linesOf(request, 'callbacks'),
+        webhookUrl: url === '' ? null : url,
+      },
+      reason,
+    );
+    const { slug } = application;
+    return shownOnce(
+      `The new application ${slug}`,
+      'Webhook secret',
+      secret,
+      `/applications/${slug}`,
+    );
+  },
+});
+
 /** Of one application, with its tokens and webhook secrets. */
-export const applicationActions: readonly Action[] = [
+export const applicationActions = (deps: Deps): readonly Action[] => [
+  newApplication(deps),
+  {
+    path: '/applications/:slug/test-webhook',
+    role: 'operator',
+    ask: async (request) => ({
+      title: `Test the webhook of ${slugOf(request)}`,
+      consequence:
+        'A worker sends one signed event of a payment that does not exist to the webhook URL. It says “test”, its order is “webhook-test”. You see what the receiver answers.',
+      button: 'Send',
+      back: backTo(request),
+    }),
+    run: async ({ operations, request, reason }) =>
+      testResult(
+        slugOf(request),
+        request,
+        await operations.testWebhookByWorker(slugOf(request), reason),
+      ),
+  },
   statusAction(
     'Disable',
     'The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered.',

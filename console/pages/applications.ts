@@ -3,6 +3,7 @@ import { hideQuery } from '../../admin/webhook-url.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { Application } from '../../postgres/applications.ts';
 import type { WebhookSecret } from '../../postgres/webhook-secrets.ts';
+import { pageLinks } from '../filters.ts';
 import type { Cell } from '../html.ts';
 import { action, link, state } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -19,6 +20,11 @@ const rowOf = (application: Application): Cell[] => [
   application.requestsPerMinute,
   application.createdAt,
 ];
+
+const readTokenId = (query: URLSearchParams): string | null => {
+  const id = query.get('after') ?? '';
+  return /^[0-9a-f]{16}$/.test(id) ? id : null;
+};
 
 const stateOf = (token: TokenSummary, now: Date): string => {
   if (token.revokedAt) return 'revoked';
@@ -41,19 +47,23 @@ export const applicationRoutes = (deps: Deps): Route[] => {
           'Created',
         ],
         rows: found.slice(0, listMax).map(rowOf),
-        ifEmpty: 'There is no application yet. The command line creates one.',
+        ifEmpty:
+          session.role === 'admin'
+            ? 'There is no application yet. Create the first one.'
+            : 'There is no application yet. An admin creates one.',
       })}
+      ${session.role === 'admin' ? html`<div class="actions">${action('/create-application', 'Create an application')}</div>` : ''}
       ${found.length > listMax ? html`<p>There are more. Search for one by its name.</p>` : ''}`,
     );
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { session, cells, params } = request;
+    const { session, cells, params, query } = request;
     const slug = params['slug'] ?? '';
     const operations = deps.operationsOf(session.name);
     const application = await operations.applications.get(slug);
     const [tokens, secrets] = await Promise.all([
-      operations.tokens.list(slug, tokensMax + 1),
+      operations.tokens.list(slug, tokensMax + 1, readTokenId(query)),
       operations.secrets.list(slug),
     ]);
     const isAdmin = session.role === 'admin';
@@ -90,21 +100,28 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         ['Requests a minute', application.requestsPerMinute],
         ['Created', application.createdAt],
       ])}
+      <p class="links">
+        ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}
+        ${link(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
+        ${link(`/audit?subject=application:${slug}`, 'Audit')}
+      </p>
       <div class="actions">
         ${
+          session.role !== 'viewer' && application.webhookUrl !== null
+            ? action(`${at}/test-webhook`, 'Test the webhook')
+            : ''
+        }
+        ${
           isAdmin
-            ? html`${
+            ? html`${action(`${at}/webhook-url`, 'Change the webhook URL')}
+              ${action(`${at}/budget`, 'Change the budget')}
+              ${
                 application.status === 'active'
                   ? action(`${at}/disable`, 'Disable')
                   : action(`${at}/enable`, 'Enable')
-              }
-              ${action(`${at}/webhook-url`, 'Change the webhook URL')}
-              ${action(`${at}/budget`, 'Change the budget')}`
+              }`
             : ''
         }
-        ${action(`/payments?application=${slug}`, 'Payments')}
-        ${action(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
-        ${action(`/audit?subject=application:${slug}`, 'Audit')}
       </div>
       <h2>Tokens</h2>
       ${cells.table({
@@ -113,7 +130,9 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         rows: tokens.slice(0, tokensMax).map(tokenRow),
         ifEmpty: 'The application has no token, so it cannot call the API.',
       })}
-      ${tokens.length > tokensMax ? html`<p>There are more: the command line lists them.</p>` : ''}
+      ${pageLinks(at, query, {
+        next: tokens.length > tokensMax ? (tokens[tokensMax - 1]?.id ?? null) : null,
+      })}
       <div class="actions">${isAdmin ? action(`${at}/tokens/issue`, 'Issue a token') : ''}</div>
       <h2>Webhook secrets</h2>
       ${cells.table({

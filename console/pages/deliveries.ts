@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { eventIdPattern } from '../../contract/ids.ts';
 import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
+import type { Replay } from '../../postgres/replays.ts';
 import {
   choose,
   listFilters,
@@ -11,8 +12,8 @@ import {
   readFilter,
   select,
 } from '../filters.ts';
-import type { Cell } from '../html.ts';
-import { idLink, link, state } from '../html.ts';
+import type { Cell, Html } from '../html.ts';
+import { idLink, link, notice, state, whole } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -25,49 +26,94 @@ const headings = [
   'Webhook',
   'Attempts',
   'Last answer',
-  'Next',
 ];
 
-const rowOf = (row: DeliveryRow): Cell[] => [
+const rowOf = (row: DeliveryRow, isPending: boolean): Cell[] => [
   idLink(`/payments/${row.paymentId}`, row.paymentId),
   row.createdAt,
   html`${link(`/applications/${row.application}`, row.application)}${row.test ? ' (test)' : ''}`,
   row.orderId,
-  row.kind,
+  whole(row.kind),
   state(row.status),
   row.attempts,
   [row.responseStatus, row.errorClass].filter((part) => part !== null).join(' · '),
-  row.nextAttemptAt,
+  ...(isPending ? [row.nextAttemptAt] : []),
 ];
+
+const checkbox = ({ eventId, paymentId }: DeliveryRow): Html =>
+  html`<input type="checkbox" name="event" value="${eventId}" aria-label="Select ${paymentId}" />`;
+
+/** The statuses from which another round can begin. */
+export const retriggerable = ['exhausted', 'delivered'] as const;
+
+const runningShown = 5;
+
+const runningNotice = (running: readonly Replay[]): Html =>
+  html`${running.map(({ id, begun, refused, matched }) =>
+    notice(
+      'info',
+      html`A re-trigger is running: ${begun + refused} of ${matched}.
+        <a href="/deliveries/retriggers/${id}">Show it</a>`,
+    ),
+  )}`;
+
+/** The filter goes along, so that the re-trigger takes what the list shows, and not only this page of it. */
+const selection = (query: URLSearchParams, table: Html): Html =>
+  html`<form method="get" action="/deliveries/retrigger">
+    ${[...query]
+      .filter(([name, value]) => name !== 'after' && name !== 'event' && value !== '')
+      .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    <div class="actions">
+      <button name="scope" value="selected">Re-trigger the selected</button>
+      <button name="scope" value="all">Re-trigger all that match</button>
+      <label class="choice" hidden data-selects-all>
+        <input type="checkbox" /> Select this page <span class="soft"></span>
+      </label>
+    </div>
+    ${table}
+  </form>`;
 
 export const deliveryRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, cells } = request;
+    const { query, cells, session } = request;
     const status = choose(query, 'status', deliveryStatuses) ?? 'exhausted';
-    const filter = readFilter(query, deps.now());
+    const filter = readFilter(request, deps.now());
     const after = filter.after && eventIdPattern.test(filter.after.id) ? filter.after : null;
-    const [found, applications] = await Promise.all([
-      deps.queries.listDeliveries({ ...filter, after, status }),
-      deps.operationsOf(request.session.name).applications.list(1_000),
+    const operations = deps.operationsOf(session.name);
+    const [found, applications, running] = await Promise.all([
+      deps.queries.listDeliveries({ ...filter, after, statuses: [status], kind: null }),
+      operations.applications.list(1_000),
+      operations.retriggers.listRunning(runningShown),
     ]);
     const rows = found.slice(0, pageSize);
     const last = found.length > pageSize ? rows.at(-1) : undefined;
     const own = select('Webhook', 'status', { choices: deliveryStatuses, chosen: status });
+    const selects =
+      session.role !== 'viewer' && rows.length > 0 && retriggerable.some((each) => each === status);
+    const isPending = status === 'pending';
+    const table = cells.table({
+      caption: 'Deliveries',
+      headings: [
+        ...(selects ? ['Select'] : []),
+        ...headings,
+        ...(isPending ? ['Next attempt'] : []),
+      ],
+      rows: rows.map((row) => [...(selects ? [checkbox(row)] : []), ...rowOf(row, isPending)]),
+      ifEmpty:
+        status === 'exhausted'
+          ? 'No webhook is exhausted: every event was delivered, or will be tried again.'
+          : 'No delivery matches this filter.',
+    });
     return page(
       'Deliveries',
-      html`${listFilters(query, { own, applications: applications.map(({ slug }) => slug) })}
-      ${cells.table({
-        caption: 'Deliveries',
-        headings,
-        rows: rows.map(rowOf),
-        ifEmpty:
-          status === 'exhausted'
-            ? 'No webhook is exhausted: every event was delivered, or will be tried again.'
-            : 'No delivery matches this filter.',
-      })}
+      html`<p class="links">${link('/deliveries/retriggers', 'Recent re-triggers')}</p>
+      ${runningNotice(running)}
+      ${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
+      ${selects ? selection(query, table) : table}
       ${pageLinks('/deliveries', query, {
         next: last ? positionOf({ at: last.createdAt, id: last.eventId }) : null,
-      })}`,
+      })}
+      `,
     );
   };
   return [{ method: 'GET', path: '/deliveries', role: 'viewer', handle: list }];

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { sandboxAccount, type ListedGateway } from '../../postgres/gateways.ts';
 import type { Action } from '../actions.ts';
 import { action, state } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -6,25 +7,33 @@ import { page } from '../request.ts';
 
 export const gatewayRoutes = (deps: Deps): Route[] => {
   const list = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
-    const gateways = await deps.queries.listGateways();
-    const change = (slug: string, enabled: boolean) =>
-      action(`/gateways/${slug}/${enabled ? 'disable' : 'enable'}`, enabled ? 'Disable' : 'Enable');
+    const gateways = await deps.operationsOf(session.name).gateways.list();
+    const actions = ({ slug, driver, enabled, hasCredentials }: ListedGateway) =>
+      html`<div class="buttons">
+        ${action(`/gateways/${slug}/${enabled ? 'disable' : 'enable'}`, enabled ? 'Disable' : 'Enable')}
+        ${driver === sandboxAccount.driver ? '' : action(`/gateways/${slug}/credentials`, hasCredentials ? 'Replace the credentials' : 'Set the credentials')}
+      </div>`;
     return page(
       'Gateways',
       html`${cells.table({
         caption: 'Gateways',
-        headings: ['Gateway', 'Driver', 'Environment', 'Status', 'Added', 'Action'],
-        rows: gateways.map(({ slug, driver, kind, enabled, createdAt }) => [
-          slug,
-          driver,
-          kind,
-          state(enabled ? 'enabled' : 'disabled'),
-          createdAt,
-          session.role === 'admin' ? change(slug, enabled) : null,
+        headings: ['Gateway', 'Driver', 'Environment', 'Status', 'Credentials', 'Added', 'Action'],
+        rows: gateways.map((gateway) => [
+          gateway.slug,
+          gateway.driver,
+          gateway.kind,
+          state(gateway.enabled ? 'enabled' : 'disabled'),
+          gateway.driver === sandboxAccount.driver
+            ? 'none needed'
+            : state(gateway.hasCredentials ? 'set' : 'missing'),
+          gateway.createdAt,
+          session.role === 'admin' ? actions(gateway) : null,
         ]),
         ifEmpty: 'There is no gateway yet. The command line adds one.',
       })}
-      <p class="soft">The command line adds gateways and their credentials, which the console cannot read.</p>`,
+      <p class="soft">
+        The command line adds gateways. The console can replace credentials, and cannot read them.
+      </p>`,
     );
   };
   return [{ method: 'GET', path: '/gateways', role: 'viewer', handle: list }];
@@ -47,4 +56,34 @@ const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action =
 export const gatewayActions: readonly Action[] = [
   statusAction('Disable', 'The gateway takes no new payments. Open payments go on to their end.'),
   statusAction('Enable', 'The gateway takes new payments again.'),
+  {
+    path: '/gateways/:slug/credentials',
+    role: 'admin',
+    isSensitive: true,
+    ask: async ({ params: { slug = '' } }) => ({
+      title: `Replace the credentials of ${slug}`,
+      consequence:
+        'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back.',
+      button: 'Replace',
+      back: '/gateways',
+      confirm: slug,
+      // Never filled in again.
+      fields: html`<label>
+        Credentials, a JSON object in the driver’s format
+        <textarea
+          name="credentials"
+          rows="6"
+          maxlength="10000"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck="false"
+          required
+        ></textarea>
+      </label>`,
+    }),
+    run: async ({ operations, request: { params, form }, reason }) => {
+      const credentials = form.get('credentials') ?? '';
+      await operations.gateways.setCredentials(params['slug'] ?? '', credentials, reason);
+    },
+  },
 ];

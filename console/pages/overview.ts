@@ -119,8 +119,9 @@ const cards = (figures: Figures): Html => {
   return html`<ul class="cards">
     ${card('Payments in 24 hours', String(total(counts)))}
     ${card(
-      'Paid, of those that ended',
+      'Conversion',
       percent(total(ended.filter((each) => each.status === 'paid')), total(ended)) ?? '–',
+      'paid, of those that ended',
     )}
     ${card(
       'Webhooks exhausted',

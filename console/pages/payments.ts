@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import { paymentIdPattern } from '../../contract/ids.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { isTerminal, statuses } from '../../contract/status.ts';
 import type { PaymentTimeline, TimelineEntry } from '../../admin/payments.ts';
-import type { AttemptRecord } from '../../postgres/admin-payments.ts';
-import type { PaymentRow } from '../../postgres/console.ts';
+import type { AttemptRecord, PaymentRecord } from '../../postgres/admin-payments.ts';
+import type { PaymentRow, Position } from '../../postgres/console.ts';
 import {
   choose,
   listFilters,
@@ -17,6 +16,7 @@ import {
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
 import { action, idLink, link, notice, state, time, visible } from '../html.ts';
+import { live, news, type Live } from '../live.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -44,6 +44,13 @@ const rowOf = (payment: PaymentRow): Cell[] => [
   payment.delivery === null ? null : state(payment.delivery),
 ];
 
+interface Found {
+  rows: PaymentRow[];
+  next: Position | null;
+  /** The list has not looked at older payments. */
+  lookedBackTo: Date | null;
+}
+
 /** A table of payments, also for the results of a search. */
 export const paymentTable = (
   { cells }: Pick<PersonRequest, 'cells'>,
@@ -65,6 +72,21 @@ const describeAttempt = (attempt: AttemptRecord, sees: boolean): Cell[] => [
   sees ? answerOf(attempt) : html`<span class="soft">for operators</span>`,
 ];
 
+/** The attempts to deliver a payment's event. Viewers do not see what receivers answered. */
+export const attemptTable = (
+  { cells, session }: Pick<PersonRequest, 'cells' | 'session'>,
+  { attempts, eventId }: Pick<PaymentRecord, 'attempts' | 'eventId'>,
+): Html =>
+  cells.table({
+    caption: 'Attempts to deliver',
+    headings: ['Number', 'Started', 'Trigger', 'Result', 'Status', 'Duration', 'Answer'],
+    rows: attempts.map((attempt) => describeAttempt(attempt, session.role !== 'viewer')),
+    ifEmpty:
+      eventId === null
+        ? 'The payment has not ended, so there is no event yet.'
+        : 'No attempt was made yet.',
+  });
+
 const answerOf = ({ error, responseBody, responseTruncated }: AttemptRecord): Html =>
   html`${error === null ? '' : html`<bdi>${visible(error)}</bdi>`}
   ${
@@ -76,43 +98,88 @@ const answerOf = ({ error, responseBody, responseTruncated }: AttemptRecord): Ht
         </details>`
   }`;
 
-const entryOf = (entry: TimelineEntry, isNext: boolean, request: PersonRequest): Html =>
+const entryOf = (
+  entry: TimelineEntry,
+  { isNext, eventId }: { isNext: boolean; eventId: string | null },
+  { formatTime }: PersonRequest,
+): Html =>
   html`<li class="${isNext ? 'next' : 'past'}">
-    ${time(entry.at, request.formatTime)}
-    <span>${isNext ? html`<span class="soft">Next:</span> ` : ''}${visible(entry.what)}</span>
-    ${entry.details === null ? '' : html`<div class="soft"><bdi>${visible(entry.details)}</bdi></div>`}
+    ${time(entry.at, formatTime)}
+    <div>
+      ${isNext ? html`<span class="soft">Next:</span> ` : ''}${visible(entry.what)}
+      ${entry.details === null ? '' : html`<span class="soft"><bdi>${visible(entry.details)}</bdi></span>`}
+      ${eventId === null ? '' : html`<a href="/events/${eventId}">its event</a>`}
+    </div>
   </li>`;
 
 /** What was and what comes. The attempts have a table of their own, which hides answers from viewers. */
-const timelineOf = ({ timeline }: PaymentTimeline, now: Date, request: PersonRequest): Html =>
+const timelineOf = (
+  { timeline, payment }: PaymentTimeline,
+  now: Date,
+  request: PersonRequest,
+): Html =>
   html`<ol class="timeline">
     ${timeline
       .filter(({ what }) => !what.startsWith('attempt '))
-      .map((entry) => entryOf(entry, entry.at > now, request))}
+      .map((entry) => {
+        const eventId = entry.what === payment.status ? payment.eventId : null;
+        return entryOf(entry, { isNext: entry.at > now, eventId }, request);
+      })}
   </ol>`;
 
 const isMoving = ({ payment }: PaymentTimeline): boolean =>
   !isTerminal(payment.status) || payment.delivery === 'pending';
 
 export const paymentRoutes = (deps: Deps): Route[] => {
-  const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query } = request;
-    const status = choose(query, 'status', statuses);
-    const filter = readFilter(query, deps.now());
-    const [found, applications] = await Promise.all([
-      deps.queries.listPayments({ ...filter, status }),
-      deps.operationsOf(request.session.name).applications.list(1_000),
-    ]);
+  const find = async (request: PersonRequest, gateway: string | null): Promise<Found> => {
+    const status = choose(request.query, 'status', statuses);
+    const filter = { ...readFilter(request, deps.now()), status };
+    const { rows: found, lookedBackTo } =
+      gateway === null
+        ? { rows: await deps.queries.listPayments(filter), lookedBackTo: null }
+        : await deps.queries.listPaymentsByGateway({ ...filter, gateway });
     const rows = found.slice(0, pageSize);
     const last = found.length > pageSize ? rows.at(-1) : undefined;
-    const own = select('Status', 'status', { choices: statuses, chosen: status, any: 'all' });
+    if (last) return { rows, next: { at: last.createdAt, id: last.id }, lookedBackTo: null };
+    if (lookedBackTo === null) return { rows, next: null, lookedBackTo };
+    // Before every payment of the next millisecond.
+    return { rows, next: { at: new Date(lookedBackTo.getTime() + 1), id: '0' }, lookedBackTo };
+  };
+
+  const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { query, formatTime, session } = request;
+    const operations = deps.operationsOf(session.name);
+    const [applications, gateways] = await Promise.all([
+      operations.applications.list(1_000),
+      operations.gateways.list(),
+    ]);
+    const slugs = gateways.map(({ slug }) => slug);
+    const gateway = choose(query, 'gateway', slugs);
+    const { rows, next, lookedBackTo } = await find(request, gateway);
+    const own = html`${select('Status', 'status', {
+      choices: statuses,
+      chosen: choose(query, 'status', statuses),
+      any: 'all',
+    })}
+    ${select('Gateway', 'gateway', { choices: slugs, chosen: gateway, any: 'all' })}`;
     return page(
       'Payments',
-      html`${listFilters(query, { own, applications: applications.map(({ slug }) => slug) })}
-      ${paymentTable(request, rows, 'No payment matches this filter.')}
-      ${pageLinks('/payments', query, {
-        next: last ? positionOf({ at: last.createdAt, id: last.id }) : null,
-      })}`,
+      html`${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
+      ${paymentTable(
+        request,
+        rows,
+        lookedBackTo
+          ? `None of the newest payments matches. The list has looked back to ${formatTime(lookedBackTo)}.`
+          : 'No payment matches this filter.',
+      )}
+      ${
+        lookedBackTo && rows.length > 0
+          ? html`<p class="soft">
+              The list has looked back to ${formatTime(lookedBackTo)}. “Older” looks further.
+            </p>`
+          : ''
+      }
+      ${pageLinks('/payments', query, { next: next && positionOf(next) })}`,
     );
   };
 
@@ -123,7 +190,10 @@ export const paymentRoutes = (deps: Deps): Route[] => {
     const { payment } = found;
     const { cells, session } = request;
     const sees = session.role !== 'viewer';
-    const event = payment.eventId === null ? undefined : await deps.queries.getEvent(payment.id);
+    const [event, words] = await Promise.all([
+      payment.eventId === null ? undefined : deps.queries.getEvent(payment.id),
+      deps.queries.getWords(payment.id),
+    ]);
     return html`${
       payment.delivery === 'exhausted'
         ? notice('bad', 'No attempt delivered the webhook, and none will follow by itself.')
@@ -139,6 +209,7 @@ export const paymentRoutes = (deps: Deps): Route[] => {
           }`,
         ],
         ['Order', payment.orderId],
+        ['Description', words?.description],
         ['Gateway', payment.gateway],
         ['Gateway reference', payment.gatewayReference],
         ['Tracking code', payment.trackingCode],
@@ -156,31 +227,21 @@ export const paymentRoutes = (deps: Deps): Route[] => {
         ],
         ['Webhook', payment.delivery === null ? null : state(payment.delivery)],
       ])}
-      <div class="actions">
-        ${
-          payment.delivery === 'exhausted' && sees
-            ? action(`/payments/${payment.id}/retrigger`, 'Re-trigger the webhook')
-            : ''
-        }
-        ${
-          found.workflowUrl === null
-            ? ''
-            : html`<a class="button" href="${found.workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`
-        }
-        <a class="button" href="/audit?subject=payment:${payment.id}">Audit</a>
-      </div>
+      ${
+        payment.delivery === 'exhausted' && sees
+          ? html`<div class="actions">
+              ${action(`/payments/${payment.id}/retrigger`, 'Re-trigger the webhook')}
+            </div>`
+          : ''
+      }
+      <p class="links">
+        ${found.workflowUrl === null ? '' : html`<a href="${found.workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
+        ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
+      </p>
       <h2>Timeline</h2>
       ${timelineOf(found, deps.now(), request)}
       <h2>Attempts to deliver</h2>
-      ${cells.table({
-        caption: 'Attempts to deliver',
-        headings: ['Number', 'Started', 'Trigger', 'Result', 'Status', 'Duration', 'Answer'],
-        rows: payment.attempts.map((attempt) => describeAttempt(attempt, sees)),
-        ifEmpty:
-          payment.eventId === null
-            ? 'The payment has not ended, so there is no event yet.'
-            : 'No attempt was made yet.',
-      })}
+      ${attemptTable(request, payment)}
       <h2>Gateway exchanges</h2>
       ${cells.table({
         caption: 'Gateway exchanges',
@@ -196,32 +257,27 @@ export const paymentRoutes = (deps: Deps): Route[] => {
         ifEmpty: 'The gateway was not called yet.',
       })}
       ${
+        words && words.metadata !== '{}'
+          ? html`<h2>Metadata</h2>
+              <pre><bdi>${visible(words.metadata)}</bdi></pre>`
+          : ''
+      }
+      ${
         event
-          ? html`<h2>Event</h2>
+          ? html`<h2 id="event">Event</h2>
+              <p>${idLink(`/events/${event.id}`, event.id)}</p>
               <details>
                 <summary>The bytes that every attempt sends</summary>
-                <p class="id">${event.id}</p>
                 <pre><bdi>${visible(event.body.toString())}</bdi></pre>
               </details>`
           : ''
       }`;
   };
 
-  /** While something can still happen, the page asks for news; the mark says what it shows. */
-  const current = async (request: PersonRequest): Promise<{ mark: string; content: Html }> => {
+  const current = async (request: PersonRequest): Promise<Live> => {
     const found = await read(request);
-    const text = String(await parts(found, request));
-    const mark = createHash('sha256').update(text).digest('hex').slice(0, 16);
-    // It was escaped when it was made.
-    const content = raw(text);
-    if (!isMoving(found)) return { mark, content: html`<div>${content}</div>` };
-    const address = `/payments/${found.payment.id}/state?seen=${mark}`;
-    return {
-      mark,
-      content: html`<div hx-get="${address}" hx-trigger="every 5s" hx-swap="outerMorph">
-        ${content}
-      </div>`,
-    };
+    const address = isMoving(found) ? `/payments/${found.payment.id}/state` : null;
+    return live(await parts(found, request), { address, seconds: 5 });
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -232,10 +288,8 @@ export const paymentRoutes = (deps: Deps): Route[] => {
     return page(`Payment ${id}`, content);
   };
 
-  const refresh = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { mark, content } = await current(request);
-    return { kind: 'part', content: mark === request.query.get('seen') ? undefined : content };
-  };
+  const refresh = async (request: PersonRequest): Promise<ConsoleResponse> =>
+    news(await current(request), request.query);
 
   return [
     { method: 'GET', path: '/payments', role: 'viewer', handle: list },

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import {
   eventIdPattern,
   paymentIdPattern,
+  replayIdPattern,
   requestIdPattern,
   slugPattern,
 } from '../../contract/ids.ts';
@@ -57,6 +58,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
     if (pasted !== undefined) return showSecret(pasted, request);
     const id = text.replace(/^LATE_(?=PAY_)/, '');
     if (paymentIdPattern.test(id)) return redirect(`/payments/${id}`);
+    if (replayIdPattern.test(text)) return redirect(`/deliveries/retriggers/${text}`);
     if (eventIdPattern.test(text.toLowerCase())) {
       const payment = await deps.queries.findByEvent(text.toLowerCase());
       return payment === undefined ? none() : redirect(`/payments/${payment}`);

@@ -7,6 +7,7 @@ create table gateways (
   enabled boolean not null default true,
   credentials text,
   notification_secrets text,
+  has_credentials boolean not null generated always as (credentials is not null) stored,
   created_at timestamptz not null default now()
 );
 
@@ -206,12 +207,16 @@ create index attempts__bodies on attempts (completed_at) where response_body is 
 
 create table replays (
   id text primary key,
-  application text not null references applications,
-  test boolean not null,
+  application text references applications,
+  test boolean,
+  trigger text not null default 'application'
+    constraint replays__trigger check (trigger in ('admin', 'application')),
   delivery text not null
     constraint replays__delivery check (delivery in ('exhausted', 'delivered')),
   from_at timestamptz not null,
   to_at timestamptz not null,
+  event_ids uuid[],
+  per_second int constraint replays__per_second check (per_second between 1 and 100),
   status text not null default 'running'
     constraint replays__status check (status in ('running', 'done', 'stopped')),
   stop_requested boolean not null default false,
@@ -222,9 +227,12 @@ create table replays (
   position_id uuid,
   created_at timestamptz not null default now(),
   ended_at timestamptz,
-  constraint replays__ended check ((status = 'running') = (ended_at is null))
+  constraint replays__ended check ((status = 'running') = (ended_at is null)),
+  constraint replays__owner check (trigger = 'admin' or (application is not null and test is not null))
 );
-create unique index replays__running on replays (application, test) where status = 'running';
+create unique index replays__running on replays (application, test, trigger) nulls not distinct
+  where status = 'running' and event_ids is null;
+create index replays__created_at on replays (created_at desc);
 
 create table webhook_tests (
   id uuid primary key,

@@ -8,7 +8,8 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createConsole, type AppDeps } from '../../console/app.ts';
+import { createConsole } from '../../console/app.ts';
+import type { Deps } from '../../console/request.ts';
 import type { IdentityProvider } from '../../console/identity-provider.ts';
 import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../postgres/console-logins.ts';
@@ -16,6 +17,8 @@ import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts'
 import { createConsolePeopleQueries } from '../../postgres/console-people.ts';
 import { createConsoleQueries } from '../../postgres/console.ts';
 import { connect } from '../../postgres/driver/connection.ts';
+import type { TemporalAdmin } from '../../temporal/admin-client.ts';
+import { TemporalUnavailable } from '../../temporal/payment-workflows.ts';
 import { readProjectFile } from './files.ts';
 import { operationsOn } from './operations.ts';
 import { startOwnPostgres } from './own-postgres.ts';
@@ -66,17 +69,29 @@ const listenOn = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port; // It listens on TCP.
 };
 
-const serve = (server: Server, deps: AppDeps) => {
+const serve = (server: Server, deps: Deps) => {
   const handle = createConsole(deps).callback();
   server.on('request', (req, res) => void handle(req, res));
+};
+
+/** Temporal without a workflow. */
+const noTemporal: TemporalAdmin = {
+  async *list() {},
+  running: async () => new Set(),
+  restart: async () => {},
+  startLatePayment: async () => {},
+  startReplayMany: async () => {},
+  testWebhook: async () => {},
 };
 
 /** The console on a Postgres of its own, under its own login there. The rest of the test is the owner. */
 export const startConsole = async ({
   identityProviderOf,
-  ...deps
-}: Partial<AppDeps> & {
-  identityProviderOf?: (baseUrl: string, logger: AppDeps['logger']) => Promise<IdentityProvider>;
+  temporal: calls,
+  ...others
+}: Partial<Deps> & {
+  identityProviderOf?: (baseUrl: string, logger: Deps['logger']) => Promise<IdentityProvider>;
+  temporal?: Partial<TemporalAdmin>;
 } = {}) => {
   const postgres = await startOwnPostgres();
   const owner = connect(postgres.url, { name: 'tests-owner', max: 1 });
@@ -92,7 +107,11 @@ export const startConsole = async ({
   const port = await listenOn(server);
   const baseUrl = `http://console.localhost:${port}`;
   const logger = { info: log, error: log };
-  const all: AppDeps = {
+  const temporal = (): Promise<TemporalAdmin> =>
+    calls
+      ? Promise.resolve({ ...noTemporal, ...calls })
+      : Promise.reject(new TemporalUnavailable('There is no Temporal here'));
+  const all: Deps = {
     baseUrl,
     logger,
     queries: createConsoleQueries(sql),
@@ -103,8 +122,8 @@ export const startConsole = async ({
     backlog: createBacklogMetrics(sql),
     sweeperBeat: async () => new Date(),
     now: () => new Date(),
-    operationsOf: (actor) => operationsOn(sql, { actor, via: 'console' }),
-    ...deps,
+    operationsOf: (actor) => operationsOn(sql, { actor, via: 'console', temporal }),
+    ...others,
   };
   serve(server, all);
   const links = createConsoleLoginQueries(postgres.sql);

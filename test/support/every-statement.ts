@@ -1,5 +1,6 @@
 import { eventId } from '../../contract/ids.ts';
 import { createEvent } from '../../contract/event.ts';
+import { deliveryStatuses } from '../../contract/status.ts';
 import type { GatewayExchange } from '../../contract/gateway-exchange.ts';
 import { createAuditLog } from '../../postgres/audit-log.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
@@ -12,6 +13,7 @@ import { createConsoleQueries } from '../../postgres/console.ts';
 import { createAdminPayments } from '../../postgres/admin-payments.ts';
 import { createPayments } from '../../postgres/payments.ts';
 import { createReconciliationQueries } from '../../postgres/reconciliation.ts';
+import { createReplays } from '../../postgres/replays.ts';
 import { createRetention } from '../../postgres/retention.ts';
 import { createSandboxPayments } from '../../postgres/sandbox-payments.ts';
 import { createPaymentOutcomes } from '../../postgres/payment-outcomes.ts';
@@ -29,7 +31,6 @@ export const smallTableFiles = [
   'console-passkeys.ts',
   'console-people.ts',
   'gateways.ts',
-  'replays.ts',
   'sandbox-plans.ts',
   'webhook-secrets.ts',
   'webhook-tests.ts',
@@ -127,6 +128,29 @@ export const everyStatement = (
     limit: 51,
   };
 
+  const replay = {
+    application: null,
+    test: null,
+    delivery: 'delivered',
+    from: new Date(0),
+    to: now,
+    eventIds: null,
+    matched: 1,
+    perSecond: 10,
+  } as const;
+  const running = {
+    id: 'RPL_1',
+    trigger: 'admin',
+    status: 'running',
+    stopRequested: false,
+    begun: 0,
+    refused: 0,
+    createdAt: now,
+    endedAt: null,
+    isWithoutUrl: false,
+  } as const;
+
+  const replays = createReplays(db);
   const auditLog = createAuditLog(db);
   const deliveries = createDeliveries(db);
   const events = createEvents(db);
@@ -336,18 +360,59 @@ export const everyStatement = (
         listPayments: () => consoleQueries.listPayments({ ...wholeList, status: null }),
         'listPayments, with every filter': () =>
           consoleQueries.listPayments({ ...filteredList, status: 'failed' }),
-        listDeliveries: () => consoleQueries.listDeliveries({ ...wholeList, status: 'exhausted' }),
+        listPaymentsByGateway: () =>
+          consoleQueries.listPaymentsByGateway({
+            ...filteredList,
+            status: null,
+            gateway: 'sandbox',
+          }),
+        listDeliveries: () =>
+          consoleQueries.listDeliveries({ ...wholeList, statuses: ['exhausted'], kind: null }),
+        'listDeliveries, of every status': () =>
+          consoleQueries.listDeliveries({ ...wholeList, statuses: deliveryStatuses, kind: null }),
         'listDeliveries, with every filter': () =>
-          consoleQueries.listDeliveries({ ...filteredList, status: 'delivered' }),
+          consoleQueries.listDeliveries({
+            ...filteredList,
+            statuses: ['delivered'],
+            kind: 'payment.paid',
+          }),
         countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
         countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
         countExhausted: () => consoleQueries.countExhausted(),
         oldestOpen: () => consoleQueries.oldestOpen(),
-        listGateways: () => consoleQueries.listGateways(),
         getEvent: () => consoleQueries.getEvent(idOf(count)),
+        getWords: () => consoleQueries.getWords(idOf(7)),
         findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
         findByText: () => consoleQueries.findByText('order-7', 20),
         findToken: () => consoleQueries.findToken('svc_test_0000'),
+      },
+    },
+    'replays.ts': {
+      methods: replays,
+      calls: {
+        insert: () => replays.insert({ ...replay, application, test: true, id: 'RPL_1' }),
+        insertRetrigger: () => replays.insertRetrigger({ ...replay, id: 'RPL_2' }),
+        getRunningId: () => replays.getRunningId({ application, test: true }),
+        getRunningRetrigger: () => replays.getRunningRetrigger({ application: null, test: null }),
+        get: () => replays.get('RPL_1', { application, test: true }),
+        find: () => replays.find('RPL_1'),
+        list: () => replays.list(50),
+        listRunning: () => replays.listRunning(5),
+        countMatching: () => replays.countMatching(replay, 10),
+        'countMatching, of the selected': () =>
+          replays.countMatching({ ...replay, eventIds: [eventId(idOf(count))] }, 10),
+        listNext: () => replays.listNext({ ...replay, ...running, after: undefined }, 10),
+        'listNext, of one application': () =>
+          replays.listNext(
+            { ...replay, ...running, application, after: { at: now, id: eventId('x') } },
+            10,
+          ),
+        requestStop: () => replays.requestStop('RPL_1'),
+        getForWorker: () => replays.getForWorker('RPL_1'),
+        advance: () =>
+          replays.advance('RPL_1', { from: undefined, to: { at: now, id: eventId('x') } }),
+        count: () => replays.count('RPL_1', { begun: true }),
+        end: () => replays.end('RPL_1', 'done'),
       },
     },
     'audit-log.ts': {

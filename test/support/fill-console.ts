@@ -115,7 +115,16 @@ export const fillConsole = async (sql: Sql) => {
   if (!first || !second || !open) throw new Error('Some states are missing');
   await sql`
     update payments set order_id = ${hostileText('order')},
-      gateway_message = ${hostileText('gateway')} where id = ${second.id}`;
+      gateway_message = ${hostileText('gateway')}, gateway_code = ${hostileText('code')},
+      description = ${hostileText('description')},
+      metadata = ${`{"note":"${hostileText('metadata')}"}`} where id = ${second.id}`;
+  await sql`
+    update gateway_exchanges set message = ${hostileText('exchange')} where payment_id = ${second.id}`;
+  await sql`
+    update deliveries set order_id = ${hostileText('order')} where payment_id = ${second.id}`;
+  await sql`
+    update events set body = convert_to(${hostileText('event')}, 'UTF8')
+    where payment_id = ${second.id}`;
   await sql`
     update attempts set error = ${hostileText('error')}, response_body = ${hostileText('answer')}
     where event_id = ${eventId(second.id)}`;

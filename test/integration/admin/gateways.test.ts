@@ -41,6 +41,7 @@ describe('gateways', () => {
       kind: 'live',
       enabled: false,
       hasCredentials: true,
+      createdAt: expect.any(Date),
     });
     expect(JSON.stringify(await logOf('gateway:acme'))).not.toContain(merchantId);
   });

@@ -22,6 +22,8 @@ const operationsWith = (temporal: Partial<TemporalAdmin>) => {
     running: async () => new Set(),
     restart: async () => {},
     startLatePayment: async () => {},
+    startReplayMany: async () => {},
+    testWebhook: async () => {},
   };
   return operationsOn(records.sql, { temporal: async () => ({ ...empty, ...temporal }) });
 };

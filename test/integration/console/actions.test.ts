@@ -7,10 +7,18 @@ import { fillConsole } from '../../support/fill-console.ts';
 let console: TestConsole;
 let ids: Awaited<ReturnType<typeof fillConsole>>;
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startConsole({ temporal: { testWebhook: answerTest } });
   ids = await fillConsole(console.sql);
 });
 afterAll(() => console?.stop());
+
+/** As a worker would. */
+const answerTest = async (id: string) => {
+  await console.sql`
+    update webhook_tests set completed_at = now(), sent = '{}', duration_ms = 7, response_status = 400,
+      error_class = 'http_status', response_body = ${'<script>answer</script>\u202e'},
+      response_truncated = true where id = ${id}::uuid`;
+};
 
 /** Opens the question of an action and answers it. */
 const act = async (
@@ -23,6 +31,12 @@ const act = async (
   const form = { csrf, once, reason: 'a test', ...fields };
   const answer = await console.call(path, { method: 'POST', cookie, form });
   return { question, answer, form };
+};
+
+const newestReplay = async (): Promise<string> => {
+  const [row] = await console.sql<{ id: string }[]>`
+    select id from replays order by created_at desc limit 1`;
+  return row?.id ?? '';
 };
 
 const auditOf = (actor: string) => console.sql`
@@ -54,6 +68,24 @@ describe('an action', () => {
       'secret.retire',
       'application:shop',
     ],
+    [
+      '/create-application',
+      { slug: 'books', gateway: 'sandbox', callbacks: 'https://books.example/return' },
+      'application.create',
+      'application:books',
+    ],
+    ['/applications/shop/test-webhook', {}, 'webhook.test', 'application:shop'],
+    ['/deliveries/retrigger?scope=all', {}, 'delivery.retrigger_many', 'replay:REPLAY'],
+    ['/deliveries/retriggers/REPLAY/stop', {}, 'delivery.retrigger_stop', 'replay:REPLAY'],
+    [
+      '/gateways/zarinpal/credentials',
+      {
+        confirm: 'zarinpal',
+        credentials: '{"merchantId":"5b6bd4c9-6f3a-4c6e-9b1a-2f4f8b1f6a10"}',
+      },
+      'gateway.credentials',
+      'gateway:zarinpal',
+    ],
     ['/gateways/sandbox/disable', {}, 'gateway.disable', 'gateway:sandbox'],
     ['/gateways/sandbox/enable', {}, 'gateway.enable', 'gateway:sandbox'],
     ['/people/viewer-person/end', {}, 'console.logout', 'person:viewer-person'],
@@ -70,20 +102,21 @@ describe('an action', () => {
       });
       const [token] = await console.sql<{ id: string }[]>`
       select left(encode(hash, 'hex'), 16) as id from tokens where prefix = ${text.slice(0, 13)}`;
-      const fill = (pattern: string) =>
+      const fill = (pattern: string, replay: string) =>
         pattern
           .replace('PAYMENT', ids.exhausted)
           .replace('TOKEN', token?.id ?? '')
-          .replace('ACTOR', actor);
+          .replace('ACTOR', actor)
+          .replace('REPLAY', replay);
       const person = await console.logIn('admin', actor);
       await console.sql`
         insert into console_passkeys (id, name, label, public_key, counter)
         values ('pass', ${actor}, 'phone', 'key', 0) on conflict (id) do update set name = excluded.name`;
-      const { question, answer } = await act(fill(path), fields, person);
-      expect(question.status).toBe(200);
+      const { question, answer } = await act(fill(path, await newestReplay()), fields, person);
+      expect(question.status, question.text).toBe(200);
       expect([200, 303], answer.text).toContain(answer.status);
       expect(await auditOf(actor)).toEqual([
-        { action, subject: fill(subject), via: 'console', reason: 'a test' },
+        { action, subject: fill(subject, await newestReplay()), via: 'console', reason: 'a test' },
       ]);
     },
   );
@@ -96,10 +129,14 @@ describe('an action', () => {
       '/logout',
       '/search',
       '/settings',
+      '/reconcile',
+      '/reconcile/stop',
       '/account/passkeys/options',
       '/account/passkeys',
     ];
-    expect(paths).toHaveLength(13 + others.length);
+    // Its records are those of the payments that it heals.
+    const healing = ['/reconcile/heal'];
+    expect(paths).toHaveLength(18 + others.length + healing.length);
   });
 
   it('without a reason changes nothing', async () => {
@@ -140,6 +177,8 @@ describe('an action', () => {
     '/applications/tickets/secrets/rotate',
     '/applications/tickets/secrets/1/retire',
     '/applications/tickets/webhook-url',
+    '/create-application',
+    '/gateways/zarinpal/credentials',
   ])('%s needs a login of the last ten minutes', async (path) => {
     const person = await console.logIn('admin', 'stale');
     await console.sql`
@@ -161,6 +200,85 @@ describe('an action', () => {
     expect([again.status, again.text.includes('svc_test_')]).toEqual([409, false]);
     expect(await auditOf('reloads')).toHaveLength(1);
     expect(JSON.stringify(console.lines)).not.toContain(token);
+  });
+});
+
+describe('the credentials of a gateway', () => {
+  const path = '/gateways/zarinpal/credentials';
+  const secret = '7c1f1f0e-0a56-4f5b-8f8c-5d1d6c4c9b11';
+  const columns = async () => {
+    const [row] = await console.sql<{ credentials: string; notification_secrets: string | null }[]>`
+      select credentials, notification_secrets from gateways where slug = 'zarinpal'`;
+    return row;
+  };
+
+  it('are sealed, and appear in no page, log or audit record', async () => {
+    const person = await console.logIn('admin', 'sets');
+    const credentials = JSON.stringify({ merchantId: secret });
+    const { answer } = await act(path, { credentials, confirm: 'zarinpal' }, person);
+    expect([answer.status, answer.headers.location]).toEqual([303, '/gateways']);
+    expect((await columns())?.credentials).toMatch(/^v1\./);
+    const pages = await console.call('/gateways', { cookie: person.cookie });
+    const audit = await console.sql`select a::text from audit_log a`;
+    for (const text of [pages.text, JSON.stringify(audit), JSON.stringify(console.lines)])
+      expect(text).not.toContain(secret);
+    expect(JSON.stringify(await columns())).not.toContain(secret);
+  });
+
+  it.each([
+    ['are no JSON', `no json ${secret}`],
+    ['do not fit the driver', JSON.stringify({ merchant: secret })],
+  ])('that %s change nothing, and are not shown again', async (_, credentials) => {
+    const before = await columns();
+    const person = await console.logIn('admin', 'wrong credentials');
+    const { answer } = await act(path, { credentials, confirm: 'zarinpal' }, person);
+    expect([answer.status, answer.text.includes('role="alert"')]).toEqual([409, true]);
+    expect(answer.text).not.toContain(secret);
+    expect(JSON.stringify(console.lines)).not.toContain(secret);
+    expect(await columns()).toEqual(before);
+    expect(await auditOf('wrong credentials')).toEqual([]);
+  });
+});
+
+describe('a test webhook', () => {
+  it('shows what the receiver answered, as text', async () => {
+    const person = await console.logIn('operator', 'tests');
+    const { answer } = await act('/applications/tickets/test-webhook', {}, person);
+    expect(answer.text).toContain('The receiver did not accept the sample');
+    expect(answer.text).toContain('&lt;script&gt;answer&lt;/script&gt;‹U+202E›');
+    expect(answer.text).not.toContain('key=hidden');
+  });
+
+  it('is refused after six in a minute', async () => {
+    const person = await console.logIn('operator', 'hurries');
+    await console.sql`
+      insert into webhook_tests (id, application, kind)
+      select gen_random_uuid(), 'tickets', 'payment.paid' from generate_series(1, 6)`;
+    const { answer } = await act('/applications/tickets/test-webhook', {}, person);
+    expect([answer.status, answer.text.includes('Too many samples')]).toEqual([409, true]);
+    expect(await auditOf('hurries')).toEqual([]);
+  });
+});
+
+describe('a new application', () => {
+  it('shows its webhook secret once, and appears in the list', async () => {
+    const person = await console.logIn('admin', 'creates');
+    const fields = {
+      slug: 'music',
+      gateway: 'sandbox',
+      callbacks: ' https://music.example/return\r\nhttps://music.example/other ',
+      url: 'https://music.example/webhook',
+    };
+    const { answer } = await act('/create-application', fields, person);
+    expect(answer.text).toMatch(/<code id="secret">whsec_/);
+    const { text } = await console.call('/applications/music', { cookie: person.cookie });
+    expect(text).toContain('https://music.example/return, https://music.example/other');
+    const again = await act('/create-application', fields, person);
+    expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([
+      409,
+      true,
+    ]);
+    expect(await auditOf('creates')).toHaveLength(1);
   });
 });
 
@@ -245,10 +363,14 @@ describe('the search box', () => {
 
   it('is no way around the address: no list has a field for text', async () => {
     const { cookie } = await console.logIn('admin');
-    for (const path of ['/', '/payments', '/deliveries', '/applications', '/audit', '/people']) {
+    const lists = ['/', '/payments', '/deliveries', '/applications', '/audit', '/people'];
+    for (const path of [...lists, '/applications/shop/events', '/reconcile']) {
       const { text } = await console.call(path, { cookie });
       const forms = text.match(/<form[^>]*method="get"[^]*?<\/form>/g) ?? [];
-      for (const form of forms) expect(form, path).not.toMatch(/<input|<textarea/);
+      for (const form of forms)
+        expect(form, path).not.toMatch(
+          /<textarea|<input(?![^>]*type="(?:hidden|checkbox|datetime-local)")/,
+        );
     }
   });
 });

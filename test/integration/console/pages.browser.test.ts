@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createIdentityProvider } from '../../../console/identity-provider.ts';
+import { eventId, newReplayId } from '../../../contract/ids.ts';
+import { createReplays } from '../../../postgres/replays.ts';
 import { startConsole, type TestConsole } from '../../support/console.ts';
 import { fillConsole } from '../../support/fill-console.ts';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
@@ -10,12 +12,14 @@ import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
 let browser: Browser;
 let console: TestConsole;
 let ids: Awaited<ReturnType<typeof fillConsole>>;
+let retriggerId: string;
 beforeAll(async () => {
   [browser, console] = await Promise.all([
     launchChromium(),
-    startConsole({ identityProviderOf: awayProvider }),
+    startConsole({ temporal: {}, identityProviderOf: awayProvider }),
   ]);
   ids = await fillConsole(console.sql);
+  retriggerId = await addRetrigger();
 }, launchLimitMs);
 afterAll(async () => {
   await browser?.close();
@@ -30,6 +34,17 @@ const awayProvider = async (baseUrl: string, logger: TestConsole['deps']['logger
     baseUrl,
     logger,
   });
+
+/** One that is half done. */
+const addRetrigger = async (): Promise<string> => {
+  const id = newReplayId();
+  const scope = { application: 'shop', test: true, delivery: 'exhausted', eventIds: null } as const;
+  const times = { from: new Date(0), to: new Date() };
+  const replays = createReplays(console.sql);
+  await replays.insertRetrigger({ ...scope, ...times, id, matched: 412, perSecond: 10 });
+  await console.sql`update replays set begun = 205, refused = 2 where id = ${id}`;
+  return id;
+};
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -57,11 +72,25 @@ const paths = (): Record<string, string> => ({
   'payment-hostile': `/payments/${ids.hostile}`,
   deliveries: '/deliveries',
   'deliveries-none': '/deliveries?mode=test&period=15+minutes&status=pending',
+  'deliveries-times': '/deliveries?from=2026-11-20T00:00&to=2026-11-21T00:00&zone=UTC',
+  'payments-gateway': '/payments?gateway=zarinpal',
+  'retrigger-many': '/deliveries/retrigger?scope=all&status=exhausted',
+  'retrigger-none': '/deliveries/retrigger?scope=selected',
+  retriggers: '/deliveries/retriggers',
+  'retriggers-one': `/deliveries/retriggers/${retriggerId}`,
+  'retriggers-stop': `/deliveries/retriggers/${retriggerId}/stop`,
+  events: '/applications/shop/events',
+  'events-one': `/events/${eventId(ids.exhausted)}`,
+  reconcile: '/reconcile',
+  'reconcile-heal': '/reconcile/heal',
   applications: '/applications',
+  'application-new': '/create-application',
+  'application-test': '/applications/shop/test-webhook',
   application: '/applications/shop',
   'application-budget': '/applications/shop/budget',
   'application-token': '/applications/shop/tokens/issue',
   gateways: '/gateways',
+  'gateway-credentials': '/gateways/zarinpal/credentials',
   audit: '/audit',
   'audit-none': '/audit?subject=nothing',
   people: '/people',
@@ -92,7 +121,8 @@ describe.each([
     const page = await logIn(context);
     const refused: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error' && !/status of (404|410|502)/.test(message.text()))
+      // Pages that say that something is not there, or not possible.
+      if (message.type() === 'error' && !/status of (404|409|410|502)/.test(message.text()))
         refused.push(message.text());
     });
     page.on('pageerror', (error) => refused.push(String(error)));
@@ -135,6 +165,85 @@ it('the keyboard alone reaches the content, a filter and a payment', async () =>
   await page.getByRole('heading', { name: /^Payment PAY_/ }).waitFor();
 });
 
+it('the keyboard alone re-triggers two selected webhooks', async () => {
+  const page = await logIn(await aContext());
+  await page.goto(`${console.baseUrl}/deliveries`);
+  await page.getByRole('button', { name: 'Re-trigger all that match' }).focus();
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await press('Tab', 'Space');
+  expect(await page.locator('tbody input:checked').count()).toBeGreaterThan(2);
+  expect(await page.locator('tbody input:not(:checked)').count()).toBe(0);
+  // Past the table, which scrolls.
+  await press('Space', 'Tab', 'Tab', 'Space');
+  expect(await page.getByText('1 selected').isVisible()).toBe(true);
+  await page.locator('tbody input').nth(1).focus();
+  await press('Space');
+  expect(await page.getByText('2 selected').isVisible()).toBe(true);
+  await page.getByRole('button', { name: 'Re-trigger the selected' }).focus();
+  await press('Enter');
+  await page.getByRole('heading', { name: 'Re-trigger 2 webhooks' }).waitFor();
+  await page.getByLabel('Reason').focus();
+  await page.keyboard.type('by keyboard');
+  await press('Tab', 'Enter');
+  await page.getByRole('heading', { name: /^Re-trigger RPL_/ }).waitFor();
+  expect(await page.getByText('0 of 2').isVisible()).toBe(true);
+});
+
+it('without JavaScript all that match are re-triggered, watched by reloading, and stopped', async () => {
+  const page = await logIn(await aContext({ javaScriptEnabled: false }));
+  await page.goto(`${console.baseUrl}/deliveries`);
+  await page.getByLabel('Application').selectOption('tickets');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByRole('button', { name: 'Re-trigger all that match' }).click();
+  await page.getByLabel('Rounds a second, at most').selectOption('50');
+  await page.getByLabel('Reason').fill('the receiver is back');
+  await page.getByRole('button', { name: 'Re-trigger' }).click();
+  await page.getByRole('heading', { name: /^Re-trigger RPL_/ }).waitFor();
+  expect(await page.getByText('at most 50 a second').isVisible()).toBe(true);
+  const id = page.url().split('/').at(-1) ?? '';
+  await createReplays(console.sql).count(id, { begun: true });
+  await page.getByRole('link', { name: 'Refresh' }).click();
+  expect(await page.getByText(/^1 of /).isVisible()).toBe(true);
+  await page.getByRole('link', { name: 'Stop' }).click();
+  await page.getByLabel('Reason').fill('enough');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  expect(await page.getByText('stopping').isVisible()).toBe(true);
+});
+
+it('the page of a re-trigger moves on by itself, until it has ended', async () => {
+  const page = await logIn(await aContext());
+  const refused: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && refused.push(message.text()));
+  await page.goto(`${console.baseUrl}/deliveries/retriggers/${retriggerId}`);
+  await page.evaluate('globalThis.isSamePage = true');
+  await createReplays(console.sql).count(retriggerId, { begun: true });
+  await page.getByText('208 of 412').waitFor();
+  await createReplays(console.sql).end(retriggerId, 'stopped');
+  await page.getByText('stopped', { exact: false }).first().waitFor();
+  expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+  expect(await page.locator('[hx-get]').count()).toBe(0);
+  expect(refused).toEqual([]);
+});
+
+it('an address holds only what was asked for, with the zone of exact times', async () => {
+  const page = await logIn(await aContext());
+  await page.goto(`${console.baseUrl}/payments`);
+  await page.getByLabel('Gateway').selectOption('zarinpal');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  expect(new URL(page.url()).search).toBe('?gateway=zarinpal');
+  await page.getByText('Exact times').click();
+  await page.getByLabel('From').fill('2026-11-01T00:00:00');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    gateway: 'zarinpal',
+    from: '2026-11-01T00:00',
+    zone: 'UTC',
+  });
+  expect(await page.getByLabel('From').inputValue()).toMatch(/^2026-11-01T00:00/);
+});
+
 it('a filter stays in the address, over pages and without JavaScript', async () => {
   const page = await logIn(await aContext({ javaScriptEnabled: false }));
   await page.getByRole('link', { name: 'Payments', exact: true }).click();
@@ -161,7 +270,17 @@ it('texts from outside are shown as text, with their invisible characters', asyn
   await page.goto(`${console.baseUrl}/payments/${ids.hostile}`);
   for (const summary of await page.locator('summary').all()) await summary.click();
   const text = await page.locator('main').innerText();
-  for (const name of ['order', 'gateway', 'error', 'answer'])
+  for (const name of [
+    'order',
+    'description',
+    'metadata',
+    'gateway',
+    'code',
+    'exchange',
+    'error',
+    'answer',
+    'event',
+  ])
     expect(text, name).toContain(`<img src=x onerror=alert('${name}')>`);
   expect(text).toContain('‹U+202E›');
   for (const hidden of ['\u202e', '\u0007']) expect(text).not.toContain(hidden);

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
+import { connect } from '../../../postgres/driver/connection.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { call, type Call } from '../../support/console.ts';
+import { readProjectFile } from '../../support/files.ts';
 import { createJourney, type Journey } from '../../support/journey.ts';
+import { startOwnPostgres } from '../../support/own-postgres.ts';
 import { createProcess, type TestProcess } from '../../support/processes.ts';
 import { startService, type Service } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
@@ -15,11 +19,20 @@ let port: number;
 let cookie: string;
 let csrf: string;
 beforeAll(async () => {
-  service = await startService();
+  // A server of its own, because roles belong to a whole server.
+  const database = await startOwnPostgres();
+  const owner = connect(database.url, { name: 'tests-owner', max: 1 });
+  await owner.unsafe(readProjectFile('deploy/roles.sql')).simple();
+  await owner.unsafe('create role login_console login in role payments_console');
+  await owner.end();
+  const url = new URL(database.url);
+  url.username = 'login_console';
+  service = await startService({ database });
   journey = createJourney(service, (await service.anApplication()).token);
   port = await freePort();
   process = createProcess('console', 'console/main.ts', {
     ...service.env,
+    DATABASE_URL: url.href,
     CONSOLE_PORT: String(port),
     CONSOLE_BASE_URL: `http://console.localhost:${port}`,
     TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
@@ -94,6 +107,107 @@ it('re-triggers an exhausted webhook, which is delivered then', async () => {
   ]);
 });
 
+/** Ends payments whose webhook fails six times. */
+const exhaust = async (many: number): Promise<string[]> => {
+  service.receiver.behave(() => 500);
+  const ids: string[] = [];
+  for (let n = 0; n < many; n += 1) {
+    const id = await journey.finish('pay');
+    await until('the first attempt', () => service.receiver.of(id)[0]);
+    await skipAllTime(service.client, id);
+    ids.push(id);
+  }
+  await until('they are exhausted', async () => {
+    const { text } = await get('/deliveries');
+    return ids.every((id) => text.includes(id));
+  });
+  service.receiver.behave(() => 204);
+  return ids;
+};
+const beginRetrigger = async (query: string, rate: string) => {
+  const path = `/deliveries/retrigger?${query}`;
+  const once = /name="once" value="([\w-]+)"/.exec((await get(path)).text)?.[1] ?? '';
+  const form = { csrf, once, rate, reason: 'the receiver is back' };
+  const { headers } = await get(path, { method: 'POST', form });
+  return headers.location ?? '';
+};
+const isDelivered = async (id: string) => {
+  const [row] = await service.sql`select status from deliveries where payment_id = ${id}`;
+  return row?.['status'] === 'delivered';
+};
+
+it('re-triggers all that match, at their rate, to the end', async () => {
+  const ids = await exhaust(3);
+  const path = await beginRetrigger('scope=all&status=exhausted', '2');
+  const text = await until('it has ended', async () => {
+    const answer = await get(path);
+    return answer.text.includes('</span> done') && answer.text;
+  });
+  expect(text).toContain('3 of 3');
+  for (const id of ids) await until('it is delivered', () => isDelivered(id));
+  const times = await service.sql<{ at: Date; trigger: string }[]>`
+    select round_began_at as at, trigger from deliveries
+    where payment_id = any(${ids}) order by round_began_at`;
+  expect(new Set(times.map(({ trigger }) => trigger))).toEqual(new Set(['admin']));
+  const [first, , last] = times.map(({ at }) => at.getTime());
+  expect((last ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(990);
+  const [row] = await service.sql<{ many: number }[]>`
+    select count(*) as many from audit_log where action = 'delivery.retrigger_many'`;
+  expect(row?.many).toBe(1);
+});
+
+it('re-triggers the selected alone, and stops when asked to', async () => {
+  const [one = '', ...others] = await exhaust(3);
+  const selected = await beginRetrigger(`scope=selected&event=${eventId(one)}`, '10');
+  await until('it is delivered', () => isDelivered(one));
+  expect((await get(selected)).text).toContain('1 of 1');
+  for (const id of others) expect(await isDelivered(id)).toBe(false);
+  const path = await beginRetrigger('scope=all&status=exhausted', '1');
+  const form = { csrf, once: 'stop', reason: 'too early' };
+  const { status } = await get(`${path}/stop`, { method: 'POST', form });
+  expect(status).toBe(303);
+  const text = await until('it has stopped', async () => {
+    const answer = await get(path);
+    return answer.text.includes('</span> stopped') && answer.text;
+  });
+  expect(text).toContain('ada: too early');
+  expect(text).not.toContain('2 of 2');
+});
+
+it('sends a test webhook through a worker, and shows what the receiver answered', async () => {
+  service.receiver.behave(() => 418);
+  const [row] = await service.sql<{ slug: string }[]>`
+    select slug from applications where webhook_url is not null order by created_at desc limit 1`;
+  const path = `/applications/${row?.slug}/test-webhook`;
+  const form = { csrf, once: 'sample', reason: 'a new receiver' };
+  const { text } = await get(path, { method: 'POST', form });
+  expect(text).toContain('The receiver did not accept the sample');
+  expect(text).toContain('<bdi>418</bdi>');
+  expect(text).toContain('webhook-test');
+  service.receiver.behave(() => 204);
+  const again = await get(path, { method: 'POST', form: { ...form, once: 'another' } });
+  expect(again.text).toContain('The receiver accepted the sample');
+});
+
+it('finds a payment whose workflow was lost, and starts it', async () => {
+  const id = await journey.atGateway();
+  await service.client.workflow.getHandle(id).terminate('a test');
+  await service.sql`
+    update payments set created_at = now() - interval '2 minutes' where id = ${id}`;
+  const comparison = (path: string, form: Record<string, string>) =>
+    get(path, { method: 'POST', form: { csrf, ...form } }).then(() =>
+      until('it has ended', async () => {
+        const { text } = await get('/reconcile');
+        return !text.includes('hx-get') && text;
+      }),
+    );
+  const found = await comparison('/reconcile', {});
+  expect(found).toContain(id);
+  const healed = await comparison('/reconcile/heal', { once: 'heal', reason: 'it was lost' });
+  expect(healed).toMatch(new RegExp(`${id}[^]*started`));
+  expect((await service.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING');
+});
+
 it('shows the age of the sweeper, and says when Temporal is away', async () => {
   await until('the sweeper reports', async () => {
     const { text } = await get(`/overview?mode=live`);
@@ -106,6 +220,10 @@ it('shows the age of the sweeper, and says when Temporal is away', async () => {
     return answer.text.includes('Temporal is away') && answer.text;
   });
   expect(text).toContain('Payments by hour');
+  const form = { csrf, once: 'away', reason: 'no Temporal' };
+  const path = '/deliveries/retrigger?scope=all&status=delivered';
+  const refused = await get(path, { method: 'POST', form });
+  expect([refused.status, refused.text.includes('Temporal is away')]).toEqual([409, true]);
   await service.engine.start();
 });
 

@@ -59,12 +59,13 @@ const rules: Record<string, { value?: string; type?: string }> = {
     value: 'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts',
   },
   console: {
-    value: 'contract postgres admin/change.ts admin/webhook-url.ts telemetry/log.ts',
+    value:
+      'contract postgres admin/change.ts admin/differences.ts admin/incomplete.ts admin/webhook-url.ts telemetry/log.ts',
     type: 'admin',
   },
   'console/main.ts': {
     value:
-      'node-version.mjs config.ts process.ts admin gateways/adapters.ts temporal webhooks/resolver.ts',
+      'node-version.mjs config.ts process.ts admin gateways/adapters.ts gateways/registry.ts temporal webhooks/resolver.ts',
   },
   stack: {
     value:

@@ -1,0 +1,29 @@
+/**
+ * `payment_without_workflow`: an open payment whose workflow does not run.
+ * `delivery_without_workflow`: an undelivered payment whose workflow does not run.
+ * `late_payment_without_workflow`: late money was found, and its workflow does not run.
+ * `delivery_overdue`: more than 2 minutes late, although the workflow runs: the workers are behind.
+ * `payment_overdue`: 20 minutes past its deadline, and its running workflow does not inquire. After a
+ * restore, the workflow may be past an end that Postgres has lost. Reset it to its first task.
+ * `end_without_delivery`: ended without an event or a delivery. No statement of the service writes that.
+ * `workflow_without_payment`: in Temporal only.
+ */
+export type DifferenceKind =
+  | 'payment_without_workflow'
+  | 'delivery_without_workflow'
+  | 'late_payment_without_workflow'
+  | 'delivery_overdue'
+  | 'payment_overdue'
+  | 'end_without_delivery'
+  | 'workflow_without_payment';
+
+/** For people. docs/operating/restoring.md explains each of them. */
+export const differenceTexts: Record<DifferenceKind, string> = {
+  payment_without_workflow: 'open payment without a workflow',
+  delivery_without_workflow: 'undelivered event without a workflow',
+  late_payment_without_workflow: 'late payment without a workflow',
+  delivery_overdue: 'delivery overdue, workflow runs',
+  payment_overdue: 'payment overdue, workflow runs',
+  end_without_delivery: 'ended payment without an event or delivery',
+  workflow_without_payment: 'workflow without a payment',
+};

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { html, raw } from 'hono/html';
+import type { Html } from './html.ts';
+import type { ConsoleResponse } from './request.ts';
+
+export interface Live {
+  /** Says what the browser shows. */
+  mark: string;
+  content: Html;
+}
+
+/**
+ * A part of a page that asks for news as long as something can happen.
+ * @param options.address where it asks; null if nothing can happen any more
+ */
+export const live = async (
+  part: Html,
+  { address, seconds }: { address: string | null; seconds: number },
+): Promise<Live> => {
+  const text = String(await part);
+  const mark = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  // It was escaped when it was made.
+  const content = raw(text);
+  if (address === null) return { mark, content: html`<div>${content}</div>` };
+  return {
+    mark,
+    content: html`<div hx-get="${address}?seen=${mark}" hx-trigger="every ${seconds}s" hx-swap="outerMorph">
+      ${content}
+    </div>`,
+  };
+};
+
+/** The answer to a part that asks. */
+export const news = ({ mark, content }: Live, query: URLSearchParams): ConsoleResponse => ({
+  kind: 'part',
+  content: mark === query.get('seen') ? undefined : content,
+});

@@ -1,0 +1,106 @@
+import { html } from 'hono/html';
+import { eventKinds } from '../../contract/event.ts';
+import { eventIdPattern } from '../../contract/ids.ts';
+import { deliveryStatuses } from '../../contract/status.ts';
+import type { DeliveryRow } from '../../postgres/console.ts';
+import {
+  choose,
+  pageLinks,
+  pageSize,
+  positionOf,
+  readFilter,
+  select,
+  timeFilters,
+} from '../filters.ts';
+import type { Cell } from '../html.ts';
+import { idLink, link, state, visible, whole } from '../html.ts';
+import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page } from '../request.ts';
+import { attemptTable } from './payments.ts';
+
+const rowOf = (row: DeliveryRow): Cell[] => [
+  row.createdAt,
+  idLink(`/events/${row.eventId}`, row.eventId),
+  whole(row.kind),
+  idLink(`/payments/${row.paymentId}`, row.paymentId),
+  row.orderId,
+  row.test ? 'test' : 'live',
+  state(row.status),
+];
+
+const notFound = (text: string): ConsoleResponse => page('Not found', html`<p>${text}</p>`, 404);
+
+export const eventRoutes = (deps: Deps): Route[] => {
+  /** What the application reads in its feed. */
+  const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { query, cells, params, session } = request;
+    const slug = params['slug'] ?? '';
+    await deps.operationsOf(session.name).applications.get(slug);
+    const kind = choose(query, 'kind', eventKinds);
+    const status = choose(query, 'status', deliveryStatuses);
+    const filter = readFilter(request, deps.now());
+    const found = await deps.queries.listDeliveries({
+      ...filter,
+      application: slug,
+      after: filter.after && eventIdPattern.test(filter.after.id) ? filter.after : null,
+      kind,
+      statuses: status === null ? deliveryStatuses : [status],
+    });
+    const rows = found.slice(0, pageSize);
+    const last = found.length > pageSize ? rows.at(-1) : undefined;
+    return page(
+      `Events of ${slug}`,
+      html`<form class="filters" method="get">
+        ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all' })}
+        ${select('Webhook', 'status', { choices: deliveryStatuses, chosen: status, any: 'all' })}
+        ${timeFilters(request)}
+        <button>Filter</button>
+      </form>
+      ${cells.table({
+        caption: 'Events',
+        headings: ['Time', 'Event', 'Kind', 'Payment', 'Order', 'Mode', 'Webhook'],
+        rows: rows.map(rowOf),
+        ifEmpty: 'The application has no such event.',
+      })}
+      ${pageLinks(`/applications/${slug}/events`, query, {
+        next: last ? positionOf({ at: last.createdAt, id: last.eventId }) : null,
+      })}`,
+    );
+  };
+
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { params, session, cells } = request;
+    const id = params['event'] ?? '';
+    const paymentId = eventIdPattern.test(id) ? await deps.queries.findByEvent(id) : undefined;
+    if (paymentId === undefined) return notFound('There is no such event.');
+    const [{ payment }, event] = await Promise.all([
+      deps.operationsOf(session.name).payments.get(paymentId),
+      deps.queries.getEvent(paymentId),
+    ]);
+    const { application } = payment;
+    return page(
+      `Event ${id}`,
+      html`${cells.facts([
+        ['Kind', payment.eventKind],
+        ['Payment', idLink(`/payments/${paymentId}`, paymentId)],
+        ['Order', payment.orderId],
+        ['Application', link(`/applications/${application}`, application)],
+        ['Mode', payment.test ? 'test' : 'live'],
+        ['Recorded', payment.eventAt],
+        ['Webhook', payment.delivery === null ? null : state(payment.delivery)],
+        ['Round', payment.round],
+        ['Next attempt', payment.nextAttemptAt],
+      ])}
+      <p class="links">${link(`/applications/${application}/events`, `All events of ${application}`)}</p>
+      <h2>The bytes that every attempt sends</h2>
+      <pre><bdi>${visible(event?.body.toString() ?? '')}</bdi></pre>
+      <h2>Attempts to deliver</h2>
+      ${attemptTable(request, payment)}`,
+    );
+  };
+
+  return [
+    { method: 'GET', path: '/applications/:slug/events', role: 'viewer', handle: list },
+    { method: 'GET', path: '/events/:event', role: 'viewer', handle: show },
+  ];
+};

@@ -1,0 +1,261 @@
+import { html } from 'hono/html';
+import { Refusal } from '../../admin/change.ts';
+import { Incomplete } from '../../admin/incomplete.ts';
+import { differenceTexts } from '../../admin/differences.ts';
+import type { Reconciliation } from '../../admin/reconciliation.ts';
+import type { Action } from '../actions.ts';
+import { choose, select } from '../filters.ts';
+import { action, idLink, notice, state, type Html } from '../html.ts';
+import { live, news, type Live } from '../live.ts';
+import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { page, redirect } from '../request.ts';
+
+const shownMax = 100;
+const limits = { differences: 1_000, scan: 100_000, ms: 15 * 60_000 } as const;
+
+interface Run {
+  by: string;
+  heal: boolean;
+  since: Date | null;
+  startedAt: Date;
+  endedAt: Date | null;
+  /** Undefined while it runs. */
+  found: Reconciliation | undefined;
+  /** Why it ended before its end. */
+  problem: string | undefined;
+  stop: () => void;
+}
+
+interface Wish {
+  by: string;
+  heal: boolean;
+  since: Date | null;
+  reason: string;
+}
+
+const describe = (error: unknown): string => {
+  const cause = error instanceof Incomplete ? error.cause : error;
+  return cause instanceof Refusal ? cause.message : 'Temporal or the database did not answer.';
+};
+
+/** One comparison at a time, in this process: it takes longer than a request may. */
+const createJob = ({ now, logger }: Pick<Deps, 'now' | 'logger'>) => {
+  let last: Run | undefined;
+  return {
+    last: () => last,
+    start(operations: Pick<ConsoleOperations, 'reconcile'>, { by, heal, since, reason }: Wish) {
+      if (last?.endedAt === null)
+        throw new Refusal(`${last.by} is comparing already. Wait for the result.`);
+      const controller = new AbortController();
+      const run: Run = {
+        by,
+        heal,
+        since,
+        startedAt: now(),
+        endedAt: null,
+        found: undefined,
+        problem: undefined,
+        stop: () => controller.abort(),
+      };
+      last = run;
+      const timeout = setTimeout(run.stop, limits.ms);
+      operations
+        .reconcile({
+          since,
+          heal,
+          reason,
+          limit: limits.differences,
+          scan: limits.scan,
+          signal: controller.signal,
+        })
+        .then(
+          (found) => {
+            run.found = found;
+          },
+          (error: unknown) => {
+            run.problem = describe(error);
+            // Its differences until then.
+            if (error instanceof Incomplete) run.found = error.done as Reconciliation;
+            if (!controller.signal.aborted) logger.error({ err: error }, 'A comparison failed');
+          },
+        )
+        .finally(() => {
+          clearTimeout(timeout);
+          run.endedAt = now();
+        });
+    },
+  };
+};
+
+const periods = {
+  'running only': null,
+  'running, and closed of the last day': 1,
+  'running, and closed of the last 7 days': 7,
+  'running, and closed of the last 30 days': 30,
+} as const;
+const periodNames = Object.keys(periods) as (keyof typeof periods)[]; // Object.keys widens to string.
+const dayMs = 24 * 3_600_000;
+
+export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[] } => {
+  const job = createJob(deps);
+
+  const resultOf = ({ found, heal, problem }: Run, { cells }: PersonRequest): Html => {
+    const differences = found?.differences ?? [];
+    const missing = differences.filter(({ healed }) => !healed).length;
+    return html`${problem === undefined ? '' : notice('bad', problem)}
+      ${
+        problem === undefined && differences.length === 0
+          ? notice('good', 'Postgres and Temporal agree.')
+          : ''
+      }
+      ${
+        found && !found.complete && problem === undefined
+          ? notice('info', 'There may be more: it compares so many at a time.')
+          : ''
+      }
+      ${
+        differences.length > shownMax
+          ? html`<p>The first ${shownMax} of ${differences.length}.</p>`
+          : ''
+      }
+      ${cells.table({
+        caption: 'Differences',
+        headings: ['Difference', 'Payment', 'Application', 'Order', 'Status', 'Due', 'Workflow'],
+        rows: differences
+          .slice(0, shownMax)
+          .map((each) => [
+            differenceTexts[each.kind],
+            each.kind === 'workflow_without_payment'
+              ? html`<span class="id">${each.paymentId}</span>`
+              : idLink(`/payments/${each.paymentId}`, each.paymentId),
+            each.application,
+            each.orderId,
+            each.status,
+            each.at,
+            each.healed ? 'started' : null,
+          ]),
+        ifEmpty: problem === undefined ? 'No difference.' : 'No difference was found until then.',
+      })}
+      ${
+        !heal && missing > 0
+          ? html`<p class="soft">
+              “Start the missing workflows” mends payments and deliveries without a workflow. The runbook says
+              what to do with the others.
+            </p>`
+          : ''
+      }`;
+  };
+
+  const current = async (request: PersonRequest): Promise<Live> => {
+    const run = job.last();
+    const { cells, session } = request;
+    if (!run)
+      return live(html`<p class="empty">Nobody has compared since the console was started.</p>`, {
+        address: null,
+        seconds: 2,
+      });
+    const isRunning = run.endedAt === null;
+    return live(
+      html`<h2>The last comparison</h2>
+        ${cells.facts([
+          ['State', state(isRunning ? 'running' : run.problem === undefined ? 'done' : 'stopped')],
+          ['By', run.by],
+          ['Missing workflows', run.heal ? 'are started' : 'are only listed'],
+          ['Closed workflows since', run.since],
+          ['Started', run.startedAt],
+          ['Ended', run.endedAt],
+        ])}
+        ${
+          isRunning
+            ? html`<progress aria-label="Comparing"></progress>
+                <div class="actions">
+                  ${
+                    session.role === 'viewer'
+                      ? ''
+                      : html`<form method="post" action="/reconcile/stop">
+                          <input type="hidden" name="csrf" value="${request.csrf}" />
+                          <button>Stop</button>
+                        </form>`
+                  }
+                  ${action('/reconcile', 'Refresh')}
+                </div>`
+            : resultOf(run, request)
+        }`,
+      { address: isRunning ? '/reconcile/state' : null, seconds: 2 },
+    );
+  };
+
+  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+    const { content } = await current(request);
+    const mayRun = request.session.role !== 'viewer';
+    return page(
+      'Reconcile',
+      html`<p>
+          Compares the payments in Postgres with the workflows in Temporal, as
+          <code>npm run admin -- reconcile</code> does. It ends no workflow.
+        </p>
+        ${
+          mayRun
+            ? html`<form class="filters" method="post">
+                <input type="hidden" name="csrf" value="${request.csrf}" />
+                ${select('Workflows without a payment', 'since', {
+                  choices: periodNames,
+                  chosen: 'running only',
+                })}
+                <button class="main">Compare</button>
+                ${action('/reconcile/heal', 'Start the missing workflows')}
+              </form>`
+            : ''
+        }
+        ${content}`,
+    );
+  };
+
+  const sinceOf = (form: URLSearchParams): Date | null => {
+    const days = periods[choose(form, 'since', periodNames) ?? 'running only'];
+    return days === null ? null : new Date(deps.now().getTime() - days * dayMs);
+  };
+
+  /** It changes nothing, so it asks nothing and leaves no record. */
+  const compare = async ({ session, form }: PersonRequest): Promise<ConsoleResponse> => {
+    const wish = { by: session.name, heal: false, since: sinceOf(form), reason: '' };
+    job.start(deps.operationsOf(session.name), wish);
+    return redirect('/reconcile');
+  };
+
+  const stop = async (): Promise<ConsoleResponse> => {
+    job.last()?.stop();
+    return redirect('/reconcile');
+  };
+
+  return {
+    routes: [
+      { method: 'GET', path: '/reconcile', role: 'viewer', handle: show },
+      {
+        method: 'GET',
+        path: '/reconcile/state',
+        role: 'viewer',
+        isPolled: true,
+        handle: async (request) => news(await current(request), request.query),
+      },
+      { method: 'POST', path: '/reconcile', role: 'operator', handle: compare },
+      { method: 'POST', path: '/reconcile/stop', role: 'operator', handle: stop },
+    ],
+    actions: [
+      {
+        path: '/reconcile/heal',
+        role: 'operator',
+        ask: async () => ({
+          title: 'Start the missing workflows',
+          consequence:
+            'The missing workflow of every payment that needs one is started. Each one leaves a record in the audit log.',
+          button: 'Start them',
+          back: '/reconcile',
+        }),
+        run: async ({ operations, request: { session }, reason }) => {
+          job.start(operations, { by: session.name, heal: true, since: null, reason });
+        },
+      },
+    ],
+  };
+};

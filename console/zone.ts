@@ -1,0 +1,58 @@
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+const formatterOf = (zone: string): Intl.DateTimeFormat => {
+  const known = formatters.get(zone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'longOffset',
+  });
+  formatters.set(zone, made);
+  return made;
+};
+
+/** The date, the time and the offset that a clock in the zone shows. */
+const clockOf = (zone: string, at: Date) => {
+  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = Object.fromEntries(
+    formatterOf(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  return {
+    date: `${parts.year}-${parts.month}-${parts.day}`,
+    time: `${parts.hour}:${parts.minute}:${parts.second}`,
+    offset: zone === 'UTC' ? 'UTC' : parts.timeZoneName?.replace('GMT', '') || '+00:00',
+  };
+};
+
+/** `2026-11-23 14:05:09 +01:00`. */
+export const formatIn = (zone: string, at: Date): string => {
+  const { date, time, offset } = clockOf(zone, at);
+  return `${date} ${time} ${offset}`;
+};
+
+/** The time that a clock in the zone shows, as a browser's field for a date and time takes it. */
+export const toClockTime = (zone: string, at: Date): string => {
+  const { date, time } = clockOf(zone, at);
+  return `${date}T${time}`;
+};
+
+const clockTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
+
+/** When a clock in the zone shows this time; null for any other text. */
+export const fromClockTime = (zone: string, text: string | null): Date | null => {
+  if (text === null || !clockTime.test(text)) return null;
+  const shown = Date.parse(`${text}Z`);
+  if (Number.isNaN(shown)) return null;
+  const offsetAt = (ms: number) => Date.parse(`${toClockTime(zone, new Date(ms))}Z`) - ms;
+  // Near a change of the clocks, the offset at the first guess may be another than the one of then.
+  const guess = shown - offsetAt(shown);
+  return new Date(shown - offsetAt(guess));
+};

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { pageSize } from '../../../console/filters.ts';
+import { newPaymentId } from '../../../contract/ids.ts';
+import { startConsole, type TestConsole } from '../../support/console.ts';
+import { fillConsole } from '../../support/fill-console.ts';
+
+let console: TestConsole;
+let cookie: string;
+beforeAll(async () => {
+  console = await startConsole();
+  await fillConsole(console.sql);
+  ({ cookie } = await console.logIn('viewer'));
+});
+afterAll(() => console?.stop());
+
+const list = async (path: string, zone = 'UTC') => {
+  const { text } = await console.call(path, { cookie: `${cookie}; console-zone=${zone}` });
+  const next = /<a href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+  const kind = path.includes('/events') ? 'events' : 'payments';
+  const ids = [...text.matchAll(new RegExp(`class="id" href="/${kind}/([^"]+)"`, 'g'))];
+  return { text, next, ids: ids.map(([, id]) => id ?? '') };
+};
+
+const all = async (path: string) => {
+  const ids: string[] = [];
+  for (let address: string | undefined = path; address !== undefined;) {
+    const page = await list(address);
+    ids.push(...page.ids);
+    address = page.next;
+  }
+  return ids;
+};
+
+it.each([
+  ['/payments?gateway=zarinpal', `gateway = 'zarinpal'`],
+  ['/payments?gateway=sandbox&status=paid', `gateway = 'sandbox' and status = 'paid'`],
+  [
+    '/payments?gateway=zarinpal&application=shop&mode=live',
+    `gateway = 'zarinpal' and application = 'shop' and not test`,
+  ],
+])('%s lists exactly its payments, newest first', async (path, condition) => {
+  const rows = await console.sql<{ id: string }[]>`
+    select id from payments where ${console.sql.unsafe(condition)} order by created_at desc, id desc`;
+  expect(rows.length).toBeGreaterThan(10);
+  expect(await all(path)).toEqual(rows.map(({ id }) => id));
+});
+
+it('a gateway with one old payment is found over several pages, each of which says how far it looked', async () => {
+  const id = newPaymentId();
+  await console.sql`
+    insert into gateways (slug, driver, kind) values ('rare', 'sandbox', 'sandbox')`;
+  await console.sql`
+    insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+      callback_url, metadata, expires_at, created_at, updated_at)
+    select case when n = 2500 then ${id} else 'PAY_' || lpad(n::text, 26, '0') end, 'shop', false, 'many',
+      'pending', 1, 'EUR', case when n = 2500 then 'rare' else 'sandbox' end, '', '{}', now(), at, at
+    from (select n, date_trunc('milliseconds', now()) - n * interval '1 minute' as at
+      from generate_series(1, 2500) as n) as each`;
+  const first = await list('/payments?gateway=rare');
+  expect(first.ids).toEqual([]);
+  expect(first.text).toContain('The list has looked back to');
+  expect(await all('/payments?gateway=rare')).toEqual([id]);
+});
+
+it('exact times are those of the zone in the address, whatever zone their reader has', async () => {
+  const [newest, ...others] = (await list('/payments?mode=live')).ids;
+  const [row] = await console.sql<{ at: Date }[]>`
+    select created_at as at from payments where id = ${others[0] ?? ''}`;
+  // Tehran is three hours and a half ahead of UTC.
+  const at = new Date((row?.at.getTime() ?? 0) + 1_000 + 3.5 * 3_600_000);
+  const path = `/payments?mode=live&to=${at.toISOString().slice(0, 19)}&zone=Asia/Tehran`;
+  for (const zone of ['Asia/Tehran', 'UTC', 'America/New_York']) {
+    const { ids, text } = await list(path, zone);
+    expect(ids, zone).not.toContain(newest);
+    expect(ids[0], zone).toBe(others[0]);
+    expect(text).toContain(`name="zone" value="${zone}"`);
+  }
+});
+
+it('the events of an application are listed with a cursor, and each has a page', async () => {
+  const rows = await console.sql<{ id: string }[]>`
+    select event_id as id from deliveries where application = 'shop'
+    order by created_at desc, event_id desc`;
+  expect(rows.length).toBeGreaterThan(pageSize);
+  expect(await all('/applications/shop/events')).toEqual(rows.map(({ id }) => id));
+  const failed = await list('/applications/shop/events?kind=payment.failed&status=exhausted');
+  expect(failed.ids.length).toBeGreaterThan(0);
+  const { text } = await console.call(`/events/${failed.ids[0]}`, { cookie });
+  expect(text).toContain('payment.failed');
+  expect(text).toContain('for operators');
+});
+
+it.each([
+  '/events/none',
+  '/events/00000000-0000-0000-0000-000000000000',
+  '/applications/none/events',
+])('answers that there is no %s', async (path) => {
+  const { status } = await console.call(path, { cookie });
+  expect([404, 409]).toContain(status);
+});

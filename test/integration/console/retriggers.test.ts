@@ -1,0 +1,243 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
+import { createReplays } from '../../../postgres/replays.ts';
+import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
+import { startConsole, type TestConsole } from '../../support/console.ts';
+import { fillConsole } from '../../support/fill-console.ts';
+
+let console: TestConsole;
+let ids: Awaited<ReturnType<typeof fillConsole>>;
+let isTemporalAway = false;
+const started: [id: string, application: string | null][] = [];
+beforeAll(async () => {
+  console = await startConsole({
+    temporal: {
+      async startReplayMany(id, application) {
+        if (isTemporalAway) throw new TemporalUnavailable('away');
+        started.push([id, application]);
+      },
+    },
+  });
+  ids = await fillConsole(console.sql);
+});
+afterEach(async () => {
+  isTemporalAway = false;
+  await console.sql`delete from replays`;
+});
+afterAll(() => console?.stop());
+
+const fieldOf = (text: string, name: string) =>
+  new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
+
+const ask = async (query: string) => {
+  const person = await console.logIn('operator');
+  const path = `/deliveries/retrigger?${query}`;
+  const { status, text } = await console.call(path, { cookie: person.cookie });
+  const form = {
+    csrf: person.csrf,
+    once: fieldOf(text, 'once'),
+    from: fieldOf(text, 'from'),
+    to: fieldOf(text, 'to'),
+    rate: '20',
+    reason: 'the receiver is back',
+  };
+  const send = () => console.call(path, { method: 'POST', cookie: person.cookie, form });
+  return { ...person, status, text, send };
+};
+
+const rows = () => console.sql`
+  select id, application, test, trigger, delivery, matched, per_second,
+    event_ids::text[] from replays`;
+
+const exhausted = async (condition = console.sql`true`) => {
+  const [row] = await console.sql<{ many: number }[]>`
+    select count(*) as many from deliveries where status = 'exhausted' and ${condition}`;
+  return row?.many ?? 0;
+};
+
+describe('a re-trigger of all that match', () => {
+  it('names their number, and starts one workflow for all of them', async () => {
+    const { text, send } = await ask('scope=all&status=exhausted');
+    const many = await exhausted();
+    expect(text).toContain(`Re-trigger ${many} webhooks`);
+    const { status, headers } = await send();
+    const [row] = await rows();
+    expect([status, headers.location]).toEqual([303, `/deliveries/retriggers/${row?.['id']}`]);
+    expect(row).toMatchObject({
+      application: null,
+      test: null,
+      trigger: 'admin',
+      delivery: 'exhausted',
+      matched: many,
+      per_second: 20,
+      event_ids: null,
+    });
+    expect(started.at(-1)).toEqual([row?.['id'], null]);
+  });
+
+  it('keeps to the filter of the list', async () => {
+    const { text, send } = await ask('scope=all&status=exhausted&application=shop&mode=test');
+    const many = await exhausted(console.sql`application = 'shop' and test`);
+    expect(text).toContain(`Re-trigger ${many} webhooks`);
+    await send();
+    expect(await rows()).toMatchObject([{ application: 'shop', test: true, matched: many }]);
+  });
+
+  it('takes the deliveries that the question counted, and none that came later', async () => {
+    const { send, text } = await ask('scope=all&status=exhausted&period=24+hours');
+    await console.sql`
+      update deliveries set created_at = now() + interval '1 second'
+      where payment_id = ${ids.exhausted}`;
+    await send();
+    const [row] = await console.sql<{ from: Date; to: Date; matched: number }[]>`
+      select from_at as from, to_at as to, matched from replays`;
+    expect(row?.from.toISOString()).toBe(fieldOf(text, 'from'));
+    expect(row?.to.toISOString()).toBe(fieldOf(text, 'to'));
+    expect(row?.matched).toBe((await exhausted()) - 1);
+    await console.sql`
+      update deliveries d set created_at = e.created_at from events e
+      where e.id = d.event_id and d.payment_id = ${ids.exhausted}`;
+  });
+
+  it('leaves out applications without a webhook URL', async () => {
+    await console.sql`update applications set webhook_url = null where slug = 'tickets'`;
+    const { text } = await ask('scope=all&status=exhausted');
+    expect(text).toContain(
+      `Re-trigger ${await exhausted(console.sql`application = 'shop'`)} webhooks`,
+    );
+    const none = await ask('scope=all&status=exhausted&application=tickets');
+    expect([none.status, none.text.includes('No exhausted delivery matches')]).toEqual([409, true]);
+    await console.sql`
+      update applications set webhook_url = 'https://shop.example/webhook' where slug = 'tickets'`;
+  });
+
+  it('runs once for a filter, and says which one runs', async () => {
+    const first = await ask('scope=all&status=exhausted&application=shop');
+    const second = await ask('scope=all&status=exhausted&application=shop');
+    const { headers } = await first.send();
+    const refused = await second.send();
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain(headers.location?.split('/').at(-1));
+    const other = await ask('scope=all&status=exhausted&application=tickets');
+    expect((await other.send()).status).toBe(303);
+    expect(await rows()).toHaveLength(2);
+  });
+
+  it('starts nothing while Temporal is away, and says so', async () => {
+    const { send } = await ask('scope=all&status=exhausted');
+    isTemporalAway = true;
+    const { status, text } = await send();
+    expect([status, text.includes('Temporal is away')]).toEqual([409, true]);
+    expect(await rows()).toEqual([]);
+  });
+
+  it('is one record in the audit log, with who, why, through what and how many', async () => {
+    const { send } = await ask('scope=all&status=delivered&application=shop&mode=live');
+    const { headers } = await send();
+    const id = headers.location?.split('/').at(-1);
+    const records = await console.sql`
+      select actor, action, via, reason, after from audit_log where subject = ${`replay:${id}`}`;
+    expect(records).toMatchObject([
+      {
+        actor: 'operator-person',
+        action: 'delivery.retrigger_many',
+        via: 'console',
+        reason: 'the receiver is back',
+        after: { delivery: 'delivered', application: 'shop', mode: 'live', per_second: 20 },
+      },
+    ]);
+  });
+});
+
+describe('a re-trigger of the selected', () => {
+  it('takes these and no others', async () => {
+    const selected = [ids.exhausted, ids.hostile].map((id) => eventId(id));
+    const query = selected.map((id) => `event=${id}`).join('&');
+    const { text, send } = await ask(`scope=selected&status=exhausted&${query}`);
+    expect(text).toContain('Re-trigger 2 webhooks');
+    expect((await send()).status).toBe(303);
+    const [row] = await rows();
+    expect(row).toMatchObject({ matched: 2, event_ids: selected });
+    const replays = createReplays(console.sql);
+    const replay = await replays.getForWorker(String(row?.['id']));
+    const found = replay ? await replays.listNext(replay, 50) : [];
+    expect(new Set(found.map(({ id }) => id))).toEqual(new Set(selected));
+  });
+
+  it.each(['', 'event=', 'event=none', "event='"])('of %j asks to select one', async (query) => {
+    const { status, text } = await ask(`scope=selected&status=exhausted&${query}`);
+    expect([status, text.includes('Select a delivery first')]).toEqual([409, true]);
+  });
+});
+
+describe('the page of a re-trigger', () => {
+  it('shows how far it is, and asks for news only while it runs', async () => {
+    const { send, cookie } = await ask('scope=all&status=exhausted');
+    const { headers } = await send();
+    const path = headers.location ?? '';
+    const id = path.split('/').at(-1) ?? '';
+    const many = await exhausted();
+    const before = await console.call(path, { cookie });
+    expect(before.text).toContain(`0 of ${many}`);
+    const address = /hx-get="([^"]+)"/.exec(before.text)?.[1] ?? '';
+    expect((await console.call(address, { cookie })).status).toBe(204);
+    await createReplays(console.sql).count(id, { begun: true });
+    await createReplays(console.sql).count(id, { begun: false });
+    const { text } = await console.call(address, { cookie });
+    expect(text).toContain(`2 of ${many}`);
+    expect(text).toContain('1, had another status');
+    await createReplays(console.sql).end(id, 'done');
+    const after = await console.call(path, { cookie });
+    expect(after.text).not.toContain('hx-get');
+    expect(after.text).not.toContain('/stop"');
+    const list = await console.call('/deliveries/retriggers', { cookie });
+    expect(list.text).toContain(id);
+  });
+
+  it('shows a running one beside the deliveries, with who stops it and why', async () => {
+    const { send, cookie, csrf } = await ask('scope=all&status=exhausted');
+    const { headers } = await send();
+    const path = headers.location ?? '';
+    const deliveries = await console.call('/deliveries', { cookie });
+    expect(deliveries.text).toContain(`A re-trigger is running: 0 of ${await exhausted()}`);
+    const form = { csrf, once: 'stop', reason: 'the wrong application' };
+    const stopped = await console.call(`${path}/stop`, { method: 'POST', cookie, form });
+    expect([stopped.status, stopped.headers.location]).toEqual([303, path]);
+    const { text } = await console.call(path, { cookie });
+    expect(text).toContain('stopping');
+    expect(text).toContain('operator-person: the wrong application');
+    const again = { ...form, once: 'again' };
+    const { status } = await console.call(`${path}/stop`, { method: 'POST', cookie, form: again });
+    expect(status).toBe(409);
+  });
+
+  it('answers that there is none for another id', async () => {
+    const { cookie } = await console.logIn('viewer');
+    for (const id of ['none', 'RPL_01K9Z5W6X7Y8ZABCDEFGHJKMNP', '%00']) {
+      const { status } = await console.call(`/deliveries/retriggers/${id}`, { cookie });
+      expect([404, 409], id).toContain(status);
+    }
+  });
+});
+
+it('a viewer can select nothing', async () => {
+  const { cookie } = await console.logIn('viewer');
+  const { text } = await console.call('/deliveries', { cookie });
+  expect(text).not.toContain('type="checkbox"');
+  expect(text).not.toContain('/deliveries/retrigger"');
+});
+
+it('the filter of the list goes along, so that a selection keeps it', async () => {
+  const { cookie } = await console.logIn('operator');
+  const path = '/deliveries?status=delivered&application=shop&mode=live&after=1.x';
+  const { text } = await console.call(path, { cookie });
+  const form =
+    /<form method="get" action="\/deliveries\/retrigger">[^]*?<div/.exec(text)?.[0] ?? '';
+  for (const [name, value] of [
+    ['status', 'delivered'],
+    ['application', 'shop'],
+    ['mode', 'live'],
+  ])
+    expect(form).toContain(`name="${name}" value="${value}"`);
+  expect(form).not.toContain('name="after"');
+});
