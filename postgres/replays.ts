@@ -72,8 +72,7 @@ export const createReplays = (sql: Queries) => {
 
   /**
    * Reads the beginning of one range of an index for each application, mode and kind. Kinds come from the rows,
-   * because a later version may have recorded one that is unknown here. An application without a webhook URL
-   * gets nothing.
+   * because a later version may have recorded one that is unknown here.
    */
   const matching = (
     { application, test, delivery, from, to, eventIds }: ReplayFilter,
@@ -91,6 +90,19 @@ export const createReplays = (sql: Queries) => {
           and a.webhook_url is not null ${position}
         order by d.created_at, d.event_id limit ${limit}`;
     return sql`
+      ${kindsOf({ application, test })}
+      select d.* from kinds k cross join lateral (
+        select ${columnsOfEvent} from deliveries d
+        where d.application = k.application and d.test = k.test and d.kind = k.kind
+          and d.status = ${delivery} and d.created_at < ${to}
+          ${after ? position : sql`and d.created_at >= ${from}`}
+        order by d.created_at, d.event_id limit ${limit}) as d
+      where k.kind is not null
+      order by d."createdAt", d.id limit ${limit}`;
+  };
+
+  /** Each kind of event that an application has in a mode. An application without a webhook URL gets nothing. */
+  const kindsOf = ({ application, test }: Pick<ReplayFilter, 'application' | 'test'>) => sql`
       with recursive owners as (
         select a.slug as application, m.test from applications a
         cross join (values (true), (false)) as m (test)
@@ -107,16 +119,7 @@ export const createReplays = (sql: Queries) => {
           select min(d.kind) from deliveries d
           where d.application = k.application and d.test = k.test and d.kind > k.kind)
         from kinds k where k.kind is not null
-      )
-      select d.* from kinds k cross join lateral (
-        select ${columnsOfEvent} from deliveries d
-        where d.application = k.application and d.test = k.test and d.kind = k.kind
-          and d.status = ${delivery} and d.created_at < ${to}
-          ${after ? position : sql`and d.created_at >= ${from}`}
-        order by d.created_at, d.event_id limit ${limit}) as d
-      where k.kind is not null
-      order by d."createdAt", d.id limit ${limit}`;
-  };
+      )`;
 
   return {
     /** Undefined if another one of this application and mode is running; then nothing is written. */
@@ -192,8 +195,17 @@ export const createReplays = (sql: Queries) => {
 
     /** Counts the events that match, up to `limit`. */
     async countMatching(filter: ReplayFilter, limit: number): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*) from (${matching(filter, { limit })}) as counted`;
+      const { delivery, from, to, eventIds } = filter;
+      const matched = eventIds
+        ? matching(filter, { limit })
+        : sql`
+          ${kindsOf(filter)}
+          select from kinds k join deliveries d
+            on d.application = k.application and d.test = k.test and d.kind = k.kind
+          where k.kind is not null and d.status = ${delivery} and d.created_at >= ${from}
+            and d.created_at < ${to}
+          limit ${limit}`;
+      const [row] = await sql<{ count: number }[]>`select count(*) from (${matched}) as counted`;
       return row?.count ?? 0;
     },
 
