@@ -1,14 +1,22 @@
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './test/support/compile-cache.ts';
 import { closingLine } from './test/support/closing-line.ts';
 import { everyDeclaredResponse } from './test/support/every-declared-response.ts';
 
-const project = (
-  name: string,
-  { maxWorkers, groupOrder }: Record<'maxWorkers' | 'groupOrder', number>,
-) => ({
+interface ProjectOptions {
+  maxWorkers: number;
+  groupOrder: number;
+  /** Whether each file has a process of its own. */
+  isolate?: boolean;
+}
+
+const project = (name: string, { maxWorkers, groupOrder, isolate = true }: ProjectOptions) => ({
   test: {
     name,
     maxWorkers,
+    isolate,
+    // Compiling the same modules again for each file takes as long as many of the tests.
+    env: { NODE_COMPILE_CACHE: compileCache },
     sequence: { groupOrder },
     include: [`test/${name}/**/*.test.ts`],
     // Whole journeys on a real Temporal server, on a slow machine too.
@@ -21,7 +29,7 @@ export default defineConfig({
   test: {
     projects: [
       // Most of a test's time is waiting: five workers keep two cores busy.
-      project('unit', { maxWorkers: 5, groupOrder: 0 }),
+      project('unit', { maxWorkers: 5, groupOrder: 0, isolate: false }),
       project('integration', { maxWorkers: 5, groupOrder: 0 }),
       // Whole stacks under load, which a busy machine makes respond 503.
       project('production', { maxWorkers: 2, groupOrder: 1 }),

@@ -12,7 +12,7 @@ import { readStackConfig } from '../../config.ts';
 import { connect } from '../../postgres/driver/connection.ts';
 import { findTemporalServer } from '../../stack/temporal/program.ts';
 import { createTerminal } from '../../stack/terminal.ts';
-import { aFolder } from '../support/stack/support.ts';
+import { aFolder, prepare } from '../support/stack/support.ts';
 import { until } from '../support/until.ts';
 
 /** With an empty cache the server's programs are built first. */
@@ -44,7 +44,7 @@ it(
     onTestFinished(() => cleanup.disposeAsync());
     const random = createRandom(String(Date.now()));
     const environment = await startEnvironment({
-      folder: aFolder(),
+      folder: prepare(aFolder()),
       programs,
       cleanup,
       random,

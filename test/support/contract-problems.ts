@@ -69,6 +69,7 @@ export const declaredResponseNames = (): string[] =>
 const rows = Object.entries<Route>(routes).map(([operation, route]) => ({
   operation,
   route,
+  declared: declaredResponses(route),
   pattern: new RegExp(`^${route.path.replaceAll(/:\w+/g, '[^/]+')}$`),
 }));
 
@@ -76,11 +77,8 @@ const rows = Object.entries<Route>(routes).map(([operation, route]) => ({
 const candidates = ({ method, status, text }: Exchange, pathname: string): Candidate[] => {
   const atPath = rows.filter(({ pattern }) => pattern.test(pathname));
   const row = atPath.find(({ route }) => route.method === (method === 'HEAD' ? 'GET' : method));
-  const declaredAtPath = (row ? [row] : atPath).flatMap(({ operation, route }) =>
-    (row ? declaredResponses(route) : responsesToOtherMethods(route)).map((declared) => ({
-      operation,
-      declared,
-    })),
+  const declaredAtPath = (row ? [row] : atPath).flatMap(({ operation, declared: all }) =>
+    (row ? all : responsesToOtherMethods(all)).map((declared) => ({ operation, declared })),
   );
   const code = /^\{"error":\{"code":"(\w+)"/.exec(text)?.[1];
   return (atPath.length > 0 ? declaredAtPath : [unknownPath]).filter(
@@ -89,8 +87,8 @@ const candidates = ({ method, status, text }: Exchange, pathname: string): Candi
 };
 
 /** The responses of a path to a method that it does not support. */
-const responsesToOtherMethods = (route: Route) =>
-  declaredResponses(route).filter(({ code }) =>
+const responsesToOtherMethods = (declared: readonly DeclaredResponse[]) =>
+  declared.filter(({ code }) =>
     ['METHOD_NOT_ALLOWED', 'INTERNAL', 'SERVICE_UNAVAILABLE'].includes(code ?? ''),
   );
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -11,15 +11,18 @@ import { startPostgres } from '../../stack/postgres.ts';
 import { findTemporal } from '../../stack/temporal/program.ts';
 import { createTerminal } from '../../stack/terminal.ts';
 import { bundleWorkflows } from '../../stack/workflow-bundle.ts';
+import { compileCache } from './compile-cache.ts';
+import { copyCluster } from './cluster.ts';
+import { startSharedTemporal } from './shared-temporal.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The database `payments` is migrated and empty: the template for the database of each file. */
     postgresUrl: string;
+    /** The data folder of a stopped server like that one, see own-postgres.ts. */
+    postgresTemplate: string;
     temporalProgram: string;
     workflowBundle: string;
-    /** The processes of the service start faster with it, and each test file starts some. */
-    compileCache: string;
     /** Has a line for each declared answer that a test has seen; see every-declared-response.ts. */
     answersFile: string;
     /** Whether `vitest -u` runs: files that tests compare with are written again. */
@@ -33,7 +36,7 @@ const findProgram = async () => {
   return findTemporal({ ...options, TEMPORAL_DOWNLOAD: false }).catch(() => findTemporal(options));
 };
 
-/** Starts what the tests of a run share: one Postgres, the Temporal program and the workflow bundle. */
+/** Starts what the tests of a run share: Postgres, a Temporal server and the workflow bundle. */
 export default async ({ config, provide, vitest }: TestProject) => {
   if (vitest.projects.every(({ name }) => name === 'unit')) return undefined;
   // Stops what has started when the rest fails.
@@ -42,32 +45,50 @@ export default async ({ config, provide, vitest }: TestProject) => {
   started.defer(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o711);
   const program = await findProgram();
+  const bundling = bundleWorkflows({
+    root: resolve(import.meta.dirname, '../..'),
+    folder: join(folder, 'bundles'),
+    entry: 'worker/bundle.ts',
+    env: { NODE_COMPILE_CACHE: compileCache },
+    log: openLog(folder, 'bundle'),
+  });
+  bundling.catch(() => {}); // It is awaited last.
+  const postgresTemplate = join(folder, 'postgres-template');
+  await makeCluster(postgresTemplate);
   const postgres = await startPostgres({
-    dataDir: join(folder, 'postgres'),
+    dataDir: copyCluster(postgresTemplate, join(folder, 'postgres')),
     port: await freePort(),
     settings: { fsync: 'off', max_connections: '300' },
   });
   started.defer(() => postgres.stop());
-  const sql = connect(postgres.url, { name: 'tests', max: 1 });
-  try {
-    await migrate(sql);
-  } finally {
-    await sql.end();
-  }
+  const temporal = await startSharedTemporal(program.path);
+  started.defer(() => temporal.stop());
+  const namespaces = join(folder, 'namespaces');
+  for (const path of [namespaces, compileCache]) mkdirSync(path, { recursive: true });
 
-  const bundle = await bundleWorkflows({
-    root: resolve(import.meta.dirname, '../..'),
-    folder: join(folder, 'bundles'),
-    entry: 'worker/bundle.ts',
-    env: {},
-    log: openLog(folder, 'bundle'),
-  });
   provide('postgresUrl', postgres.url);
+  provide('postgresTemplate', postgresTemplate);
   provide('temporalProgram', program.path);
-  provide('workflowBundle', bundle);
-  provide('compileCache', join(folder, 'compile-cache'));
+  provide('sharedTemporal', { address: temporal.address, namespaces });
+  provide('workflowBundle', await bundling);
   provide('answersFile', join(folder, 'answers'));
   provide('updates', config.snapshotOptions.updateSnapshot === 'all');
   const running = started.move();
   return () => running.disposeAsync();
+};
+
+/** Makes the data folder of a Postgres whose database is migrated. */
+const makeCluster = async (dataDir: string) => {
+  const port = await freePort();
+  const postgres = await startPostgres({ dataDir, port, settings: { fsync: 'off' } });
+  try {
+    const sql = connect(postgres.url, { name: 'tests', max: 1 });
+    try {
+      await migrate(sql);
+    } finally {
+      await sql.end();
+    }
+  } finally {
+    await postgres.stop();
+  }
 };

@@ -1,20 +1,21 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { inject } from 'vitest';
 import { connect } from '../../postgres/driver/connection.ts';
-import { migrate } from '../../postgres/migrate.ts';
 import { freePort } from '../../stack/ports.ts';
 import type { RunningPostgres } from '../../stack/postgres.ts';
 import { startPostgres } from '../../stack/postgres.ts';
+import { copyCluster } from './cluster.ts';
 import { until } from './until.ts';
 
 /** Starts a migrated Postgres server for one test, which may stop and start it, or read its log. */
 export const startOwnPostgres = async (settings: Record<string, string> = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-postgres-'));
   chmodSync(folder, 0o711);
+  copyCluster(inject('postgresTemplate'), join(folder, 'data'));
   const port = await freePort();
   const lines: string[] = [];
   let running: RunningPostgres | undefined;
@@ -34,10 +35,6 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
     await running?.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  await migrate(sql).catch(async (error: unknown) => {
-    await drop();
-    throw error;
-  });
   return {
     sql,
     url,
@@ -62,11 +59,11 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
       };
     },
     /** Copies the data of the stopped server, like a backup. */
-    save: () => execFileSync('cp', ['-a', join(folder, 'data'), join(folder, 'saved')]),
+    save: () => copyCluster(join(folder, 'data'), join(folder, 'saved')),
     /** Restores the saved data of the stopped server. */
     restore() {
       rmSync(join(folder, 'data'), { recursive: true });
-      execFileSync('cp', ['-a', join(folder, 'saved'), join(folder, 'data')]);
+      copyCluster(join(folder, 'saved'), join(folder, 'data'));
     },
     /** Suspends the server: it answers nothing, and no connection breaks. @returns a function that resumes it */
     async freeze() {

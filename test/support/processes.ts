@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { inject } from 'vitest';
 import { type RunningProcess, startProgram } from '../../stack/processes.ts';
+import { compileCache } from './compile-cache.ts';
 
 /** A process of the service that a test can kill and restart. */
 export interface TestProcess {
@@ -32,7 +32,7 @@ export const createProcess = (
       running = await startProgram({
         name,
         args: [join(import.meta.dirname, '../..', entry)],
-        env: { ...env, NODE_COMPILE_CACHE: inject('compileCache') },
+        env: { ...env, NODE_COMPILE_CACHE: compileCache },
         stopMs: 15_000,
         log: { path: '(in the test)', write: (line) => lines.push(line) },
       });

@@ -17,6 +17,7 @@ import {
 } from '../../temporal/messages.ts';
 import { paymentStartOptions } from '../../temporal/start-options.ts';
 import type { payment } from '../../workflows/payment.ts';
+import { aNamespace } from './shared-temporal.ts';
 import { timeSkipping } from './skip-time.ts';
 
 export type Script = Partial<Activities>;
@@ -35,18 +36,24 @@ const paymentActivities = [
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 /**
- * A real Temporal server and the real workflows, with scripted activities: each payment has a script of
- * its own.
+ * Runs the real workflows on a real Temporal server, with scripted activities: each payment has a script
+ * of its own.
+ * @param serverArgs arguments of the server; without them it is the shared one
  * @param others the activities of the other workflows
  */
-export const startScriptedWorker = async (extraArgs: string[] = [], others: Script = {}) => {
-  const temporal = await startTemporal({
-    program: inject('temporalProgram'),
-    port: await freePort(),
-    extraArgs: [...timeSkipping, ...extraArgs],
-  });
-  const connection = await NativeConnection.connect({ address: temporal.address });
-  const client = new Client({ connection: Connection.lazy({ address: temporal.address }) });
+export const startScriptedWorker = async (serverArgs: string[] = [], others: Script = {}) => {
+  const own =
+    serverArgs.length === 0
+      ? undefined
+      : await startTemporal({
+          program: inject('temporalProgram'),
+          port: await freePort(),
+          extraArgs: [...timeSkipping, ...serverArgs],
+        });
+  const { address } = own ?? inject('sharedTemporal');
+  const namespace = own?.namespace ?? aNamespace();
+  const connection = await NativeConnection.connect({ address });
+  const client = new Client({ connection: Connection.lazy({ address }), namespace });
   const scripts = new Map<string, Script>();
   const calls = new Map<string, { name: string; request: unknown }[]>();
 
@@ -64,12 +71,18 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
   const workers = await Promise.all([
     Worker.create({
       connection,
+      namespace,
       workflowBundle,
       taskQueue: paymentsQueue,
       activities: { ...others, openPayment, verifyPayment, expirePayment },
       shutdownForceTime: '5s',
     }),
-    Worker.create({ connection, taskQueue: webhooksQueue, activities: { deliverWebhook } }),
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue: webhooksQueue,
+      activities: { deliverWebhook },
+    }),
   ]);
   const runs = workers.map((worker) => worker.run());
 
@@ -119,7 +132,7 @@ export const startScriptedWorker = async (extraArgs: string[] = [], others: Scri
       await Promise.all(runs);
       await client.connection.close();
       await connection.close();
-      await temporal.stop();
+      await own?.stop();
     },
   };
 };

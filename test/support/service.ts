@@ -1,7 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
 import type { TokenMode } from '../../contract/token.ts';
@@ -11,63 +8,35 @@ import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens } from '../../postgres/tokens.ts';
 import { createWebhookSecrets } from '../../postgres/webhook-secrets.ts';
 import { choosePorts } from '../../stack/ports.ts';
-import type { RunningTemporal } from '../../stack/temporal/server.ts';
-import { startTemporal } from '../../stack/temporal/server.ts';
 import { aDatabase } from './database.ts';
 import type { TestProcess } from './processes.ts';
 import { createProcess } from './processes.ts';
 import { startReceiver } from './receiver.ts';
-import { timeSkipping } from './skip-time.ts';
+import { startOwnTemporal } from './own-temporal.ts';
+import { aNamespace } from './shared-temporal.ts';
 
 /**
- * The whole service of one test file: its own database, engine, API and worker processes.
+ * Starts the whole service for one test file: API and worker processes, on a database and a Temporal
+ * namespace of its own.
  */
 export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
   // What has begun ends again where the rest does not begin.
   await using begun = new AsyncDisposableStack();
-  const folder = mkdtempSync(join(tmpdir(), 'payments-service-'));
-  begun.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const ports = await choosePorts({
-    api: 0,
-    temporal: 0,
-    apiMetrics: 0,
-    workerMetrics: 0,
-    ui: 0,
-  });
+  const ports = await choosePorts({ api: 0, apiMetrics: 0, workerMetrics: 0 });
   const database = given.database ?? (await aDatabase());
   begun.defer(() => database.drop());
   const [secretsKey, notificationsKey] = [randomBytes(32), randomBytes(32)];
-
-  let temporal: RunningTemporal | undefined;
-  const engine = {
-    async start() {
-      temporal = await startTemporal({
-        program: inject('temporalProgram'),
-        dbFile: join(folder, 'temporal.db'),
-        port: ports.temporal,
-        uiPort: given.withUi ? ports.ui : undefined,
-        extraArgs: timeSkipping,
-      });
-    },
-    async stop() {
-      await temporal?.stop();
-    },
-    async kill() {
-      if (!temporal) return;
-      process.kill(temporal.pid, 'SIGKILL');
-      await temporal.exited;
-    },
-    /** Everything it knows is lost. */
-    forget: () => rmSync(join(folder, 'temporal.db'), { force: true }),
-  };
-  await engine.start();
-  begun.defer(() => engine.stop());
+  const ownTemporal = given.ownTemporal ? await startOwnTemporal(given) : undefined;
+  begun.defer(() => ownTemporal?.drop());
+  const address = ownTemporal?.address ?? inject('sharedTemporal').address;
+  const namespace = ownTemporal ? 'default' : aNamespace();
 
   const publicBaseUrl = `http://127.0.0.1:${ports.api}`;
   const env = {
     DATABASE_URL: database.url,
     PUBLIC_BASE_URL: publicBaseUrl,
-    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
     SHUTDOWN_GRACE_SECONDS: '5',
     LOG_LEVEL: 'info',
   };
@@ -95,7 +64,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     WORKFLOW_BUNDLE: inject('workflowBundle'),
     METRICS_PORT: String(ports.workerMetrics),
   });
-  const connection = Connection.lazy({ address: env.TEMPORAL_ADDRESS });
+  const connection = Connection.lazy({ address });
   begun.defer(() => connection.close());
   const receiver = await startReceiver();
   begun.defer(() => receiver.stop());
@@ -120,7 +89,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
       api: `http://127.0.0.1:${ports.apiMetrics}`,
       worker: `http://127.0.0.1:${ports.workerMetrics}`,
     },
-    /** What its processes are told, e.g. where its database and its engine are. */
+    /** The environment of its processes: where its database and Temporal are, and its keys. */
     env: workerEnv,
     keyRing,
     notificationKeyRing,
@@ -128,15 +97,17 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
       secretBox: () => createSecretBox(keyRing),
       notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
     },
-    client: new Client({ connection }),
-    engine,
-    /** Temporal's Web UI, where the service was started with it. */
-    uiUrl: `http://127.0.0.1:${ports.ui}`,
+    client: new Client({ connection, namespace }),
+    /** The Temporal server of a service that has its own. */
+    get engine() {
+      if (!ownTemporal) throw new Error('Start the service with ownTemporal: true');
+      return ownTemporal;
+    },
     api,
     worker,
     receiver,
 
-    /** One more API process on the same database and engine. */
+    /** One more API process on the same database and namespace. */
     async anotherApi(own: Record<string, string> = {}) {
       const { further } = await choosePorts({ further: 0 });
       const process = apiProcess(further, own);
@@ -169,7 +140,9 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 export interface ServiceOptions {
   /** Settings of the API processes beside the usual ones. */
   apiEnv?: Record<string, string>;
-  /** With Temporal's Web UI. */
+  /** A Temporal server that the test may stop, instead of a namespace of the shared one. */
+  ownTemporal?: boolean;
+  /** Own Temporal with its Web UI. */
   withUi?: boolean;
   /** Instead of one of its own; it is dropped in the end. */
   database?: Pick<Awaited<ReturnType<typeof aDatabase>>, 'sql' | 'url' | 'drop'>;

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await owner.end();
   const url = new URL(database.url);
   url.username = 'login_console';
-  service = await startService({ database });
+  service = await startService({ database, ownTemporal: true });
   journey = createJourney(service, (await service.anApplication()).token);
   port = await freePort();
   process = createProcess('console', 'console/main.ts', {

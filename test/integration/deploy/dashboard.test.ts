@@ -21,7 +21,7 @@ let service: Service;
 let journey: Journey;
 let watch: Watch;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
   watch = createWatch(service.metricsUrls);
   journey = createJourney(service, (await service.anApplication()).token);
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.route('**/api/v1/**', hideMachine);
   page.setDefaultTimeout(20_000);
-  service = await startService({ withUi: true });
+  service = await startService({ ownTemporal: true, withUi: true });
   const made = await service.anApplication();
   application = made.application;
   const journey = createJourney(service, made.token);
@@ -69,7 +69,7 @@ const found = async (query: string) => {
 };
 
 const open = async (path: string, text: string | RegExp) => {
-  await page.goto(`${service.uiUrl}/namespaces/default/workflows${path}`);
+  await page.goto(`${service.engine.uiUrl}/namespaces/default/workflows${path}`);
   await page.getByText(text).first().waitFor();
 };
 

@@ -35,7 +35,8 @@ afterAll(async () => {
 });
 
 const runReplay = (settings: Record<string, string>, args: string[] = []) => {
-  const env = { TEMPORAL_ADDRESS: service.env.TEMPORAL_ADDRESS, ...settings };
+  const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = service.env;
+  const env = { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, ...settings };
   return run(process.execPath, [join(root, 'worker/replay-open.ts'), ...args], {
     env,
     timeout: 60_000,

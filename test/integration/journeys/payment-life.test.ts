@@ -145,7 +145,7 @@ describe('a reset of a payment workflow', () => {
 
     for (const { eventId } of points) {
       await service.client.workflowService.resetWorkflowExecution({
-        namespace: 'default',
+        namespace: service.client.options.namespace,
         workflowExecution: { workflowId: id, runId },
         workflowTaskFinishEventId: eventId!,
         requestId: randomUUID(),

@@ -297,7 +297,7 @@ describe('a restore of Postgres from an older backup', () => {
     const { events } = await handle.fetchHistory();
     const first = events?.find(({ workflowTaskCompletedEventAttributes: task }) => task);
     await service.client.workflowService.resetWorkflowExecution({
-      namespace: 'default',
+      namespace: service.client.options.namespace,
       workflowExecution: { workflowId: id, runId },
       workflowTaskFinishEventId: first!.eventId!,
       requestId: randomUUID(),

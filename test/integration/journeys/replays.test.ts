@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
 });
 afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
@@ -231,6 +231,11 @@ describe('POST /api/v1/replays', () => {
 
     await service.sql`
       update deliveries set round_began_at = null where payment_id = any(${ids})`;
+    await until('all are delivered', async () => {
+      const open = await service.sql`
+        select from deliveries where payment_id = any(${ids}) and status <> 'delivered'`;
+      return open.length === 0;
+    });
     const again = await start(journey, { delivery: 'delivered' });
     await service.worker.kill();
     await service.worker.start();

@@ -24,7 +24,7 @@ let service: Service;
 let operations: Operations;
 let elsewhere: Receiver;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
   elsewhere = await startReceiver();
   const { sql, keyRing, client } = service;
   const temporal = {

@@ -27,7 +27,7 @@ let token: string;
 const answers: Place[] = [];
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
   providers = await startProviders(service);
   const application = await service.anApplication();
   ({ token } = application);

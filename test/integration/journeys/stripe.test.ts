@@ -12,7 +12,7 @@ let service: Service;
 let stripe: StripeAccount;
 let journey: Journey;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
   stripe = await addStripe(service);
   journey = createJourney(service, (await service.anApplication()).token);
 });

@@ -16,7 +16,7 @@ import { until } from '../../support/until.ts';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
 });
 afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));

@@ -19,7 +19,7 @@ const namespace = 'payments';
 let service: Service;
 let worker: TestProcess;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
   await service.worker.stop();
   worker = createProcess('worker', 'worker/main.ts', {
     ...service.env,

@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
 });
 afterAll(() => service?.stop());
 

@@ -20,7 +20,7 @@ let journey: Journey;
 let watch: Watch;
 let live: Awaited<ReturnType<typeof startLive>>;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ ownTemporal: true });
   watch = createWatch(service.metricsUrls);
   journey = createJourney(service, (await service.anApplication()).token);
   live = await startLive();

@@ -14,7 +14,7 @@ let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
 let service: Service;
 beforeAll(async () => {
   postgres = await startOwnPostgres();
-  service = await startService({ database: postgres });
+  service = await startService({ database: postgres, ownTemporal: true });
 });
 afterAll(() => service?.stop());
 

@@ -4,7 +4,7 @@ import { runChaos } from '../../../chaos/run.ts';
 import { readStackConfig } from '../../../config.ts';
 import { findTemporalServer } from '../../../stack/temporal/program.ts';
 import { createTerminal } from '../../../stack/terminal.ts';
-import { aFolder } from '../../support/stack/support.ts';
+import { aFolder, prepare } from '../../support/stack/support.ts';
 
 const seed = String(Date.now());
 /** With an empty cache the server's programs are built first. */
@@ -15,7 +15,7 @@ it(
   { timeout: buildLimitMs + 360_000 },
   async () => {
     const programs = await findTemporalServer({ ...readStackConfig(), terminal: createTerminal() });
-    const folder = aFolder();
+    const folder = prepare(aFolder());
     // Before the folder goes.
     const cleanup = new AsyncDisposableStack();
     onTestFinished(() => cleanup.disposeAsync());

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../stack/ports.ts';
-import { aFolder, runStack, type StackSettings } from '../../support/stack/support.ts';
+import { aFolder, prepare, runStack, type StackSettings } from '../../support/stack/support.ts';
 
 /** The message of a start that must fail, with exit code 1 and nothing left running. */
 const fail = async (settings: Partial<StackSettings>) => {
@@ -26,7 +26,7 @@ const pretend = (code: string) => ['--import', `data:text/javascript,${encodeURI
 
 describe('npm start that fails', () => {
   it('names the variable of a port that is taken, and the next start works', async () => {
-    const dataDir = aFolder();
+    const dataDir = prepare(aFolder());
     const port = await aTakenPort();
 
     expect(await fail({ dataDir, env: { SHOP_PORT: port } })).toBe(
@@ -70,7 +70,8 @@ describe('npm start that fails', () => {
   });
 
   it('quotes the error of a program of ours that does not start', async () => {
-    expect(await fail({ entry: 'test/fakes/stack/broken.ts' })).toMatch(
+    const entry = 'test/fakes/stack/broken.ts';
+    expect(await fail({ dataDir: prepare(aFolder()), entry })).toMatch(
       /^api ended with code 1: Error: Cannot find module.*\. Its log is .+api\.log\.$/,
     );
   });

@@ -11,10 +11,11 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startPostgres } from '../../../stack/postgres.ts';
+import { copyCluster } from '../../support/cluster.ts';
 import { aFolder } from '../../support/stack/support.ts';
 
 const start = async (dataDir: string) => {
@@ -22,6 +23,9 @@ const start = async (dataDir: string) => {
   onTestFinished(postgres.stop);
   return postgres;
 };
+
+/** A data folder that initdb has made before. */
+const aCluster = () => copyCluster(inject('postgresTemplate'), join(aFolder(), 'postgres'));
 
 const query = async <T>(url: string, text: string): Promise<T[]> => {
   const sql = connect(url, { name: 'test', max: 1 });
@@ -51,7 +55,7 @@ describe('startPostgres', () => {
   });
 
   it('keeps the data over a stop and a start', async () => {
-    const dataDir = join(aFolder(), 'postgres');
+    const dataDir = aCluster();
     const first = await start(dataDir);
     await keep(first.url);
     await first.stop();
@@ -63,7 +67,7 @@ describe('startPostgres', () => {
   });
 
   it('stops a Postgres that still runs on the folder', async () => {
-    const dataDir = join(aFolder(), 'postgres');
+    const dataDir = aCluster();
     const orphan = await start(dataDir);
     await keep(orphan.url);
 
@@ -81,7 +85,7 @@ describe('startPostgres', () => {
     ],
     ['is empty', () => ''],
   ])('recovers after a kill -9 when postmaster.pid %s', async (_, edit) => {
-    const dataDir = join(aFolder(), 'postgres');
+    const dataDir = aCluster();
     const killed = await start(dataDir);
     await keep(killed.url);
     process.kill(killed.pid, 'SIGKILL');

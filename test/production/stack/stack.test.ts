@@ -14,6 +14,7 @@ import { startTemporal } from '../../../stack/temporal/server.ts';
 import {
   aFolder,
   portsOf,
+  prepare,
   processesIn,
   runStack,
   writeProgram,
@@ -87,7 +88,7 @@ describe('npm start', () => {
   });
 
   it('stops everything on Ctrl-C, and the next start has the same data', async () => {
-    const dataDir = aFolder();
+    const dataDir = prepare(aFolder());
     const first = runStack({ dataDir });
     const before = await first.ready();
     const stoppedAt = Date.now();
@@ -105,7 +106,7 @@ describe('npm start', () => {
   });
 
   it('refuses to run twice on the same data', async () => {
-    const dataDir = aFolder();
+    const dataDir = prepare(aFolder());
     const connection = await runStack({ dataDir }).ready();
 
     const second = runStack({ dataDir });
@@ -116,7 +117,7 @@ describe('npm start', () => {
   });
 
   it('ends with one line when one of its processes is killed, and the next start works', async () => {
-    const dataDir = aFolder();
+    const dataDir = prepare(aFolder());
     let env: Record<string, string> = {};
     for (const victim of ['worker', 'postgres', 'temporal']) {
       const stack = runStack({ dataDir, env });
@@ -136,7 +137,7 @@ describe('npm start', () => {
   it.each([undefined, stubborn])(
     'starts on the same ports after a kill -9, and ends what was left (entry %s)',
     async (entry) => {
-      const dataDir = aFolder();
+      const dataDir = prepare(aFolder());
       const killed = runStack({ dataDir, ...(entry && { entry }) });
       const before = await killed.ready();
       process.kill(killed.pid, 'SIGKILL');
@@ -152,7 +153,7 @@ describe('npm start', () => {
   );
 
   it('leaves a process alone that has the id of an earlier process of the stack', async () => {
-    const dataDir = aFolder();
+    const dataDir = prepare(aFolder());
     const other = spawn('sleep', ['600']);
     onTestFinished(() => void other.kill());
     const entry = { name: 'temporal', pid: other.pid, command: 'temporal server start-dev' };
@@ -177,7 +178,7 @@ describe('npm start', () => {
       port: await freePort(),
     });
     onTestFinished(temporal.stop);
-    const dataDir = aFolder();
+    const dataDir = prepare(aFolder());
     const env = {
       DATABASE_URL: postgres.url,
       TEMPORAL_ADDRESS: temporal.address,
@@ -195,7 +196,7 @@ describe('npm start', () => {
 
 describe('stopping npm start', () => {
   it('kills within 10 s what does not stop', async () => {
-    const stack = runStack({ dataDir: aFolder(), entry: stubborn });
+    const stack = runStack({ dataDir: prepare(aFolder()), entry: stubborn });
     await stack.ready();
     const stoppedAt = Date.now();
     process.kill(stack.pid, 'SIGINT');
@@ -207,7 +208,7 @@ describe('stopping npm start', () => {
   });
 
   it('kills everything at once on a second Ctrl-C', async () => {
-    const stack = runStack({ dataDir: aFolder(), entry: stubborn });
+    const stack = runStack({ dataDir: prepare(aFolder()), entry: stubborn });
     await stack.ready();
     process.kill(stack.pid, 'SIGINT');
     await stack.says('Stopping');
@@ -237,7 +238,7 @@ describe('stopping npm start', () => {
   it.each(['SIGINT', 'SIGKILL'] as const)(
     'leaves no compiler when %s comes while Temporal is being compiled',
     async (signal) => {
-      const [dataDir, bin] = [aFolder(), aFolder()];
+      const [dataDir, bin] = [prepare(aFolder()), aFolder()];
       const pidFile = join(bin, 'compiler.pid');
       writeProgram(join(bin, 'go'), [
         `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
-import { freePorts } from '../stack/support.ts';
+import { prepare, freePorts } from '../stack/support.ts';
 import { until } from '../until.ts';
 
 const startLimitMs = 90_000;
@@ -43,6 +43,7 @@ export const startStack = async (): Promise<StartedStack> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-demo-'));
   // Postgres runs as another user when the tests run as root.
   chmodSync(dataDir, 0o711);
+  prepare(dataDir);
   const connectionFile = join(dataDir, 'connection.json');
   const env = {
     ...readStackConfig().inherited,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
 import type { Money } from '../../../gateways/amount.ts';
 import type {
@@ -60,8 +60,8 @@ export interface ProviderFixture<P extends Provider> {
 export const returnUrl = 'https://pay.example/api/v1/payments/PAY_1/return';
 
 const secretBox = createSecretBox({ currentId: 'k', keys: new Map([['k', randomBytes(32)]]) });
+// It has no end: files of tests share it.
 const dispatcher = createGatewayDispatcher();
-afterAll(() => dispatcher.destroy());
 
 type SandboxDeps = Pick<SandboxTools, 'sandboxPayments' | 'publicBaseUrl'>;
 const notCalled = async (): Promise<never> => {

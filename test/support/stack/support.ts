@@ -1,12 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { readProcessTable } from '../../../stack/process-table.ts';
+import { copyCluster } from '../cluster.ts';
+import { compileCache } from '../compile-cache.ts';
 import { until } from '../until.ts';
 
 /** A temporary folder that Postgres, another user when the tests run as root, can pass through. */
@@ -15,6 +25,19 @@ export const aFolder = (): string => {
   chmodSync(folder, 0o711);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+};
+
+/**
+ * Gives a stack on this empty folder what its first start would make: a migrated Postgres, the workflow
+ * bundle and the compile cache.
+ * @returns the folder
+ */
+export const prepare = (dataDir: string): string => {
+  copyCluster(inject('postgresTemplate'), join(dataDir, 'postgres'));
+  const bundle = inject('workflowBundle');
+  cpSync(bundle, join(dataDir, 'bundles', basename(bundle)));
+  symlinkSync(compileCache, join(dataDir, 'compile-cache'));
+  return dataDir;
 };
 
 /** Writes an executable of a few shell lines. */
@@ -56,6 +79,7 @@ export const runStack = ({
       ...readStackConfig().inherited,
       TEMPORAL_DOWNLOAD: 'false',
       TEMPORAL_CLI_PATH: inject('temporalProgram'),
+      NODE_COMPILE_CACHE: compileCache,
       DATA_DIR: dataDir,
       ...freePorts,
       ...env,
