@@ -11,7 +11,8 @@ import { deliverySlots } from '../../../worker/workers.ts';
 let service: Service;
 let slow: Receiver;
 beforeAll(async () => {
-  service = await startService();
+  // A pace is measured, so nobody else uses its Temporal.
+  service = await startService({ ownTemporal: true });
   slow = await startReceiver();
 });
 afterAll(async () => {

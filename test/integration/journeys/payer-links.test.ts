@@ -10,7 +10,9 @@ let service: Service;
 let journey: Journey;
 let application: string;
 beforeAll(async () => {
+  // A pace is measured, so nobody else uses its Temporal.
   service = await startService({
+    ownTemporal: true,
     apiEnv: { PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' },
   });
   const made = await service.anApplication();
