@@ -179,8 +179,10 @@ export const createEvents = (sql: Queries) => {
       const { kind, delivery, paymentId, limit } = query;
       const { part, order } = orderOf(query);
       if (paymentId !== undefined)
+        // Without the offset Postgres sometimes reads a range of the application's events instead.
         return sql<EventRecord[]>`
-          select ${columns(sql)} from events e join deliveries d on d.event_id = e.id
+          select ${columns(sql)} from events e cross join lateral (
+            select * from deliveries where event_id = e.id offset 0) d
           where e.payment_id = ${paymentId} and ${ownedBy(owner, query)}
             ${kind === undefined ? sql`` : sql`and d.kind = ${kind}`}
             ${delivery === undefined ? sql`` : sql`and d.status = ${delivery}`} ${part}
