@@ -5,17 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { connect } from '../../postgres/driver/connection.ts';
+import { migrate } from '../../postgres/migrate.ts';
 import { freePort } from '../../stack/ports.ts';
 import type { RunningPostgres } from '../../stack/postgres.ts';
 import { startPostgres } from '../../stack/postgres.ts';
 import { copyCluster } from './cluster.ts';
 import { until } from './until.ts';
 
-/** Starts a migrated Postgres server for one test, which may stop and start it, or read its log. */
+/** Starts a migrated Postgres server for one test or tool, which may stop and start it, or read its log. */
 export const startOwnPostgres = async (settings: Record<string, string> = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-postgres-'));
   chmodSync(folder, 0o711);
-  copyCluster(inject('postgresTemplate'), join(folder, 'data'));
+  // A program of tools/ runs without vitest, which provides the template.
+  const isTest = process.env['VITEST'] === 'true';
+  if (isTest) copyCluster(inject('postgresTemplate'), join(folder, 'data'));
   const port = await freePort();
   const lines: string[] = [];
   let running: RunningPostgres | undefined;
@@ -35,6 +38,7 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
     await running?.stop();
     rmSync(folder, { recursive: true, force: true });
   };
+  if (!isTest) await migrate(sql);
   return {
     sql,
     url,
