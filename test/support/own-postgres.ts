@@ -17,6 +17,7 @@ export const startOwnPostgres = async (settings: Record<string, string> = {}) =>
   const folder = mkdtempSync(join(tmpdir(), 'payments-postgres-'));
   chmodSync(folder, 0o711);
   // A program of tools/ runs without vitest, which provides the template.
+  // oxlint-disable-next-line node/no-process-env -- Vitest says so there alone.
   const isTest = process.env['VITEST'] === 'true';
   if (isTest) copyCluster(inject('postgresTemplate'), join(folder, 'data'));
   const port = await freePort();
