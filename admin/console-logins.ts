@@ -18,11 +18,11 @@ export interface Deps {
   sql: Sql;
   change: MakeChange;
   actor: string;
-  /** Where people reach the web console. */
+  /** The address of the web console for people. */
   consoleUrl: string;
 }
 
-/** Who may enter the web console. */
+/** Lets people into the web console, and out. */
 export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) => ({
   /**
    * By default the link is for the caller, with the role that the person has, or else as an admin.

@@ -43,7 +43,7 @@ export interface Deps {
   dispatcher: () => WebhookDispatcher;
   /** A link into the Temporal UI; null if its address is not known. */
   workflowUrl: (paymentId: string) => string | null;
-  /** Where people reach the web console. */
+  /** The address of the web console for people. */
   consoleUrl: string;
   now: () => Date;
 }

@@ -100,7 +100,7 @@ const measure = async (
   };
 };
 
-/** How often Temporal has handed out a delivery, and how many of these were attempts. */
+/** Counts the tries that Temporal has handed out, and the attempts among them. */
 const readTries = async (url: string) => {
   const text = await (await fetch(`${url}/metrics`)).text();
   const sum = (series: RegExp) =>

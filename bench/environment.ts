@@ -39,7 +39,7 @@ export interface Bench {
   /** Stops what a group has started, at the end or after an interruption. */
   cleanup: AsyncDisposableStack;
   folder: string;
-  /** Of the worker, for Prometheus. */
+  /** The worker's metrics, as Prometheus reads them. */
   workerMetricsUrl: string;
   say: (line: string) => void;
 }

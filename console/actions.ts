@@ -9,7 +9,7 @@ import { page, redirect } from './request.ts';
 
 export interface Question {
   title: string;
-  /** What follows from it, in whole sentences. */
+  /** The consequence, in whole sentences. */
   consequence: string;
   button: string;
   /** The page that it leads back to. */
@@ -25,7 +25,7 @@ export interface Work {
   reason: string;
 }
 
-/** What a person does: a page that asks, and a form that does it. */
+/** A change by a person: a page asks, and its form makes the change. */
 export interface Action {
   path: string;
   role: ConsoleRole;

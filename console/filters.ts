@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { eventIdPattern } from '../contract/ids.ts';
 import type { ListFilter, Position } from '../postgres/console.ts';
 import type { Html } from './html.ts';
 import { isZone } from './pages/settings.ts';
@@ -48,7 +49,7 @@ const readTimes = ({ query, zone: own }: Asked): { from: Date | null; to: Date |
   };
 };
 
-/** Reads the filter of a list from its address. What makes no sense counts as not asked for. */
+/** Reads the filter of a list from its address. It ignores a value that makes no sense. */
 export const readFilter = (request: Asked, now: Date): ListFilter => {
   const { query } = request;
   const { from, to } = readTimes(request);
@@ -64,6 +65,19 @@ export const readFilter = (request: Asked, now: Date): ListFilter => {
     after: readPosition(query.get('after')),
     limit: pageSize + 1,
   };
+};
+
+/** The same for a list of deliveries, whose positions have the id of an event. */
+export const readDeliveryFilter = (request: Asked, now: Date): ListFilter => {
+  const filter = readFilter(request, now);
+  const { after } = filter;
+  return { ...filter, after: after && eventIdPattern.test(after.id) ? after : null };
+};
+
+/** Lists read one row more than a page has. @returns the rows of the page; the last one if another page follows */
+export const pageOf = <T>(found: readonly T[]): { rows: T[]; last: T | undefined } => {
+  const rows = found.slice(0, pageSize);
+  return { rows, last: found.length > pageSize ? rows.at(-1) : undefined };
 };
 
 export const select = (

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Html } from './html.ts';
-import type { ConsoleResponse } from './request.ts';
+import type { ConsoleResponse, PersonRequest, Route } from './request.ts';
 
 export interface Live {
   /** Says what the browser shows. */
@@ -30,8 +30,17 @@ export const live = async (
   };
 };
 
-/** The answer to a part that asks. */
-export const news = ({ mark, content }: Live, query: URLSearchParams): ConsoleResponse => ({
-  kind: 'part',
-  content: mark === query.get('seen') ? undefined : content,
+/** The address at which a part asks. */
+export const newsRoute = (
+  path: string,
+  current: (request: PersonRequest) => Promise<Live>,
+): Route => ({
+  method: 'GET',
+  path,
+  role: 'viewer',
+  isPolled: true,
+  handle: async (request): Promise<ConsoleResponse> => {
+    const { mark, content } = await current(request);
+    return { kind: 'part', content: mark === request.query.get('seen') ? undefined : content };
+  },
 });

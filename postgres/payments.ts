@@ -112,7 +112,6 @@ const createGet = (sql: Queries) => {
 const maxChecksPerQuery = 200;
 const checkBatchMs = 40;
 
-/** True once the payment is open at its gateway or has ended: the payer does not have to wait. */
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
   o.payment_id is not null as "inOutbox", o.trace_id as "traceId",
@@ -121,6 +120,7 @@ const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway
   left join workflow_outbox o on o.payment_id = p.id`;
 
+/** True once the payment is open at its gateway or has ended: the payer does not have to wait. */
 const createIsOpened = (sql: Queries) => {
   const checkAll = async (ids: readonly string[]) => {
     const rows = await sql<Pick<Payment, 'id'>[]>`

@@ -4,7 +4,7 @@ import { hideQuery } from '../../admin/webhook-url.ts';
 import type { Action } from '../actions.ts';
 import { shownOnce } from '../actions.ts';
 import { select } from '../filters.ts';
-import { action, notice, visible } from '../html.ts';
+import { action, notice, visible, type Html } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -73,6 +73,18 @@ const testResult = (slug: string, { cells }: PersonRequest, test: RemoteTest): C
   );
 };
 
+/** Never filled in: the query of the address may be a key. */
+const webhookUrlField = (label: string): Html =>
+  html`<label>
+    ${label}
+    <input type="url" name="url" maxlength="2000" autocomplete="off" placeholder="https://" />
+  </label>`;
+
+const webhookUrlOf = (request: PersonRequest): string | null => {
+  const url = text(request, 'url');
+  return url === '' ? null : url;
+};
+
 const linesOf = (request: PersonRequest, name: string): string[] =>
   text(request, name)
     .split(/\s+/)
@@ -110,20 +122,16 @@ const newApplication = (deps: Deps): Action => ({
           Callback URLs, one in a line; the first is the default
           <textarea name="callbacks" rows="2" maxlength="4000" spellcheck="false" required>${text(request, 'callbacks')}</textarea>
         </label>
-        <label>
-          Webhook URL, may be empty
-          <input type="url" name="url" maxlength="2000" autocomplete="off" placeholder="https://" />
-        </label>`,
+        ${webhookUrlField('Webhook URL, may be empty')}`,
     };
   },
   run: async ({ operations, request, reason }) => {
-    const url = text(request, 'url');
     const { application, secret } = await operations.applications.create(
       {
         slug: text(request, 'slug'),
         defaultGateway: text(request, 'gateway'),
         callbackUrls: linesOf(request, 'callbacks'),
-        webhookUrl: url === '' ? null : url,
+        webhookUrl: webhookUrlOf(request),
       },
       reason,
     );
@@ -137,7 +145,7 @@ const newApplication = (deps: Deps): Action => ({
   },
 });
 
-/** Of one application, with its tokens and webhook secrets. */
+/** The changes of applications, their tokens and their webhook secrets. */
 export const applicationActions = (deps: Deps): readonly Action[] => [
   newApplication(deps),
   {
@@ -172,15 +180,10 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
         'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
       button: 'Change',
       back: backTo(request),
-      // Never filled in: its query may be a key.
-      fields: html`<label>
-        New webhook URL
-        <input type="url" name="url" maxlength="2000" autocomplete="off" placeholder="https://" />
-      </label>`,
+      fields: webhookUrlField('New webhook URL'),
     }),
     run: async ({ operations, request, reason }) => {
-      const url = text(request, 'url');
-      const webhookUrl = url === '' ? null : url;
+      const webhookUrl = webhookUrlOf(request);
       await operations.applications.update(slugOf(request), { webhookUrl }, reason);
     },
   },

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { AuditFacts, AuditRecord } from '../../postgres/audit-log.ts';
-import { pageLinks, pageSize } from '../filters.ts';
+import { pageLinks, pageOf, pageSize } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
 import { link, visible } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
@@ -38,8 +38,7 @@ export const auditRoutes = (deps: Deps): Route[] => {
     const found = await deps
       .operationsOf(session.name)
       .auditLog({ subject, actor, action, before: after, limit: pageSize + 1 });
-    const rows = found.slice(0, pageSize);
-    const last = found.length > pageSize ? rows.at(-1) : undefined;
+    const { rows, last } = pageOf(found);
     const slice = [subject, actor, action].filter((part) => part !== null).join(', ');
     return page(
       'Audit',

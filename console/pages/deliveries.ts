@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { eventIdPattern } from '../../contract/ids.ts';
 import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
 import type { Replay } from '../../postgres/replays.ts';
@@ -7,9 +6,9 @@ import {
   choose,
   listFilters,
   pageLinks,
-  pageSize,
+  pageOf,
   positionOf,
-  readFilter,
+  readDeliveryFilter,
   select,
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
@@ -77,16 +76,17 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, session } = request;
     const status = choose(query, 'status', deliveryStatuses) ?? 'exhausted';
-    const filter = readFilter(request, deps.now());
-    const after = filter.after && eventIdPattern.test(filter.after.id) ? filter.after : null;
     const operations = deps.operationsOf(session.name);
     const [found, applications, running] = await Promise.all([
-      deps.queries.listDeliveries({ ...filter, after, statuses: [status], kind: null }),
+      deps.queries.listDeliveries({
+        ...readDeliveryFilter(request, deps.now()),
+        statuses: [status],
+        kind: null,
+      }),
       operations.applications.list(1_000),
       operations.retriggers.listRunning(runningShown),
     ]);
-    const rows = found.slice(0, pageSize);
-    const last = found.length > pageSize ? rows.at(-1) : undefined;
+    const { rows, last } = pageOf(found);
     const own = select('Webhook', 'status', { choices: deliveryStatuses, chosen: status });
     const selects =
       session.role !== 'viewer' && rows.length > 0 && retriggerable.some((each) => each === status);

@@ -6,9 +6,9 @@ import type { DeliveryRow } from '../../postgres/console.ts';
 import {
   choose,
   pageLinks,
-  pageSize,
+  pageOf,
   positionOf,
-  readFilter,
+  readDeliveryFilter,
   select,
   timeFilters,
 } from '../filters.ts';
@@ -31,23 +31,20 @@ const rowOf = (row: DeliveryRow): Cell[] => [
 const notFound = (text: string): ConsoleResponse => page('Not found', html`<p>${text}</p>`, 404);
 
 export const eventRoutes = (deps: Deps): Route[] => {
-  /** What the application reads in its feed. */
+  /** Lists the events of an application. */
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, params, session } = request;
     const slug = params['slug'] ?? '';
     await deps.operationsOf(session.name).applications.get(slug);
     const kind = choose(query, 'kind', eventKinds);
     const status = choose(query, 'status', deliveryStatuses);
-    const filter = readFilter(request, deps.now());
     const found = await deps.queries.listDeliveries({
-      ...filter,
+      ...readDeliveryFilter(request, deps.now()),
       application: slug,
-      after: filter.after && eventIdPattern.test(filter.after.id) ? filter.after : null,
       kind,
       statuses: status === null ? deliveryStatuses : [status],
     });
-    const rows = found.slice(0, pageSize);
-    const last = found.length > pageSize ? rows.at(-1) : undefined;
+    const { rows, last } = pageOf(found);
     return page(
       `Events of ${slug}`,
       html`<form class="filters" method="get">

@@ -198,8 +198,8 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
 };
 
 /**
- * Reads again after a while, once for all who ask meanwhile. Who asks then gets the figures of before at once, if
- * they are not too old.
+ * Reads again after a while, once for all who ask meanwhile. A request then gets the earlier figures at
+ * once, if they are not too old.
  */
 const createReader = (deps: Deps) => {
   const kept = new Map<boolean | null, { readAt: number; figures: Promise<Figures> }>();

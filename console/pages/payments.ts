@@ -9,14 +9,14 @@ import {
   choose,
   listFilters,
   pageLinks,
-  pageSize,
+  pageOf,
   positionOf,
   readFilter,
   select,
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
 import { action, idLink, link, notice, state, time, visible } from '../html.ts';
-import { live, news, type Live } from '../live.ts';
+import { live, newsRoute, type Live } from '../live.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -112,7 +112,7 @@ const entryOf = (
     </div>
   </li>`;
 
-/** What was and what comes. The attempts have a table of their own, which hides answers from viewers. */
+/** The timeline shows the past and the next step. The attempts have a table of their own, which hides answers from viewers. */
 const timelineOf = (
   { timeline, payment }: PaymentTimeline,
   now: Date,
@@ -138,8 +138,7 @@ export const paymentRoutes = (deps: Deps): Route[] => {
       gateway === null
         ? { rows: await deps.queries.listPayments(filter), lookedBackTo: null }
         : await deps.queries.listPaymentsByGateway({ ...filter, gateway });
-    const rows = found.slice(0, pageSize);
-    const last = found.length > pageSize ? rows.at(-1) : undefined;
+    const { rows, last } = pageOf(found);
     if (last) return { rows, next: { at: last.createdAt, id: last.id }, lookedBackTo: null };
     if (lookedBackTo === null) return { rows, next: null, lookedBackTo };
     // Before every payment of the next millisecond.
@@ -288,12 +287,9 @@ export const paymentRoutes = (deps: Deps): Route[] => {
     return page(`Payment ${id}`, content);
   };
 
-  const refresh = async (request: PersonRequest): Promise<ConsoleResponse> =>
-    news(await current(request), request.query);
-
   return [
     { method: 'GET', path: '/payments', role: 'viewer', handle: list },
     { method: 'GET', path: '/payments/:id', role: 'viewer', handle: show },
-    { method: 'GET', path: '/payments/:id/state', role: 'viewer', isPolled: true, handle: refresh },
+    newsRoute('/payments/:id/state', current),
   ];
 };

@@ -6,7 +6,7 @@ import type { Reconciliation } from '../../admin/reconciliation.ts';
 import type { Action } from '../actions.ts';
 import { choose, select } from '../filters.ts';
 import { action, idLink, notice, state, type Html } from '../html.ts';
-import { live, news, type Live } from '../live.ts';
+import { live, newsRoute, type Live } from '../live.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 
@@ -231,13 +231,7 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
   return {
     routes: [
       { method: 'GET', path: '/reconcile', role: 'viewer', handle: show },
-      {
-        method: 'GET',
-        path: '/reconcile/state',
-        role: 'viewer',
-        isPolled: true,
-        handle: async (request) => news(await current(request), request.query),
-      },
+      newsRoute('/reconcile/state', current),
       { method: 'POST', path: '/reconcile', role: 'operator', handle: compare },
       { method: 'POST', path: '/reconcile/stop', role: 'operator', handle: stop },
     ],

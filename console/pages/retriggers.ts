@@ -7,7 +7,7 @@ import type { Action } from '../actions.ts';
 import { choose, pageSize, readFilter, select } from '../filters.ts';
 import type { Cell, FormatTime, Html } from '../html.ts';
 import { action, idLink, link, state } from '../html.ts';
-import { live, news, type Live } from '../live.ts';
+import { live, newsRoute, type Live } from '../live.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { retriggerable } from './deliveries.ts';
@@ -153,13 +153,7 @@ export const retriggerRoutes = (deps: Deps): Route[] => {
   return [
     { method: 'GET', path: '/deliveries/retriggers', role: 'viewer', handle: list },
     { method: 'GET', path: '/deliveries/retriggers/:id', role: 'viewer', handle: show },
-    {
-      method: 'GET',
-      path: '/deliveries/retriggers/:id/state',
-      role: 'viewer',
-      isPolled: true,
-      handle: async (request) => news(await current(request), request.query),
-    },
+    newsRoute('/deliveries/retriggers/:id/state', current),
   ];
 };
 

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createConsole } from '../../console/app.ts';
 import type { Deps } from '../../console/request.ts';
-import type { IdentityProvider } from '../../console/identity-provider.ts';
+import { createIdentityProvider, type IdentityProvider } from '../../console/identity-provider.ts';
 import { createBacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries, type ConsoleRole } from '../../postgres/console-logins.ts';
 import { createConsolePasskeyQueries } from '../../postgres/console-passkeys.ts';
@@ -20,7 +20,7 @@ import { connect } from '../../postgres/driver/connection.ts';
 import type { TemporalAdmin } from '../../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../../temporal/payment-workflows.ts';
 import { readProjectFile } from './files.ts';
-import { operationsOn } from './operations.ts';
+import { emptyTemporal, operationsOn } from './operations.ts';
 import { startOwnPostgres } from './own-postgres.ts';
 
 export interface Answer {
@@ -74,15 +74,15 @@ const serve = (server: Server, deps: Deps) => {
   server.on('request', (req, res) => void handle(req, res));
 };
 
-/** Temporal without a workflow. */
-const noTemporal: TemporalAdmin = {
-  async *list() {},
-  running: async () => new Set(),
-  restart: async () => {},
-  startLatePayment: async () => {},
-  startReplayMany: async () => {},
-  testWebhook: async () => {},
-};
+/** An identity provider that is away: nothing listens there. */
+export const awayProvider = async (baseUrl: string, logger: Deps['logger']) =>
+  createIdentityProvider({
+    issuer: new URL('http://127.0.0.1:1'),
+    clientId: 'console',
+    clientSecret: 'secret',
+    baseUrl,
+    logger,
+  });
 
 /** The console on a Postgres of its own, under its own login there. The rest of the test is the owner. */
 export const startConsole = async ({
@@ -109,7 +109,7 @@ export const startConsole = async ({
   const logger = { info: log, error: log };
   const temporal = (): Promise<TemporalAdmin> =>
     calls
-      ? Promise.resolve({ ...noTemporal, ...calls })
+      ? Promise.resolve({ ...emptyTemporal, ...calls })
       : Promise.reject(new TemporalUnavailable('There is no Temporal here'));
   const all: Deps = {
     baseUrl,

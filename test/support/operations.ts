@@ -6,12 +6,23 @@ import { sealCredentials } from '../../gateways/registry.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import type { KeyRing } from '../../postgres/secret-box.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
+import type { TemporalAdmin } from '../../temporal/admin-client.ts';
 import { createWebhookDispatcher } from '../../webhooks/connector.ts';
 
 export const aKeyRing = (...ids: string[]): KeyRing => ({
   currentId: ids[0] ?? 'k1',
   keys: new Map((ids.length > 0 ? ids : ['k1']).map((id) => [id, randomBytes(32)])),
 });
+
+/** A Temporal without workflows. */
+export const emptyTemporal: TemporalAdmin = {
+  async *list() {},
+  running: async () => new Set(),
+  restart: async () => {},
+  startLatePayment: async () => {},
+  startReplayMany: async () => {},
+  testWebhook: async () => {},
+};
 
 export interface OperationsOptions extends Partial<Deps> {
   keyRing?: KeyRing;

@@ -5,7 +5,7 @@ import { createLatePayments } from '../../../postgres/late-payments.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../../../temporal/admin-client.ts';
 import { runLine, words } from '../../support/admin-line.ts';
 import { fill } from '../../support/fill.ts';
-import { operationsOn } from '../../support/operations.ts';
+import { emptyTemporal, operationsOn } from '../../support/operations.ts';
 import type { Records } from '../../support/records.ts';
 import { startRecords } from '../../support/records.ts';
 
@@ -16,17 +16,8 @@ beforeEach(async () => {
 afterEach(() => records.drop());
 
 /** By default, Temporal has no workflows. */
-const operationsWith = (temporal: Partial<TemporalAdmin>) => {
-  const empty: TemporalAdmin = {
-    async *list() {},
-    running: async () => new Set(),
-    restart: async () => {},
-    startLatePayment: async () => {},
-    startReplayMany: async () => {},
-    testWebhook: async () => {},
-  };
-  return operationsOn(records.sql, { temporal: async () => ({ ...empty, ...temporal }) });
-};
+const operationsWith = (temporal: Partial<TemporalAdmin>) =>
+  operationsOn(records.sql, { temporal: async () => ({ ...emptyTemporal, ...temporal }) });
 
 const reconcile = (temporal: Partial<TemporalAdmin>, options: Partial<ReconcileOptions> = {}) => {
   const defaults = { since: null, limit: 1_000, scan: 100_000, heal: false, reason: null };

@@ -1,22 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIdentityProvider } from '../../../console/identity-provider.ts';
 import { createRoutes } from '../../../console/routes.ts';
 import { consoleRoles } from '../../../postgres/console-logins.ts';
-import { call, startConsole, type TestConsole } from '../../support/console.ts';
+import { awayProvider, call, startConsole, type TestConsole } from '../../support/console.ts';
 import { operationsOn } from '../../support/operations.ts';
 
 let console: TestConsole;
 beforeAll(async () => {
-  console = await startConsole({
-    identityProviderOf: async (baseUrl, logger) =>
-      createIdentityProvider({
-        issuer: new URL('http://127.0.0.1:1'),
-        clientId: 'console',
-        clientSecret: 'secret',
-        baseUrl,
-        logger,
-      }),
-  });
+  console = await startConsole({ identityProviderOf: awayProvider });
 });
 afterAll(() => console?.stop());
 

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createIdentityProvider } from '../../../console/identity-provider.ts';
 import { eventId, newReplayId } from '../../../contract/ids.ts';
 import { createReplays } from '../../../postgres/replays.ts';
-import { startConsole, type TestConsole } from '../../support/console.ts';
+import { awayProvider, startConsole, type TestConsole } from '../../support/console.ts';
 import { fillConsole } from '../../support/fill-console.ts';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
 
@@ -25,15 +24,6 @@ afterAll(async () => {
   await browser?.close();
   await console?.stop();
 });
-
-const awayProvider = async (baseUrl: string, logger: TestConsole['deps']['logger']) =>
-  createIdentityProvider({
-    issuer: new URL('http://127.0.0.1:1'),
-    clientId: 'console',
-    clientSecret: 'secret',
-    baseUrl,
-    logger,
-  });
 
 /** One that is half done. */
 const addRetrigger = async (): Promise<string> => {
