@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import type { Answer } from '../../support/journey.ts';
 import { createJourney } from '../../support/journey.ts';
 import { startOwnPostgres } from '../../support/own-postgres.ts';
@@ -78,6 +79,10 @@ describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
     const { token } = await service.anApplication();
     const journey = createJourney(service, token);
     const id = await journey.atGateway();
+    const event = `/api/v1/events/${eventId(await journey.finish('pay'))}`;
+    const day = { from: '2026-11-01', to: '2026-11-01' };
+    const started = await journey.request('POST', '/api/v1/replays', day);
+    const replay = `/api/v1/replays/${String(started.json['replay_id'])}`;
     const body = { order_id: 'o', amount: 1, currency: 'EUR' };
     const requests: Record<string, () => Promise<Answer>> = {
       me: () => journey.request('GET', '/api/v1/me'),
@@ -85,6 +90,11 @@ describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
       list: () => journey.request('GET', '/api/v1/payments'),
       get: () => journey.get(id),
       verify: () => journey.verify(id),
+      listEvents: () => journey.request('GET', '/api/v1/events'),
+      getEvent: () => journey.request('GET', event),
+      countReplay: () => journey.request('POST', '/api/v1/replays', { ...day, dry_run: true }),
+      getReplay: () => journey.request('GET', replay),
+      stopReplay: () => journey.request('POST', `${replay}/stop`),
       checkout: () => journey.checkout(id),
       return: () => journey.comeBack(id),
       sandbox: () => journey.call('GET', `/api/v1/sandbox/${id}`),

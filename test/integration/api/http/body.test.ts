@@ -4,7 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AnyRequest } from '../../../../api/http/route.ts';
+import type { AnyRequest, Route } from '../../../../api/http/route.ts';
+import { routes } from '../../../../api/routes.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { toPlainValue } from '../../../../contract/json.ts';
 import type { Handle } from '../../../support/http-application.ts';
@@ -137,6 +138,22 @@ describe('a request body', () => {
     const status = { UNSUPPORTED_MEDIA_TYPE: 415, MALFORMED_JSON: 400, PAYLOAD_TOO_LARGE: 413 };
     const expected = status[code as keyof typeof status] ?? 422;
     expect(await problemOf({ body: text, ...request })).toEqual([expected, code]);
+  });
+
+  const withBody = Object.values<Route>(routes)
+    .filter(({ body }) => body && 'json' in body)
+    .map(({ path }) => path);
+  it.each(withBody)('is read the same way by every route: %s', async (path) => {
+    for (const [status, body] of [
+      [400, '{'],
+      [413, padded(65_537)],
+      [415, gzipSync(text)],
+    ] as const) {
+      const encoding = status === 415 ? { 'content-encoding': 'gzip' } : {};
+      const headers = { authorization, ...json, ...encoding };
+      const answer = await rawRequest(`${service.url}${path}`, { headers, body });
+      expect(answer.status, answer.text).toBe(status);
+    }
   });
 
   it('that is too large does not make the next request on its connection hang', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PaymentError } from '../../../../contract/errors.ts';
+import { eventId, newReplayId } from '../../../../contract/ids.ts';
 import { aCaller } from '../../../support/caller.ts';
 import { serve } from '../../../support/http-application.ts';
 import type { Answer, Journey } from '../../../support/journey.ts';
@@ -26,12 +27,20 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const body = { order_id: 'o', amount: 1, currency: 'EUR' };
+const replay = { from: '2026-11-01', to: '2026-11-01' };
 const forApplications: Record<string, () => Promise<Answer>> = {
   me: () => journey.request('GET', '/api/v1/me'),
   create: () => journey.request('POST', '/api/v1/payments', body),
   list: () => journey.request('GET', '/api/v1/payments'),
   get: () => journey.get(id),
   verify: () => journey.verify(id),
+  listEvents: () => journey.request('GET', '/api/v1/events'),
+  getEvent: () => journey.request('GET', `/api/v1/events/${eventId(id)}`),
+  replayEvent: () => journey.request('POST', `/api/v1/events/${eventId(id)}/replay`),
+  createReplay: () => journey.request('POST', '/api/v1/replays', replay),
+  getReplay: () => journey.request('GET', `/api/v1/replays/${newReplayId()}`),
+  stopReplay: () => journey.request('POST', `/api/v1/replays/${newReplayId()}/stop`),
+  testWebhook: () => journey.request('POST', '/api/v1/webhook/test', {}),
   notification: () =>
     journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf('cs_test_x')),
 };

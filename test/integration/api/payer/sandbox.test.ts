@@ -85,6 +85,12 @@ describe("a payer's path", () => {
     }
   });
 
+  it('sandbox/:id answers 404 with a page for a choice of an unknown payment', async () => {
+    const answer = await journey.choose('PAY_01J00000000000000000000000', 'pay');
+    expect(answer.status).toBe(404);
+    expectPage(answer);
+  });
+
   it.each(paths)('%s answers 405 with a page for an unsupported method', async (path) => {
     const id = await journey.create();
     for (const method of ['PUT', 'DELETE']) {
