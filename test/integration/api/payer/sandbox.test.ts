@@ -85,10 +85,15 @@ describe("a payer's path", () => {
     }
   });
 
-  it('sandbox/:id answers 404 with a page for a choice of an unknown payment', async () => {
-    const answer = await journey.choose('PAY_01J00000000000000000000000', 'pay');
-    expect(answer.status).toBe(404);
-    expectPage(answer);
+  it('answers a posted choice or return of an unknown payment with 404 and a page', async () => {
+    const id = 'PAY_01J00000000000000000000000';
+    for (const answer of [
+      await journey.choose(id, 'pay'),
+      await journey.call('POST', `/api/v1/payments/${id}/return`),
+    ]) {
+      expect(answer.status).toBe(404);
+      expectPage(answer);
+    }
   });
 
   it.each(paths)('%s answers 405 with a page for an unsupported method', async (path) => {
