@@ -33,10 +33,10 @@ export default defineConfig({
   test: {
     projects: [
       // Most of a test's time is waiting: five workers keep two cores busy.
-      project('unit', { maxWorkers: 5, groupOrder: 0, isolate: false }),
-      project('integration', { maxWorkers: 5, groupOrder: 0 }),
+      project('unit', { maxWorkers: 6, groupOrder: 0, isolate: false }),
+      project('integration', { maxWorkers: 6, groupOrder: 0, isolate: false }),
       // Whole stacks under load, which a busy machine makes respond 503.
-      project('production', { maxWorkers: 2, groupOrder: 1 }),
+      project('production', { maxWorkers: 3, groupOrder: 1 }),
     ],
     // Once for the whole run. With the unit tests alone it starts nothing.
     globalSetup: 'test/support/environment.ts',

@@ -45,7 +45,9 @@ const runPayment = async (headers: Record<string, string> = {}) => {
       api: findLines('api', (line) => line['payment_id'] === id),
       worker: findLines('worker', (line) => line['payment_id'] === id),
     };
-    return found.worker.some(({ msg }) => msg === 'Webhook delivered') && found;
+    // Each process writes its lines some time after the event.
+    const isWhole = found.worker.some(({ msg }) => msg === 'Webhook delivered');
+    return isWhole && found.api.length > 0 && found;
   });
   const handle = service.client.workflow.getHandle(id);
   const { events } = await handle.fetchHistory();
