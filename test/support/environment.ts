@@ -13,6 +13,7 @@ import { createTerminal } from '../../stack/terminal.ts';
 import { bundleWorkflows } from '../../stack/workflow-bundle.ts';
 import { compileCache } from './compile-cache.ts';
 import { copyCluster } from './cluster.ts';
+import { startSharedService } from './shared-service.ts';
 import { startSharedTemporal } from './shared-temporal.ts';
 
 declare module 'vitest' {
@@ -36,7 +37,7 @@ const findProgram = async () => {
   return findTemporal({ ...options, TEMPORAL_DOWNLOAD: false }).catch(() => findTemporal(options));
 };
 
-/** Starts what the tests of a run share: Postgres, a Temporal server and the workflow bundle. */
+/** Starts what the tests of a run share: Postgres, a Temporal server, the workflow bundle and a service. */
 export default async ({ config, provide, vitest }: TestProject) => {
   if (vitest.projects.every(({ name }) => name === 'unit')) return undefined;
   // Stops what has started when the rest fails.
@@ -65,12 +66,20 @@ export default async ({ config, provide, vitest }: TestProject) => {
   started.defer(() => temporal.stop());
   const namespaces = join(folder, 'namespaces');
   for (const path of [namespaces, compileCache]) mkdirSync(path, { recursive: true });
+  const workflowBundle = await bundling;
+  const service = await startSharedService({
+    postgresUrl: postgres.url,
+    temporalAddress: temporal.address,
+    workflowBundle,
+  });
+  started.defer(() => service.stop());
 
   provide('postgresUrl', postgres.url);
   provide('postgresTemplate', postgresTemplate);
   provide('temporalProgram', program.path);
   provide('sharedTemporal', { address: temporal.address, namespaces });
-  provide('workflowBundle', await bundling);
+  provide('workflowBundle', workflowBundle);
+  provide('sharedService', service.environment);
   provide('answersFile', join(folder, 'answers'));
   provide('updates', config.snapshotOptions.updateSnapshot === 'all');
   const running = started.move();

@@ -3,6 +3,8 @@ import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
 import type { TokenMode } from '../../contract/token.ts';
 import { createApplications } from '../../postgres/applications.ts';
+import { connect } from '../../postgres/driver/connection.ts';
+import type { Sql } from '../../postgres/driver/sql.ts';
 import { createGateways, sandboxAccount } from '../../postgres/gateways.ts';
 import { createSecretBox } from '../../postgres/secret-box.ts';
 import { createTokens } from '../../postgres/tokens.ts';
@@ -15,82 +17,85 @@ import { startReceiver } from './receiver.ts';
 import { startOwnTemporal } from './own-temporal.ts';
 import { aNamespace } from './shared-temporal.ts';
 
-/**
- * Starts the whole service for one test file: API and worker processes, on a database and a Temporal
- * namespace of its own.
- */
-export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
-  // What has begun ends again where the rest does not begin.
-  await using begun = new AsyncDisposableStack();
-  const ports = await choosePorts({ api: 0, apiMetrics: 0, workerMetrics: 0 });
-  const database = given.database ?? (await aDatabase());
-  begun.defer(() => database.drop());
-  const [secretsKey, notificationsKey] = [randomBytes(32), randomBytes(32)];
-  const ownTemporal = given.ownTemporal ? await startOwnTemporal(given) : undefined;
-  begun.defer(() => ownTemporal?.drop());
-  const address = ownTemporal?.address ?? inject('sharedTemporal').address;
-  const namespace = ownTemporal ? 'default' : aNamespace();
+/** The address, the database, the Temporal namespace and the keys of a service. */
+export interface ServiceEnvironment {
+  url: string;
+  databaseUrl: string;
+  temporalAddress: string;
+  namespace: string;
+  /** Each is 32 bytes in base64. */
+  keys: { secrets: string; notifications: string };
+}
 
-  const publicBaseUrl = `http://127.0.0.1:${ports.api}`;
+export const newKeys = (): ServiceEnvironment['keys'] => ({
+  secrets: randomBytes(32).toString('base64'),
+  notifications: randomBytes(32).toString('base64'),
+});
+
+interface ProcessOptions {
+  workflowBundle: string;
+  apiEnv?: Record<string, string>;
+  workerEnv?: Record<string, string>;
+}
+
+/** The processes of a service; none is started. */
+export const serviceProcesses = (
+  { url, databaseUrl, temporalAddress, namespace, keys }: ServiceEnvironment,
+  { workflowBundle, apiEnv = {}, workerEnv = {} }: ProcessOptions,
+) => {
   const env = {
-    DATABASE_URL: database.url,
-    PUBLIC_BASE_URL: publicBaseUrl,
-    TEMPORAL_ADDRESS: address,
+    DATABASE_URL: databaseUrl,
+    PUBLIC_BASE_URL: url,
+    TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     SHUTDOWN_GRACE_SECONDS: '5',
     LOG_LEVEL: 'info',
+    METRICS_PORT: '0',
   };
-  const apiDefaults = {
-    NOTIFICATIONS_KEY: `test:${notificationsKey.toString('base64')}`,
-    PAYER_PAGES_PER_MINUTE: '1000000',
-    // The tests' own idle connections are not worth waiting for.
-    SHUTDOWN_GRACE_SECONDS: '1',
+  const withKey = { ...env, SECRETS_KEY: `test:${keys.secrets}` };
+  return {
+    env: withKey,
+    api: (own: Record<string, string> = {}) =>
+      createProcess('api', 'api/main.ts', {
+        ...env,
+        API_PORT: new URL(url).port,
+        NOTIFICATIONS_KEY: `test:${keys.notifications}`,
+        PAYER_PAGES_PER_MINUTE: '1000000',
+        // The tests' own idle connections are not worth waiting for.
+        SHUTDOWN_GRACE_SECONDS: '1',
+        ...apiEnv,
+        ...own,
+      }),
+    worker: createProcess('worker', 'worker/main.ts', {
+      ...withKey,
+      ALLOW_LOOPBACK_TARGETS: 'true',
+      WORKFLOW_BUNDLE: workflowBundle,
+      ...workerEnv,
+    }),
   };
-  const apiProcess = (port: number, own: Record<string, string> = {}) =>
-    createProcess('api', 'api/main.ts', {
-      ...env,
-      ...apiDefaults,
-      ...apiEnv,
-      METRICS_PORT: '0',
-      ...own,
-      API_PORT: String(port),
-    });
-  const api = apiProcess(ports.api, { METRICS_PORT: String(ports.apiMetrics) });
-  const furtherApis: TestProcess[] = [];
-  const workerEnv = { ...env, SECRETS_KEY: `test:${secretsKey.toString('base64')}` };
-  const worker = createProcess('worker', 'worker/main.ts', {
-    ...workerEnv,
-    ALLOW_LOOPBACK_TARGETS: 'true',
-    WORKFLOW_BUNDLE: inject('workflowBundle'),
-    METRICS_PORT: String(ports.workerMetrics),
-  });
-  const connection = Connection.lazy({ address });
-  begun.defer(() => connection.close());
-  const receiver = await startReceiver();
-  begun.defer(() => receiver.stop());
-  begun.defer(async () => {
-    await Promise.all([api, worker, ...furtherApis].map((process) => process.stop()));
-  });
-  // Not all(): where one fails, the other is still to be stopped once it is up.
-  const starts = await Promise.allSettled([api.start(), worker.start()]);
+};
+
+/** Starts both. Where one fails, the other is still to be stopped once it is up. */
+export const startBoth = async (...processes: [TestProcess, TestProcess]): Promise<void> => {
+  const starts = await Promise.allSettled(processes.map((process) => process.start()));
   for (const start of starts) if (start.status === 'rejected') throw start.reason;
+};
 
-  const ringOf = (key: Buffer) => ({ currentId: 'test', keys: new Map([['test', key]]) });
-  const [keyRing, notificationKeyRing] = [ringOf(secretsKey), ringOf(notificationsKey)];
-  const { sql } = database;
-  await createGateways(sql).insert(sandboxAccount);
-
-  const running = begun.move();
+/** All that a test needs of a running service, with a receiver of webhooks of its own. */
+const useRunning = async (
+  { url, temporalAddress, namespace, keys }: ServiceEnvironment,
+  sql: Sql,
+) => {
+  const connection = Connection.lazy({ address: temporalAddress });
+  const receiver = await startReceiver();
+  const ringOf = (key: string) => ({
+    currentId: 'test',
+    keys: new Map([['test', Buffer.from(key, 'base64')]]),
+  });
+  const [keyRing, notificationKeyRing] = [ringOf(keys.secrets), ringOf(keys.notifications)];
   return {
     sql,
-    url: publicBaseUrl,
-    /** Where the metrics ports of its two first processes are. */
-    metricsUrls: {
-      api: `http://127.0.0.1:${ports.apiMetrics}`,
-      worker: `http://127.0.0.1:${ports.workerMetrics}`,
-    },
-    /** The environment of its processes: where its database and Temporal are, and its keys. */
-    env: workerEnv,
+    url,
     keyRing,
     notificationKeyRing,
     seals: {
@@ -98,23 +103,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
       notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
     },
     client: new Client({ connection, namespace }),
-    /** The Temporal server of a service that has its own. */
-    get engine() {
-      if (!ownTemporal) throw new Error('Start the service with ownTemporal: true');
-      return ownTemporal;
-    },
-    api,
-    worker,
     receiver,
-
-    /** One more API process on the same database and namespace. */
-    async anotherApi(own: Record<string, string> = {}) {
-      const { further } = await choosePorts({ further: 0 });
-      const process = apiProcess(further, own);
-      furtherApis.push(process);
-      await process.start();
-      return { url: `http://127.0.0.1:${further}`, process };
-    },
 
     /** An application of its own, with one token and one webhook secret. */
     async anApplication(options: ApplicationOptions = {}) {
@@ -130,6 +119,94 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
       const token = await createTokens(sql).issue({ application, mode, name: 'test' });
       const secret = await createWebhookSecrets(sql).issue(application, createSecretBox(keyRing));
       return { application, token, secret };
+    },
+
+    async stop() {
+      await receiver.stop();
+      await connection.close();
+    },
+  };
+};
+
+/**
+ * Uses the service that the files of a run share, because the start of two processes takes three CPU seconds.
+ * Only for a test that leaves the processes and the data of others alone, and sends few invalid tokens: an
+ * address has 20 in a minute.
+ */
+export const useService = async (): Promise<SharedService> => {
+  const shared = inject('sharedService');
+  const sql = connect(shared.databaseUrl, { name: 'tests', max: 10 });
+  const running = await useRunning(shared, sql);
+  return {
+    ...running,
+    async stop() {
+      await running.stop();
+      await sql.end({ timeout: 1 });
+    },
+  };
+};
+export type SharedService = Awaited<ReturnType<typeof useRunning>>;
+
+/**
+ * Starts the whole service for one test file: API and worker processes, on a database and a Temporal
+ * namespace of its own.
+ */
+export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
+  // What has begun ends again where the rest does not begin.
+  await using begun = new AsyncDisposableStack();
+  const ports = await choosePorts({ api: 0, apiMetrics: 0, workerMetrics: 0 });
+  const database = given.database ?? (await aDatabase());
+  begun.defer(() => database.drop());
+  const ownTemporal = given.ownTemporal ? await startOwnTemporal(given) : undefined;
+  begun.defer(() => ownTemporal?.drop());
+  const environment: ServiceEnvironment = {
+    url: `http://127.0.0.1:${ports.api}`,
+    databaseUrl: database.url,
+    temporalAddress: ownTemporal?.address ?? inject('sharedTemporal').address,
+    namespace: ownTemporal ? 'default' : aNamespace(),
+    keys: newKeys(),
+  };
+  const processes = serviceProcesses(environment, {
+    apiEnv,
+    workerEnv: { METRICS_PORT: String(ports.workerMetrics) },
+    workflowBundle: inject('workflowBundle'),
+  });
+  const api = processes.api({ METRICS_PORT: String(ports.apiMetrics) });
+  const furtherApis: TestProcess[] = [];
+  const { worker } = processes;
+  const inUse = await useRunning(environment, database.sql);
+  begun.defer(() => inUse.stop());
+  begun.defer(async () => {
+    await Promise.all([api, worker, ...furtherApis].map((process) => process.stop()));
+  });
+  await startBoth(api, worker);
+  await createGateways(database.sql).insert(sandboxAccount);
+
+  const running = begun.move();
+  return {
+    ...inUse,
+    /** Where the metrics ports of its two first processes are. */
+    metricsUrls: {
+      api: `http://127.0.0.1:${ports.apiMetrics}`,
+      worker: `http://127.0.0.1:${ports.workerMetrics}`,
+    },
+    /** The environment of its processes: where its database and Temporal are, and its keys. */
+    env: processes.env,
+    /** The Temporal server of a service that has its own. */
+    get engine() {
+      if (!ownTemporal) throw new Error('Start the service with ownTemporal: true');
+      return ownTemporal;
+    },
+    api,
+    worker,
+
+    /** One more API process on the same database and namespace. */
+    async anotherApi(own: Record<string, string> = {}) {
+      const { further } = await choosePorts({ further: 0 });
+      const process = processes.api({ ...own, API_PORT: String(further) });
+      furtherApis.push(process);
+      await process.start();
+      return { url: `http://127.0.0.1:${further}`, process };
     },
 
     stop: () => running.disposeAsync(),

@@ -4,17 +4,17 @@ import type { Kind, Outcome } from '../../support/every-outcome.ts';
 import { endInEveryWay, kinds, outcomes } from '../../support/every-outcome.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Received } from '../../support/receiver.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import type { SharedService } from '../../support/service.ts';
+import { useService } from '../../support/service.ts';
 
 // The tables about webhooks in the service interface; the delays are tested in test/integration/journeys.
 
-let service: Service;
+let service: SharedService;
 let secret: string;
 let ended: Awaited<ReturnType<typeof endInEveryWay>>;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
   const one = await service.anApplication();
   ({ secret } = one);
   ended = await endInEveryWay(service, createJourney(service, one.token), { metadata: { a: [1] } });

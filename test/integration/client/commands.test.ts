@@ -8,17 +8,17 @@ import { verify } from '../../../client/src/webhooks.ts';
 import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import type { SharedService } from '../../support/service.ts';
+import { useService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payments-commands-'));
 let program = '';
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
   const application = installClient(packClient(folder).path, join(folder, 'application'));
   program = join(application, 'node_modules/.bin/payments');
-  service = await startService();
+  service = await useService();
 });
 afterAll(async () => {
   await service?.stop();

@@ -7,24 +7,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as client from '../../../client/src/index.ts';
 import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import type { SharedService } from '../../support/service.ts';
+import { useService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 type Package = typeof client;
 
 const folder = mkdtempSync(join(tmpdir(), 'payments-journey-'));
-let service: Service;
+let service: SharedService;
 let installed: Package;
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
 });
 afterAll(async () => {
   await service?.stop();
   rmSync(folder, { recursive: true });
 });
 
-const anApplication = async (options: Parameters<Service['anApplication']>[0] = {}) => {
+const anApplication = async (options: Parameters<SharedService['anApplication']>[0] = {}) => {
   const made = await service.anApplication(options);
   const client = new installed.Payments({ token: made.token, baseUrl: service.url });
   return { ...made, client };

@@ -10,8 +10,8 @@ import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
 import { runProgram } from '../../support/client/run-program.ts';
 import { readProjectFile } from '../../support/files.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import type { SharedService } from '../../support/service.ts';
+import { useService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -65,9 +65,9 @@ it.each(['express', 'koa', 'next', 'hono'] as const)('the receiver for %s is sho
 });
 
 describe('the first payment of the README', () => {
-  let service: Service;
+  let service: SharedService;
   beforeAll(async () => {
-    service = await startService();
+    service = await useService();
   });
   afterAll(() => service?.stop());
 

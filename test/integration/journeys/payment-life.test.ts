@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayLimits } from '../../../gateways/http.ts';
 import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import type { SharedService } from '../../support/service.ts';
+import { useService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { attemptDeadlineMs } from '../../../webhooks/request.ts';
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
 });
 afterAll(() => service?.stop());
 

@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const programs = ['chromium', 'chromium-browser', 'google-chrome'].map(
+/** The shell is Chromium without a window, at half of its CPU. */
+const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
   (name) => `/usr/bin/${name}`,
 );
 const installLock = '/run/lock/payments-chromium';
 const installOnce =
-  'test -x /usr/bin/chromium || { apt-get update && apt-get install -y chromium; }';
+  'test -x /usr/bin/chromium-headless-shell || { apt-get update && apt-get install -y chromium-headless-shell; }';
 const installLimitMs = 8 * 60_000;
 /** For the hook that launches it: where Chromium is missing, it is installed first. */
 export const launchLimitMs = installLimitMs + 60_000;
@@ -32,19 +33,19 @@ const install = (): string => {
   const isRoot = process.getuid?.() === 0;
   if (isRoot && existsSync('/etc/debian_version'))
     try {
-      console.log('Installing the package chromium, once …');
+      console.log('Installing the package chromium-headless-shell, once …');
       const options = { timeout: installLimitMs, stdio: 'pipe' } as const;
       // Another test file may install it at this moment.
       execFileSync('/usr/bin/flock', [installLock, '/bin/sh', '-c', installOnce], options);
     } catch (error) {
-      throw new Error('Chromium is missing and "apt-get install chromium" failed.', {
+      throw new Error('Chromium is missing and "apt-get install chromium-headless-shell" failed.', {
         cause: error,
       });
     }
   const program = findProgram();
   if (program) return program;
   throw new Error(
-    'Chromium is missing: install it (on Debian the package is "chromium") as one of ' +
+    'Chromium is missing: install it (on Debian the package is "chromium-headless-shell") as one of ' +
       `${programs.join(', ')}.`,
   );
 };

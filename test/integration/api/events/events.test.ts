@@ -4,15 +4,15 @@ import { eventId } from '../../../../contract/ids.ts';
 import { waitForFirstAttempt } from '../../../support/first-attempt.ts';
 import type { Journey } from '../../../support/journey.ts';
 import { createJourney } from '../../../support/journey.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { SharedService } from '../../../support/service.ts';
+import { useService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 
-let service: Service;
+let service: SharedService;
 let journey: Journey;
-let application: Awaited<ReturnType<Service['anApplication']>>;
+let application: Awaited<ReturnType<SharedService['anApplication']>>;
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
   application = await service.anApplication();
   journey = createJourney(service, application.token);
 });

@@ -12,14 +12,14 @@ import type { Handle } from '../../../support/http-application.ts';
 import { serve } from '../../../support/http-application.ts';
 import type { RawRequest } from '../../../support/raw-http.ts';
 import { rawConnection, rawRequest } from '../../../support/raw-http.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { SharedService } from '../../../support/service.ts';
+import { useService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 
-let service: Service;
+let service: SharedService;
 let authorization: string;
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
   authorization = `Bearer ${(await service.anApplication()).token}`;
 });
 afterAll(() => service?.stop());

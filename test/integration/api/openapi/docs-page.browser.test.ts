@@ -2,13 +2,13 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { launchChromium, launchLimitMs } from '../../../support/demo/chromium.ts';
 import { createJourney } from '../../../support/journey.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { SharedService } from '../../../support/service.ts';
+import { useService } from '../../../support/service.ts';
 
 let browser: Browser;
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  [browser, service] = await Promise.all([launchChromium(), startService()]);
+  [browser, service] = await Promise.all([launchChromium(), useService()]);
 }, launchLimitMs);
 afterAll(async () => {
   await browser?.close();

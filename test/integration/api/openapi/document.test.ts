@@ -9,15 +9,15 @@ import { formatCursor } from '../../../../contract/list-payments.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createJourney } from '../../../support/journey.ts';
 import { rawRequest } from '../../../support/raw-http.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { SharedService } from '../../../support/service.ts';
+import { useService } from '../../../support/service.ts';
 import type { StripeAccount } from '../../../support/stripe-account.ts';
 import { addStripe } from '../../../support/stripe-account.ts';
 
-let service: Service;
+let service: SharedService;
 let stripe: StripeAccount;
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
   stripe = await addStripe(service);
 });
 afterAll(async () => {

@@ -3,13 +3,13 @@ import type { Journey } from '../../../support/journey.ts';
 import { createJourney } from '../../../support/journey.ts';
 import { elementTexts, expectPage, expectRedirect } from '../../../support/payer-page.ts';
 import { rawRequest } from '../../../support/raw-http.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { SharedService } from '../../../support/service.ts';
+import { useService } from '../../../support/service.ts';
 
-let service: Service;
+let service: SharedService;
 let journey: Journey;
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
   journey = createJourney(service, (await service.anApplication()).token);
 });
 afterAll(() => service?.stop());

@@ -4,12 +4,12 @@ import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/journey.ts';
 import { createJourney } from '../../../support/journey.ts';
 import { writePayment } from '../../../support/payments.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { SharedService } from '../../../support/service.ts';
+import { useService } from '../../../support/service.ts';
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
 });
 afterAll(() => service?.stop());
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createJourney } from '../../../support/journey.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { SharedService } from '../../../support/service.ts';
+import { useService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 
-let service: Service;
+let service: SharedService;
 let create: (fields: object) => Promise<{ status: number; text: string; fields: unknown }>;
 beforeAll(async () => {
-  service = await startService();
+  service = await useService();
   for (const driver of ['zarinpal', 'zibal', 'payping', 'stripe'])
     await createGateways(service.sql).insert({
       slug: driver,
