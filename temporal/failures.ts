@@ -89,15 +89,20 @@ export const sweepFailed = (message: string, retryAfterMs: number): ApplicationF
 
 /**
  * The type of an activity's last failure; `Other` if it has none of ours. A timeout hides the failure
- * of the last attempt, which is then its cause.
+ * of the attempt before it.
  * @returns undefined if the error is not an activity's
  */
 export const activityFailureType = (error: unknown): FailureType | 'Other' | undefined => {
   if (!(error instanceof ActivityFailure)) return undefined;
-  const { cause } = error;
-  const last = cause instanceof TimeoutFailure ? cause.cause : cause;
   // Every type that our activities throw on purpose is a FailureType.
-  return last instanceof ApplicationFailure && last.type ? (last.type as FailureType) : 'Other';
+  return (typeOfCause(error) as FailureType | undefined) ?? 'Other';
+};
+
+const typeOfCause = ({ cause }: ActivityFailure): string | null | undefined => {
+  if (cause instanceof ApplicationFailure) return cause.type;
+  // The SDK makes a TimeoutFailure without its cause, which only the message from Temporal has.
+  if (cause instanceof TimeoutFailure) return cause.failure?.cause?.applicationFailureInfo?.type;
+  return undefined;
 };
 
 const type = (name: FailureType) => name;

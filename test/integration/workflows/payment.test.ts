@@ -155,16 +155,18 @@ describe.concurrent('at the deadline, the payment workflow', () => {
 });
 
 describe.concurrent('a payment that cannot be opened before its deadline', () => {
-  const neverOpened = async (failure: () => Error) => {
+  const neverOpened = async (failure: () => Error | Promise<'open'>, expiresInMs = minutes(2)) => {
     const played = await worker.play(
       {
         ...delivers,
         openPayment: async () => {
-          throw failure();
+          const result = failure();
+          if (result instanceof Error) throw result;
+          return result;
         },
         expirePayment: async () => ended,
       },
-      { expiresInMs: minutes(2) },
+      { expiresInMs },
     );
     await until('it tries', () => played.callsOf('openPayment').length > 0);
     await skipAllTime(worker.client, played.id);
@@ -179,6 +181,18 @@ describe.concurrent('a payment that cannot be opened before its deadline', () =>
     const [opening] = await timesOf(id, 'openPayment');
     const [expiring] = await timesOf(id, 'expirePayment');
     expect(expiring! - opening!).toBeGreaterThanOrEqual(minutes(2) - 1000);
+  });
+
+  it('expires as unreachable if its gateway was unavailable, and hangs at the deadline', async () => {
+    const { promise, resolve: answer } = Promise.withResolvers<'open'>();
+    let tries = 0;
+    const { callsOf } = await neverOpened(() => {
+      tries += 1;
+      // The eighth try begins within 15 seconds of the end, and time passes at its own pace while it runs.
+      return tries < 8 ? gatewayUnavailable('away') : promise;
+    }, minutes(1));
+    answer('open');
+    expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: true } }]);
   });
 
   it('expires as unreachable if its gateway hangs and has no free slot at the end', async () => {

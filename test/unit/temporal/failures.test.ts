@@ -2,9 +2,9 @@ import {
   ActivityFailure,
   ApplicationFailure,
   ApplicationFailureCategory,
+  defaultFailureConverter,
+  defaultPayloadConverter,
   RetryState,
-  TimeoutFailure,
-  TimeoutType,
 } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import {
@@ -17,6 +17,17 @@ import {
 
 const activityFailure = (cause: Error) =>
   new ActivityFailure('Activity task failed', 'verifyPayment', '1', RetryState.TIMEOUT, '', cause);
+
+/** A timeout as the SDK makes it of a message from Temporal. */
+const timeoutAfter = (last?: ApplicationFailure) =>
+  defaultFailureConverter.failureToError(
+    {
+      message: 'activity timeout',
+      timeoutFailureInfo: {},
+      ...(last && { cause: defaultFailureConverter.errorToFailure(last, defaultPayloadConverter) }),
+    },
+    defaultPayloadConverter,
+  );
 
 describe('the failures of activities', () => {
   it('are benign with a retry delay if they belong to normal operation', () => {
@@ -49,14 +60,13 @@ describe('activityFailureType', () => {
   });
 
   it('returns the type of the failure before a timeout', () => {
-    const timeout = new TimeoutFailure('timeout', undefined, TimeoutType.SCHEDULE_TO_CLOSE);
-    Object.assign(timeout, { cause: gatewayBusy('sandbox', 250) });
+    const timeout = timeoutAfter(gatewayBusy('sandbox', 250));
     expect(activityFailureType(activityFailure(timeout))).toBe('GatewayBusy');
   });
 
   it('returns Other for a failure that is not ours', () => {
-    const timeout = new TimeoutFailure('timeout', undefined, TimeoutType.START_TO_CLOSE);
-    expect(activityFailureType(activityFailure(timeout))).toBe('Other');
+    expect(activityFailureType(activityFailure(timeoutAfter()))).toBe('Other');
+    expect(activityFailureType(activityFailure(new Error('Our fault')))).toBe('Other');
   });
 
   it('returns undefined for an error that no activity threw', () => {
