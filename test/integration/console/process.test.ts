@@ -10,6 +10,7 @@ import { startOwnPostgres } from '../../support/own-postgres.ts';
 import { createProcess, type TestProcess } from '../../support/processes.ts';
 import { startService, type Service } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
+import { terminate } from '../../support/terminate.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -191,7 +192,7 @@ it('sends a test webhook through a worker, and shows what the receiver answered'
 
 it('finds a payment whose workflow was lost, and starts it', async () => {
   const id = await journey.atGateway();
-  await service.client.workflow.getHandle(id).terminate('a test');
+  await terminate(service.client, id);
   await service.sql`
     update payments set created_at = now() - interval '2 minutes' where id = ${id}`;
   const comparison = (path: string, form: Record<string, string>) =>

@@ -15,6 +15,7 @@ import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
 import { skipAllTime } from '../../support/skip-time.ts';
 import { waitForFirstAttempt } from '../../support/first-attempt.ts';
+import { terminate } from '../../support/terminate.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -81,7 +82,7 @@ describe('reconcile', () => {
   it('starts the lost workflow of an open payment again, and writes the audit log', async () => {
     const id = await journey.atGateway();
     await makeOld(id);
-    await service.client.workflow.getHandle(id).terminate('a test');
+    await terminate(service.client, id);
     expect(await kindsOf(id)).toEqual(['payment_without_workflow']);
     expect(await statusOfWorkflow(id)).toBe('TERMINATED');
     expect(await kindsOf(id, { heal: true })).toEqual(['payment_without_workflow, healed']);
@@ -98,7 +99,7 @@ describe('reconcile', () => {
 
   it('has an event delivered whose workflow is lost, without losing an attempt', async () => {
     const id = await undelivered();
-    await service.client.workflow.getHandle(id).terminate('a test');
+    await terminate(service.client, id);
     expect(await kindsOf(id)).toEqual(['delivery_without_workflow']);
     expect(await kindsOf(id, { heal: true })).toEqual(['delivery_without_workflow, healed']);
     expect(await kindsOf(id)).toEqual([]);
@@ -126,7 +127,7 @@ describe('reconcile', () => {
     await service.sql`delete from attempts where event_id = ${eventId(id)}`;
     await service.sql`delete from deliveries where payment_id = ${id}`;
     expect(await kindsOf(id, { heal: true })).toEqual(['end_without_delivery']);
-    await service.client.workflow.getHandle(id).terminate('a test');
+    await terminate(service.client, id);
     await service.sql`
       insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status)
       select e.id, p.id, p.application, p.test, p.order_id, e.kind, e.created_at, 'delivered'
@@ -159,7 +160,7 @@ describe('reconcile', () => {
 
   it('looks at every kind of difference if there are more payments than it may look at', async () => {
     const lost = await undelivered();
-    await service.client.workflow.getHandle(lost).terminate('a test');
+    await terminate(service.client, lost);
     const [row] = await service.sql<{ count: number }[]>`
       select count(*) from deliveries where status = 'pending'`;
     const look = row?.count ?? 0;
@@ -174,8 +175,7 @@ describe('reconcile', () => {
     ]);
     expect(complete).toBe(false);
 
-    await service.client.workflow.getHandle(unknown).terminate('a test');
-    await until('it is not listed', async () => (await kindsOf(unknown)).length === 0);
+    await terminate(service.client, unknown);
     expect(await kindsOf(lost, { heal: true })).toEqual(['delivery_without_workflow, healed']);
     expect(await reconcile()).toEqual({ differences: [], complete: true });
   });
@@ -184,7 +184,7 @@ describe('reconcile', () => {
     const ids = [await journey.atGateway(), await journey.atGateway()];
     for (const id of ids) {
       await makeOld(id);
-      await service.client.workflow.getHandle(id).terminate('a test');
+      await terminate(service.client, id);
     }
     const cut = await reconcile({ limit: 1 });
     expect([cut.differences.length, cut.complete]).toEqual([1, false]);

@@ -113,20 +113,28 @@ describe('re-triggering an exhausted delivery', () => {
   });
 
   it('says on Ctrl-C which payments it has re-triggered, and leaves the others', async () => {
-    const [first, second] = [await anExhausted(), await anExhausted()];
-    const line = ['deliveries', 'retrigger', first.id, second.id, '--rate', '1', '--yes'];
+    const made = [await anExhausted(), await anExhausted(), await anExhausted()];
+    const ids = made.map(({ id }) => id);
+    const line = ['deliveries', 'retrigger', ...ids, '--rate', '1', '--yes'];
     const child = spawn(process.execPath, ['admin/main.ts', ...line], { env: service.env });
     const progress: string[] = [];
     child.stderr.on('data', (piece) => {
       progress.push(String(piece));
-      if (progress.join('') === '1 of 2\n') child.kill('SIGINT');
+      if (progress.join('') === '1 of 3\n') child.kill('SIGINT');
     });
     const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    expect(progress.join('')).toBe('1 of 2\nInterrupted. Not tried: 1\n');
+    // On a busy machine the second one may have begun when the signal comes.
+    const done = ids.slice(0, progress.join('').includes('2 of 3') ? 2 : 1);
+    expect(progress.join('')).toMatch(
+      new RegExp(`^1 of 3\n(2 of 3\n)?Interrupted. Not tried: ${3 - done.length}\n$`),
+    );
     expect(code).toBe(1);
-    expect(out).toMatch(new RegExp(`^PAYMENT.*\n${first.id} +re-triggered\n$`));
-    expect(await statusOf(first.id)).not.toBe('exhausted');
-    expect(await statusOf(second.id)).toBe('exhausted');
+    const rows = done.map((id) => `${id} +re-triggered\n`).join('');
+    expect(out).toMatch(new RegExp(`^PAYMENT.*\n${rows}$`));
+    for (const id of ids) {
+      const isExhausted = (await statusOf(id)) === 'exhausted';
+      expect(isExhausted, id).toBe(!done.includes(id));
+    }
   });
 
   it('starts the same round if an operator resets the workflow with the temporal command', async () => {

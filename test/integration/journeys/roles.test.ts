@@ -24,6 +24,7 @@ import type { Providers } from '../../support/providers.ts';
 import { startProviders } from '../../support/providers.ts';
 import type { StripeAccount } from '../../support/stripe-account.ts';
 import { addStripe, noticeOf } from '../../support/stripe-account.ts';
+import { terminate } from '../../support/terminate.ts';
 import { until } from '../../support/until.ts';
 
 const roles = readProjectFile('deploy/roles.sql');
@@ -214,7 +215,7 @@ describe('each process under its own database role', () => {
     await admin.console.remove('roles', null);
     const id = await journey.atGateway();
     expect((await admin.payments.get(id)).payment.status).toBe('pending');
-    await service.client.workflow.getHandle(id).terminate('a test');
+    await terminate(service.client, id);
     await service.sql`update payments set created_at = now() - interval '2 minutes' where id = ${id}`;
     const how = { since: null, limit: 100, scan: 1_000, heal: true, reason: null };
     expect((await admin.reconcile(how)).differences).toMatchObject([

@@ -5,6 +5,7 @@ import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import type { Records } from '../../support/records.ts';
 import { aPayment, withOutcome, noAnswer, startRecords } from '../../support/records.ts';
+import { until } from '../../support/until.ts';
 
 const count = 2_000;
 const parallel = 8;
@@ -78,20 +79,8 @@ const writePaidPayment = async (n: number) => {
   });
 };
 
-it('a paid payment takes less than 3,000 bytes of disk', async () => {
-  // An analyze by autovacuum holds a snapshot, which makes `vacuum full` keep dead row versions.
-  await records.sql`do $$ declare name text; begin
-    for name in select relname from pg_class
-      where relnamespace = 'public'::regnamespace and relkind = 'r'
-    loop execute format('alter table %I set (autovacuum_enabled = false)', name); end loop;
-  end $$`;
-  const numbers = Array.from({ length: count }, (_, n) => n).values();
-  const write = async () => {
-    for (const n of numbers) await writePaidPayment(n);
-  };
-  await Promise.all(Array.from({ length: parallel }, write));
-  expect(await createIdempotencyKeys(records.sql).deleteExpired(1)).toBe(0);
-  // Postgres reuses the space of old row versions, so only live rows are counted.
+/** The bytes of live rows per payment: Postgres reuses the space of old row versions. */
+const bytesPerPayment = async () => {
   await records.sql`vacuum full`;
   const rows = await records.sql<{ name: string; table: number; indexes: number }[]>`
     select relname as name, pg_table_size(oid) / ${count}::float8 as table,
@@ -99,12 +88,22 @@ it('a paid payment takes less than 3,000 bytes of disk', async () => {
     from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
       and pg_table_size(oid) > 100000
     order by pg_total_relation_size(oid) desc`;
+  const kept = rows.filter(({ name }) => !['idempotency_keys', 'workflow_outbox'].includes(name));
+  const bytes = kept.reduce((sum, { table, indexes }) => sum + table + indexes, 0);
   const lines = rows.map(
     ({ name, table, indexes }) => `${name}: ${Math.round(table)} + ${Math.round(indexes)} indexes`,
   );
-  console.info(['Bytes per paid payment', ...lines].join('\n  '));
-  const kept = rows.filter(({ name }) => !['idempotency_keys', 'workflow_outbox'].includes(name));
-  const bytes = kept.reduce((sum, { table, indexes }) => sum + table + indexes, 0);
-  console.info(`  kept: ${Math.round(bytes)}`);
-  expect(bytes).toBeLessThan(3_000);
+  console.info(['Bytes per paid payment', ...lines, `kept: ${Math.round(bytes)}`].join('\n  '));
+  return bytes;
+};
+
+it('a paid payment takes less than 3,000 bytes of disk', async () => {
+  const numbers = Array.from({ length: count }, (_, n) => n).values();
+  const write = async () => {
+    for (const n of numbers) await writePaidPayment(n);
+  };
+  await Promise.all(Array.from({ length: parallel }, write));
+  expect(await createIdempotencyKeys(records.sql).deleteExpired(1)).toBe(0);
+  // The snapshot of an autovacuum makes `vacuum full` keep old row versions, so a second one may be needed.
+  await until('less than 3,000 bytes', async () => (await bytesPerPayment()) < 3_000, 20_000);
 });

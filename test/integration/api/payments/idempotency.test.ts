@@ -131,9 +131,10 @@ describe('Idempotency-Key', () => {
         select extract(epoch from expires_at - now()) / 3600 as hours from idempotency_keys
         where application = ${application}`;
       expect(Math.round(Number(kept?.hours))).toBe(25);
-      expect(await until('the log says it', () => process.lines.find(isAboutClock))).toContain(
-        `"offset_seconds":${hours * 3600}`,
-      );
+      const line = await until('the log says it', () => process.lines.find(isAboutClock));
+      // Within 5 seconds: on a busy machine the round trip to Postgres counts as an offset.
+      const { offset_seconds } = JSON.parse(line) as { offset_seconds: number };
+      expect(offset_seconds).toBeCloseTo(hours * 3600, -1);
       expect(service.api.lines.find(isAboutClock)).toBeUndefined();
     },
   );
