@@ -33,8 +33,8 @@ export default defineConfig({
   test: {
     projects: [
       // Most of a test's time is waiting: five workers keep two cores busy.
-      project('unit', { maxWorkers: 6, groupOrder: 0, isolate: false }),
-      project('integration', { maxWorkers: 6, groupOrder: 0, isolate: false }),
+      project('unit', { maxWorkers: 5, groupOrder: 0, isolate: false }),
+      project('integration', { maxWorkers: 5, groupOrder: 0, isolate: false }),
       // Whole stacks under load, which a busy machine makes respond 503.
       project('production', { maxWorkers: 3, groupOrder: 1 }),
     ],
