@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
 import type { WorkflowStart } from '../../contract/payment.ts';
@@ -19,6 +19,7 @@ import { paymentStartOptions } from '../../temporal/start-options.ts';
 import type { payment } from '../../workflows/payment.ts';
 import { aNamespace } from './shared-temporal.ts';
 import { timeSkipping } from './skip-time.ts';
+import './temporal-runtime.ts';
 
 export type Script = Partial<Activities>;
 
@@ -32,8 +33,6 @@ const paymentActivities = [
   'expirePayment',
   'deliverWebhook',
 ] as const;
-
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 /**
  * Runs the real workflows on a real Temporal server, with scripted activities: each payment has a script

@@ -1,12 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { describe, expect, inject, it } from 'vitest';
-
-Runtime.install({
-  logger: new DefaultLogger('ERROR'),
-  telemetryOptions: { logging: { filter: 'OFF' } },
-});
+import '../../support/temporal-runtime.ts';
 
 const folder = join(import.meta.dirname, '../../histories');
 const histories = globSync('**/*.json', { cwd: folder }).sort();
