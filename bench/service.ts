@@ -39,7 +39,7 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
   });
 
   const wholes: { ceiling: Sample; ours: Sample }[] = [];
-  let commits = 0;
+  const transactions = { commits: 0, writes: 0 };
   let paidInRounds = 0;
   const inserts: Round[] = [];
   const selects: Round[] = [];
@@ -47,9 +47,11 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
   for (const round of rounds) {
     say(`Round ${round} of ${rounds.length}: whole payments …`);
     const ceiling = await sample(barePids, () => bare.runWorkflows(whole));
-    const before = { commits: await readCommits(sql), paid };
+    const before = { ...(await readTransactions(sql)), paid };
     wholes.push({ ceiling, ours: await sample(pids, () => closedLoop(whole, pay)) });
-    commits += (await readCommits(sql)) - before.commits;
+    const after = await readTransactions(sql);
+    transactions.commits += after.commits - before.commits;
+    transactions.writes += after.writes - before.writes;
     paidInRounds += paid - before.paid;
     say(`Round ${round} of ${rounds.length}: create, read, webhook …`);
     inserts.push({
@@ -96,7 +98,8 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
     ofWholes('whole paid payments, 20 at once', '/s', (each) => each.perSecond),
     ofWholes('CPU per paid payment', 'ms', ({ cpu }) => sumCpu(cpu)),
     ...parts.map((part) => ofWholes(`  of these ${part}`, 'ms', ({ cpu }) => cpu[part])),
-    absolute({ name: 'commits per paid payment', unit: '' }, commits / paidInRounds),
+    absolute({ name: 'commits per paid payment', unit: '' }, transactions.commits / paidInRounds),
+    absolute({ name: '  that write', unit: '' }, transactions.writes / paidInRounds),
     compared(create, inserts, { atMost: 3 }),
     compared(read, selects, { atLeast: 0.5 }),
     compared({ ...read, name: 'list of 20, 50 connections' }, lists, { atLeast: 0.35 }),
@@ -107,11 +110,16 @@ export const measureService = async (bench: Bench): Promise<Figure[]> => {
   ];
 };
 
-/** Transactions of our database until now, of the timers as well. */
-const readCommits = async (sql: Bench['sql']): Promise<number> => {
+/** Transactions until now, also those of timers and of the sandbox gateway. */
+const readTransactions = async (
+  sql: Bench['sql'],
+): Promise<{ commits: number; writes: number }> => {
   // A connection reports its transactions within a second after it became idle.
   await sleep(2_000);
-  const [row] = await sql<{ commits: number }[]>`
-    select xact_commit::float8 as commits from pg_stat_database where datname = current_database()`;
-  return row?.commits ?? NaN;
+  // Only a transaction that writes gets an id.
+  const [row] = await sql<{ commits: number; writes: number }[]>`
+    select xact_commit::float8 as commits,
+      pg_snapshot_xmax(pg_current_snapshot())::text::float8 as writes
+    from pg_stat_database where datname = current_database()`;
+  return row ?? { commits: NaN, writes: NaN };
 };

@@ -109,8 +109,8 @@ const createGet = (sql: Queries) => {
     reads.load({ id, ...owner });
 };
 
-const maxChecksPerQuery = 200;
-const checkBatchMs = 40;
+const maxPollsPerQuery = 200;
+const pollBatchMs = 40;
 
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
@@ -120,22 +120,36 @@ const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway
   left join workflow_outbox o on o.payment_id = p.id`;
 
-/** True once the payment is open at its gateway or has ended: the payer does not have to wait. */
-const createIsOpened = (sql: Queries) => {
-  const checkAll = async (ids: readonly string[]) => {
-    const rows = await sql<Pick<Payment, 'id'>[]>`
-      select id from payments
-      where id = any(${ids}::text[]) and (gateway_redirect is not null or status <> 'pending')`;
-    const opened = new Set(rows.map(({ id }) => id));
-    return ids.map((id) => opened.has(id));
+/**
+ * Sends a payer who waits, as `sendToGateway` does. Undefined while the payer must wait longer. Behind a slow
+ * gateway hundreds of payers may wait and poll, so their polls share a statement.
+ */
+const createSendWaiting = (sql: Queries) => {
+  const sendAll = async (polls: readonly { id: string; now: Date }[]) => {
+    const ids = polls.map(({ id }) => id);
+    const now = polls.at(-1)?.now ?? new Date();
+    // Without rows that another statement has locked: the next poll finds them, and nothing can deadlock.
+    const rows = await sql<CheckoutPayment[]>`
+      with opened as (
+        select id from payments
+        where id = any(${ids}::text[]) and status = 'pending' and gateway_redirect is not null
+          and expires_at > ${now}
+        for update skip locked
+      ), sent as (
+        update payments p set checkout_at = ${now} from opened where p.id = opened.id
+        returning p.id, p.gateway_redirect)
+      select ${payerColumns(sql)}, sent.gateway_redirect as redirect
+      ${fromPayers(sql)} left join sent on sent.id = p.id
+      where p.id = any(${ids}::text[]) and (sent.id is not null or p.status <> 'pending')`;
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => found.get(id));
   };
-  // Behind a slow gateway hundreds of payers may wait and poll; their polls share a query.
-  const checks = new DataLoader(checkAll, {
+  const loader = new DataLoader(sendAll, {
     cache: false,
-    maxBatchSize: maxChecksPerQuery,
-    batchScheduleFn: (check) => void setTimeout(check, checkBatchMs),
+    maxBatchSize: maxPollsPerQuery,
+    batchScheduleFn: (send) => void setTimeout(send, pollBatchMs),
   });
-  return (id: string): Promise<boolean> => checks.load(id);
+  return (id: string, now: Date): Promise<CheckoutPayment | undefined> => loader.load({ id, now });
 };
 
 /** The API's queries: it creates payments, reads them, and records that a payer was sent to the gateway. */
@@ -179,7 +193,7 @@ export const createPayments = (sql: Queries) => ({
   },
 
   get: createGet(sql),
-  isOpened: createIsOpened(sql),
+  sendWaiting: createSendWaiting(sql),
 
   /**
    * Newest first. The query has only the conditions that are given, so that each list finds its index. The

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Payments } from '../../postgres/payments.ts';
+import type { CheckoutPayment, Payments } from '../../postgres/payments.ts';
 import type { Handler, Route } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import type { Starter } from '../payments/starter.ts';
@@ -39,7 +39,7 @@ export const checkoutRoute = {
 } as const satisfies Route;
 
 export interface Deps {
-  payments: Pick<Payments, 'isOpened' | 'sendToGateway'>;
+  payments: Pick<Payments, 'sendToGateway' | 'sendWaiting'>;
   starter: Pick<Starter, 'startNow'>;
   now: () => Date;
 }
@@ -49,28 +49,27 @@ const firstPauseMs = 40;
 const longestPauseMs = 460;
 const reloadSeconds = 3;
 
+/** The payment is still being opened. */
+const mustWait = ({ redirect, status }: CheckoutPayment): boolean =>
+  redirect === null && status === 'pending';
+
 /** A payer may be faster than the workflow that opens the payment; the handler then waits for it. */
 export const checkoutHandler =
   ({ payments, starter, now }: Deps): Handler<typeof checkoutRoute> =>
   async (request) => {
     const signal = request.disconnectSignal();
     const deadline = Date.now() + waitMaxMs;
-    let started = false;
-    let pauseMs = 0;
-    for (;;) {
-      const payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
-      if (!payment) return unknownPaymentPage();
-      if (payment.redirect) return redirectToGateway(payment.redirect);
-      if (payment.status !== 'pending') return redirectToCallback(payment, payment.status);
-      if (payment.inOutbox && !started) {
-        started = true;
-        await starter.startNow(payment);
-      }
-      do {
-        if (Date.now() + pauseMs > deadline)
-          return retryingPage(503, 'Your payment is being prepared.', reloadSeconds);
-        await sleep(pauseMs, undefined, { signal });
-        pauseMs = Math.min(pauseMs * 2 || firstPauseMs, longestPauseMs);
-      } while (!(await payments.isOpened(payment.id)));
+    let payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
+    if (!payment) return unknownPaymentPage();
+    if (mustWait(payment) && payment.inOutbox) await starter.startNow(payment);
+    const { id } = payment;
+    for (let pauseMs = 0; mustWait(payment);) {
+      if (Date.now() + pauseMs > deadline)
+        return retryingPage(503, 'Your payment is being prepared.', reloadSeconds);
+      await sleep(pauseMs, undefined, { signal });
+      pauseMs = Math.min(pauseMs * 2 || firstPauseMs, longestPauseMs);
+      payment = (await payments.sendWaiting(id, now())) ?? payment;
     }
+    if (payment.redirect) return redirectToGateway(payment.redirect);
+    return redirectToCallback(payment, payment.status);
   };
