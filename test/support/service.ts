@@ -202,11 +202,19 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
 
     /** One more API process on the same database and namespace. */
     async anotherApi(own: Record<string, string> = {}) {
-      const { further } = await choosePorts({ further: 0 });
-      const process = processes.api({ ...own, API_PORT: String(further) });
+      const { further, metrics } = await choosePorts({ further: 0, metrics: 0 });
+      const process = processes.api({
+        METRICS_PORT: String(metrics),
+        ...own,
+        API_PORT: String(further),
+      });
       furtherApis.push(process);
       await process.start();
-      return { url: `http://127.0.0.1:${further}`, process };
+      return {
+        url: `http://127.0.0.1:${further}`,
+        metricsUrl: `http://127.0.0.1:${metrics}`,
+        process,
+      };
     },
 
     stop: () => running.disposeAsync(),

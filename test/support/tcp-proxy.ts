@@ -2,16 +2,32 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
+const readyPollMs = 200;
+
 /**
  * A plain TCP proxy in front of several processes. It distributes connections in turn and tries the next
  * process when one refuses a connection. It does not parse HTTP.
+ * @param readyUrls where each process says whether it is ready. One that is not gets no new connections,
+ * unless none is ready: the kernel may reset a connection that a stopping process has not accepted yet.
  */
-export const startTcpProxy = async (targets: readonly string[]) => {
+export const startTcpProxy = async (
+  targets: readonly string[],
+  readyUrls: readonly string[] = [],
+) => {
   const ports = targets.map((url) => Number(new URL(url).port));
+  const ready = targets.map(() => true);
+  const poll = setInterval(() => {
+    for (const [index, url] of readyUrls.entries())
+      void fetch(url).then(
+        ({ ok }) => (ready[index] = ok),
+        () => (ready[index] = false),
+      );
+  }, readyPollMs);
   const sockets = new Set<Socket>();
   const cuts: string[] = [];
   let turns = 0;
   const pass = (client: Socket, turn: number, tries: number) => {
+    if (!ready[turn % ports.length] && ready.includes(true)) return pass(client, turn + 1, tries);
     const upstream = connect(ports[turn % ports.length] ?? 0, '127.0.0.1');
     sockets.add(upstream);
     upstream.once('close', () => sockets.delete(upstream));
@@ -50,6 +66,7 @@ export const startTcpProxy = async (targets: readonly string[]) => {
       for (const socket of sockets) socket.unpipe().pause();
     },
     async stop() {
+      clearInterval(poll);
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');

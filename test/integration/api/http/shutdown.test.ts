@@ -81,7 +81,10 @@ describe('a rolling restart', () => {
   beforeAll(async () => {
     service = await startService({ apiEnv: { SHUTDOWN_GRACE_SECONDS: '20' } });
     second = await service.anotherApi();
-    proxy = await startTcpProxy([service.url, second.url]);
+    proxy = await startTcpProxy(
+      [service.url, second.url],
+      [`${service.metricsUrls.api}/readyz`, `${second.metricsUrl}/readyz`],
+    );
   });
   afterAll(async () => {
     await proxy?.stop();
