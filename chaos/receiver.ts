@@ -39,13 +39,15 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
   let listSenders: () => readonly number[] = () => [];
   /** Drawn once for an event: its first attempt fails however often it is repeated. */
   const reactions = new Map<string, Reaction>();
+  let acceptsAll = false;
   const react = ({ eventId, number }: Post): Reaction => {
     if (number > 1) return 'accept';
     const known = reactions.get(eventId);
     if (known) return known;
-    const drawn = random.chance(failing)
-      ? random.pick<Reaction>(['refuse', 'break', 'hang'])
-      : 'accept';
+    const drawn =
+      !acceptsAll && random.chance(failing)
+        ? random.pick<Reaction>(['refuse', 'break', 'hang'])
+        : 'accept';
     reactions.set(eventId, drawn);
     return drawn;
   };
@@ -94,6 +96,8 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
     trust: (secret: string) => void secrets.push(secret),
     /** Sets what lists the processes that can be senders now. */
     setSenders: (list: () => readonly number[]) => void (listSenders = list),
+    /** From now on it accepts the first attempt of every new event. */
+    acceptAll: () => void (acceptsAll = true),
     posts: (): readonly Post[] => posts,
     async stop() {
       server.close();

@@ -24,7 +24,7 @@ it(
         payments: 60,
         seed,
         quick: true,
-        failing: 0.1,
+        failing: 0.25,
         loadMs: 12_000,
         drainMs: 240_000,
         killEveryMs: 1_200,
