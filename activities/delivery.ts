@@ -1,5 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import type { ErrorClass } from '../contract/attempt-error.ts';
 import { eventId } from '../contract/ids.ts';
 import type { Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
@@ -12,7 +13,6 @@ import {
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
-import type { ErrorClass } from '../webhooks/failure.ts';
 import { post, type WebhookResult } from '../webhooks/request.ts';
 import type { Step } from '../webhooks/schedule.ts';
 import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from '../webhooks/schedule.ts';

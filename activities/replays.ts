@@ -75,7 +75,7 @@ export const createReplayActivities = (deps: Deps) => {
       // First: a reset cannot be rolled back.
       if (!(await replays.advance(replay.id, { from, to }))) return 'overtaken';
       const workflow = await begin(tx, event, round);
-      await replays.count(replay.id, { begun: workflow !== undefined });
+      await replays.recordResult(replay.id, event.id, { begun: workflow !== undefined });
       return workflow;
     });
     if (result === 'overtaken') return false;

@@ -1,11 +1,11 @@
 import { cancellationSignal } from '@temporalio/activity';
+import type { ErrorClass } from '../contract/attempt-error.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { WebhookTests } from '../postgres/webhook-tests.ts';
 import type { WebhookTestInput } from '../temporal/messages.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
-import type { ErrorClass } from '../webhooks/failure.ts';
 import { sendSample } from '../webhooks/sample.ts';
 
 export interface Deps {

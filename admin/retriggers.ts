@@ -2,7 +2,12 @@ import { newReplayId, replayIdPattern } from '../contract/ids.ts';
 import { limits } from '../contract/limits.ts';
 import { isoTime } from '../contract/time.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
-import { createReplays, type Replay, type ReplayFilter } from '../postgres/replays.ts';
+import {
+  createReplays,
+  type Replay,
+  type ReplayFilter,
+  type ReplayResult,
+} from '../postgres/replays.ts';
 import type { TemporalAdmin } from '../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../temporal/payment-workflows.ts';
 import { findApplication } from './applications.ts';
@@ -63,6 +68,8 @@ export const createRetriggerOperations = ({ sql, change, temporal }: Deps) => {
   return {
     count,
     get: find,
+    listResults: (id: string, page: { after: number; limit: number }): Promise<ReplayResult[]> =>
+      replays.listResults(id, page),
     list: (limit: number): Promise<Replay[]> => replays.list(limit),
     listRunning: (limit: number): Promise<Replay[]> => replays.listRunning(limit),
 
@@ -111,9 +118,18 @@ export const createRetriggerOperations = ({ sql, change, temporal }: Deps) => {
 const alreadyRunning = (id: string) =>
   new Refusal(`Another re-trigger of this application and mode is running: ${id}.`);
 
-const toAuditFacts = ({ application, test, delivery, from, to, eventIds }: ReplayFilter) => ({
+const toAuditFacts = ({
+  application,
+  test,
+  delivery,
+  from,
+  to,
+  errorClass,
+  eventIds,
+}: ReplayFilter) => ({
   delivery,
   application: application ?? 'all',
   mode: test === null ? 'live and test' : test ? 'test' : 'live',
+  ...(errorClass !== null && { error: errorClass }),
   ...(eventIds ? { selected: true } : { from: isoTime(from), to: isoTime(to) }),
 });

@@ -1,4 +1,5 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Router } from '@koa/router';
 import { html } from 'hono/html';
 import Koa, { type Context, type Middleware } from 'koa';
@@ -282,6 +283,12 @@ const send = async (
   }
   if (response.kind === 'data') {
     ctx.body = response.data;
+    return;
+  }
+  if (response.kind === 'file') {
+    ctx.attachment(response.name);
+    ctx.type = 'text/csv';
+    ctx.body = Readable.from(response.lines);
     return;
   }
   ctx.type = 'html';

@@ -70,6 +70,8 @@ export type ConsoleResponse =
   | { kind: 'page'; status?: number; title: string; content: Html }
   /** A part of a page that refreshes itself; undefined if nothing changed. */
   | { kind: 'part'; content: Html | undefined }
+  /** A CSV file, which is sent line by line. */
+  | { kind: 'file'; name: string; lines: AsyncIterable<string> }
   /** JSON for the page's own script. */
   | { kind: 'data'; data: object; attempt: string }
   | { kind: 'redirect'; to: string; session?: string | null; attempt?: string; zone?: string };

@@ -61,9 +61,9 @@ grant update (status, gateway_reference, gateway_redirect, inquired_at, unanswer
   card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at,
   late_searches, late_searched_at)
   on payments to payments_worker;
-grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges
+grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replay_results
   to payments_worker;
-grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run,
+grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run, error_class,
   healed_at, postponed_at) on deliveries to payments_worker;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
   error, response_body, response_truncated) on attempts to payments_worker;
@@ -111,8 +111,8 @@ grant update (enabled, credentials, notification_secrets) on gateways to payment
 grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute) on applications
   to payments_console;
 -- Re-triggers of many and webhook tests are wishes, as the API's: a workflow carries them out.
-grant select on replays, webhook_tests to payments_console;
-grant insert (id, application, test, trigger, delivery, from_at, to_at, event_ids, per_second, matched),
+grant select on replays, replay_results, webhook_tests to payments_console;
+grant insert (id, application, test, trigger, delivery, from_at, to_at, error_class, event_ids, per_second, matched),
   update (stop_requested) on replays to payments_console;
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_console;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries

@@ -34,6 +34,13 @@ export interface DeliveryRow {
   errorClass: string | null;
 }
 
+export interface DeliveryFilter extends ListFilter {
+  statuses: readonly DeliveryStatus[];
+  kind: EventKind | null;
+  /** Of the last attempt. */
+  errorClass: string | null;
+}
+
 /** The place in a list after which its next page begins. */
 export interface Position {
   at: Date;
@@ -150,16 +157,14 @@ export const createConsoleQueries = (sql: Queries) => {
     },
 
     /** The newest first. */
-    async listDeliveries(
-      filter: ListFilter & { statuses: readonly DeliveryStatus[]; kind: EventKind | null },
-    ): Promise<DeliveryRow[]> {
-      const { from, to, after, kind, limit } = filter;
+    async listDeliveries(filter: DeliveryFilter): Promise<DeliveryRow[]> {
+      const { from, to, after, kind, errorClass, limit } = filter;
       const kinds = kind === null ? [...eventKinds] : [kind];
       return sql<DeliveryRow[]>`
         select d.event_id as "eventId", d.kind, d.payment_id as "paymentId", d.application, d.test,
           d.order_id as "orderId", d.status, d.created_at as "createdAt", d.round,
           d.next_attempt_at as "nextAttemptAt", coalesce(t.number, 0) as attempts,
-          t.response_status as "responseStatus", t.error_class as "errorClass"
+          t.response_status as "responseStatus", d.error_class as "errorClass"
         from (
           select newest.* from ${owners(filter)}
           cross join unnest(${kinds}::text[]) as k (kind)
@@ -168,6 +173,7 @@ export const createConsoleQueries = (sql: Queries) => {
             select d.* from deliveries d
             where d.application = o.slug and d.test = o.test and d.kind = k.kind
               and d.status = s.status
+              ${errorClass === null ? sql`` : sql`and d.error_class = ${errorClass}`}
               ${from === null ? sql`` : sql`and d.created_at >= ${from}`}
               ${to === null ? sql`` : sql`and d.created_at < ${to}`}
               ${after === null ? sql`` : sql`and (d.created_at, d.event_id) < (${after.at}, ${after.id})`}
@@ -176,7 +182,7 @@ export const createConsoleQueries = (sql: Queries) => {
           order by newest.created_at desc, newest.event_id desc limit ${limit}
         ) as d
         left join lateral (
-          select t.number, t.response_status, t.error_class from attempts t
+          select t.number, t.response_status from attempts t
           where t.event_id = d.event_id and t.completed_at is not null
           order by t.number desc limit 1
         ) as t on true

@@ -187,6 +187,7 @@ export const createDeliveries = (sql: Queries) => ({
         update deliveries d set status = ${consequence.status},
           next_attempt_at = ${consequence.status === 'pending' ? consequence.nextAttemptAt : null},
           delivered_at = ${consequence.status === 'delivered' ? completedAt : sql`delivered_at`},
+          error_class = ${result.errorClass},
           exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null},
           postponed_at = null
         from attempt where d.event_id = attempt.event_id and d.status = 'pending'

@@ -1,5 +1,5 @@
 import type { EventPosition } from '../contract/list-events.ts';
-import type { RoundTrigger } from '../contract/status.ts';
+import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 
@@ -15,6 +15,8 @@ export interface ReplayFilter {
   delivery: 'exhausted' | 'delivered';
   from: Date;
   to: Date;
+  /** Of the last attempt; null: any, or none. */
+  errorClass: string | null;
   /** Only these; null: every one that matches. */
   eventIds: readonly string[] | null;
 }
@@ -63,10 +65,28 @@ export interface ReplayedEvent {
   createdAt: Date;
 }
 
+/** What a replay did with an event, and how far its delivery is now. */
+export interface ReplayResult {
+  /** The position in the replay, from 1. */
+  number: number;
+  /** False: the event had another status when its turn came. */
+  begun: boolean;
+  eventId: string;
+  kind: string;
+  paymentId: string;
+  application: string;
+  test: boolean;
+  orderId: string;
+  delivery: DeliveryStatus;
+  attempts: number;
+  responseStatus: number | null;
+  errorClass: string | null;
+}
+
 export const createReplays = (sql: Queries) => {
   const columns = sql`
     r.id, r.application, r.test, r.trigger, r.delivery, r.from_at as "from", r.to_at as "to",
-    r.event_ids::text[] as "eventIds", r.per_second as "perSecond", r.status,
+    r.error_class as "errorClass", r.event_ids::text[] as "eventIds", r.per_second as "perSecond", r.status,
     r.stop_requested as "stopRequested", r.matched, r.begun, r.refused,
     r.created_at as "createdAt", r.ended_at as "endedAt"`;
 
@@ -75,7 +95,7 @@ export const createReplays = (sql: Queries) => {
    * because a later version may have recorded one that is unknown here.
    */
   const matching = (
-    { application, test, delivery, from, to, eventIds }: ReplayFilter,
+    { application, test, delivery, from, to, errorClass, eventIds }: ReplayFilter,
     { after, limit }: { after?: EventPosition | undefined; limit: number },
   ) => {
     const columnsOfEvent = sql`
@@ -95,6 +115,7 @@ export const createReplays = (sql: Queries) => {
         select ${columnsOfEvent} from deliveries d
         where d.application = k.application and d.test = k.test and d.kind = k.kind
           and d.status = ${delivery} and d.created_at < ${to}
+          ${errorClass === null ? sql`` : sql`and d.error_class = ${errorClass}`}
           ${after ? position : sql`and d.created_at >= ${from}`}
         order by d.created_at, d.event_id limit ${limit}) as d
       where k.kind is not null
@@ -135,12 +156,12 @@ export const createReplays = (sql: Queries) => {
 
     /** False if another one of an operator with the same owner is running; then nothing is written. */
     async insertRetrigger(retrigger: NewRetrigger): Promise<boolean> {
-      const { application, test, eventIds } = retrigger;
+      const { application, test, errorClass, eventIds } = retrigger;
       const { count } = await sql`
-        insert into replays (id, application, test, trigger, delivery, from_at, to_at, event_ids,
-          per_second, matched)
+        insert into replays (id, application, test, trigger, delivery, from_at, to_at,
+          error_class, event_ids, per_second, matched)
         values (${retrigger.id}, ${application}, ${test}, 'admin', ${retrigger.delivery},
-          ${retrigger.from}, ${retrigger.to}, ${eventIds && [...eventIds]}::text[]::uuid[],
+          ${retrigger.from}, ${retrigger.to}, ${errorClass}, ${eventIds && [...eventIds]}::text[]::uuid[],
           ${retrigger.perSecond}, ${retrigger.matched})
         on conflict do nothing`;
       return count === 1;
@@ -195,7 +216,7 @@ export const createReplays = (sql: Queries) => {
 
     /** Counts the events that match, up to `limit`. */
     async countMatching(filter: ReplayFilter, limit: number): Promise<number> {
-      const { delivery, from, to, eventIds } = filter;
+      const { delivery, from, to, errorClass, eventIds } = filter;
       const matched = eventIds
         ? matching(filter, { limit })
         : sql`
@@ -204,6 +225,7 @@ export const createReplays = (sql: Queries) => {
             on d.application = k.application and d.test = k.test and d.kind = k.kind
           where k.kind is not null and d.status = ${delivery} and d.created_at >= ${from}
             and d.created_at < ${to}
+            ${errorClass === null ? sql`` : sql`and d.error_class = ${errorClass}`}
           limit ${limit}`;
       const [row] = await sql<{ count: number }[]>`select count(*) from (${matched}) as counted`;
       return row?.count ?? 0;
@@ -244,10 +266,33 @@ export const createReplays = (sql: Queries) => {
       return count === 1;
     },
 
-    async count(id: string, { begun }: { begun: boolean }): Promise<void> {
-      await (begun
-        ? sql`update replays set begun = begun + 1 where id = ${id}`
-        : sql`update replays set refused = refused + 1 where id = ${id}`);
+    /** Counts an event, and records what was done with it. */
+    async recordResult(id: string, eventId: string, { begun }: { begun: boolean }): Promise<void> {
+      const counted = begun ? sql`begun = begun + 1` : sql`refused = refused + 1`;
+      await sql`
+        with counted as (
+          update replays set ${counted} where id = ${id} returning begun + refused as number
+        )
+        insert into replay_results (replay_id, number, event_id, begun)
+        select ${id}, number, ${eventId}::uuid, ${begun}::boolean from counted`;
+    },
+
+    /** The results after a position, in order. Events that were purged are left out. */
+    async listResults(id: string, { after, limit }: { after: number; limit: number }) {
+      return sql<ReplayResult[]>`
+        select r.number, r.begun, d.event_id as "eventId", d.kind, d.payment_id as "paymentId",
+          d.application, d.test, d.order_id as "orderId", d.status as delivery,
+          coalesce(t.number, 0) as attempts, t.response_status as "responseStatus",
+          d.error_class as "errorClass"
+        from replay_results r
+        join deliveries d on d.event_id = r.event_id
+        left join lateral (
+          select t.number, t.response_status from attempts t
+          where t.event_id = d.event_id and t.completed_at is not null
+          order by t.number desc limit 1
+        ) as t on true
+        where r.replay_id = ${id} and r.number > ${after}
+        order by r.number limit ${limit}`;
     },
 
     async end(id: string, status: 'done' | 'stopped'): Promise<void> {

@@ -204,6 +204,8 @@ create table deliveries (
   next_attempt_at timestamptz,
   -- When the receiver last accepted the event.
   delivered_at timestamptz,
+  -- The class of the last attempt's error; null if the receiver accepted it, or before the first attempt.
+  error_class text,
   -- The workflow run that exhausted the round. Another run that finds the delivery exhausted starts a new
   -- round.
   exhausted_by_run text,
@@ -230,6 +232,10 @@ create index deliveries__list
   on deliveries (application, test, kind, status, created_at desc, event_id desc);
 create index deliveries__list_by_order
   on deliveries (application, test, order_id, kind, status, created_at desc, event_id desc);
+-- The lists of failed deliveries by the class of the error.
+create index deliveries__list_by_error
+  on deliveries (application, test, kind, status, error_class, created_at desc, event_id desc)
+  where error_class is not null;
 create index deliveries__feed
   on deliveries (application, test, kind, status, recorded_at, event_id);
 create index deliveries__feed_by_order
@@ -272,6 +278,8 @@ create table replays (
   to_at timestamptz not null,
   -- The events that an operator has selected; null: every one that matches.
   event_ids uuid[],
+  -- Only deliveries whose last attempt failed so; null: every one.
+  error_class text,
   -- Null: the published rate.
   per_second int constraint replays__per_second check (per_second between 1 and 100),
   status text not null default 'running'
@@ -292,6 +300,16 @@ create table replays (
 create unique index replays__running on replays (application, test, trigger) nulls not distinct
   where status = 'running' and event_ids is null;
 create index replays__created_at on replays (created_at desc);
+
+-- What a replay did with each event, in its order. A purge of the event leaves the row, which then shows nothing.
+create table replay_results (
+  replay_id text not null references replays on delete cascade,
+  number int not null,
+  event_id uuid not null,
+  -- False: the event had another status when its turn came.
+  begun boolean not null,
+  primary key (replay_id, number)
+);
 
 -- Signed samples that applications had sent to their own webhook URL. Here, and not in Temporal's history, is
 -- what the receiver answered. The next test of the application deletes rows

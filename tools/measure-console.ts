@@ -118,7 +118,13 @@ try {
     order by created_at desc, hash offset 500 limit 1`;
   const [event] = await server.sql<{ id: string }[]>`select id from events limit 1`;
   const retriggerId = newReplayId();
-  const scope = { application: null, test: null, delivery: 'exhausted', eventIds: null } as const;
+  const scope = {
+    application: null,
+    test: null,
+    delivery: 'exhausted',
+    errorClass: null,
+    eventIds: null,
+  } as const;
   const times = { from: new Date(0), to: new Date() };
   const retrigger = { ...scope, ...times, id: retriggerId, matched: 800, perSecond: 10 };
   await createReplays(server.sql).insertRetrigger(retrigger);
@@ -138,6 +144,9 @@ try {
     '/deliveries',
     '/deliveries?status=delivered',
     '/deliveries?status=pending',
+    '/deliveries?error=tls',
+    '/deliveries?error=timeout',
+    '/deliveries/retrigger?scope=all&status=exhausted&error=tls',
     `/deliveries?status=delivered&after=${middle}.00000000-0000-0000-0000-000000000000`,
     '/payments?gateway=sandbox',
     '/payments?gateway=rare',

@@ -21,7 +21,13 @@ const takesAll = process.argv[2] !== undefined;
 const addRetrigger = async (): Promise<string> => {
   const id = newReplayId();
   const times = { from: new Date(0), to: new Date() };
-  const scope = { application: 'shop', test: null, delivery: 'exhausted', eventIds: null } as const;
+  const scope = {
+    application: 'shop',
+    test: null,
+    delivery: 'exhausted',
+    errorClass: null,
+    eventIds: null,
+  } as const;
   const retrigger = { ...scope, ...times, id, matched: 412, perSecond: 10 };
   await createReplays(server.sql).insertRetrigger(retrigger);
   await server.sql`update replays set begun = 205, refused = 2 where id = ${id}`;

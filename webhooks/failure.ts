@@ -1,16 +1,5 @@
 import { errors } from 'undici';
-
-/** The class of a failed attempt, for admins. */
-export type ErrorClass =
-  | 'dns'
-  | 'connect'
-  | 'tls'
-  | 'timeout'
-  | 'reset'
-  | 'blocked'
-  | 'http_status'
-  | 'protocol'
-  | 'no_url';
+import type { ErrorClass } from '../contract/attempt-error.ts';
 
 export interface Failure {
   errorClass: ErrorClass;

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ErrorClass } from './failure.ts';
+import type { ErrorClass } from '../contract/attempt-error.ts';
 import { failureOf } from './failure.ts';
 
 /** For the whole attempt: name resolution, connection, TLS, headers and body. */

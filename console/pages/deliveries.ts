@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { errorClasses } from '../../contract/attempt-error.ts';
 import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
 import type { Replay } from '../../postgres/replays.ts';
@@ -76,18 +77,25 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, session } = request;
     const status = choose(query, 'status', deliveryStatuses) ?? 'exhausted';
+    const errorClass = choose(query, 'error', errorClasses);
     const operations = deps.operationsOf(session.name);
     const [found, applications, running] = await Promise.all([
       deps.queries.listDeliveries({
         ...readDeliveryFilter(request, deps.now()),
         statuses: [status],
         kind: null,
+        errorClass,
       }),
       operations.applications.list(1_000),
       operations.retriggers.listRunning(runningShown),
     ]);
     const { rows, last } = pageOf(found);
-    const own = select('Webhook', 'status', { choices: deliveryStatuses, chosen: status });
+    const own = html`${select('Webhook', 'status', { choices: deliveryStatuses, chosen: status })}
+    ${select('Last error', 'error', {
+      choices: errorClasses,
+      chosen: errorClass,
+      any: 'any',
+    })}`;
     const selects =
       session.role !== 'viewer' && rows.length > 0 && retriggerable.some((each) => each === status);
     const isPending = status === 'pending';
@@ -100,7 +108,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       ],
       rows: rows.map((row) => [...(selects ? [checkbox(row)] : []), ...rowOf(row, isPending)]),
       ifEmpty:
-        status === 'exhausted'
+        status === 'exhausted' && errorClass === null
           ? 'No webhook is exhausted: every event was delivered, or will be tried again.'
           : 'No delivery matches this filter.',
     });

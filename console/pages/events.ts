@@ -42,6 +42,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
       ...readDeliveryFilter(request, deps.now()),
       application: slug,
       kind,
+      errorClass: null,
       statuses: status === null ? deliveryStatuses : [status],
     });
     const { rows, last } = pageOf(found);

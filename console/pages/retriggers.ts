@@ -1,9 +1,11 @@
 import { html } from 'hono/html';
 import { Refusal } from '../../admin/change.ts';
+import { errorClasses } from '../../contract/attempt-error.ts';
 import { eventIdPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
-import type { Replay, ReplayFilter } from '../../postgres/replays.ts';
+import type { Replay, ReplayFilter, ReplayResult } from '../../postgres/replays.ts';
 import type { Action } from '../actions.ts';
+import { csvLine } from '../csv.ts';
 import { choose, pageSize, readFilter, select } from '../filters.ts';
 import type { Cell, FormatTime, Html } from '../html.ts';
 import { action, idLink, link, state } from '../html.ts';
@@ -13,6 +15,8 @@ import { page, redirect } from '../request.ts';
 import { retriggerable } from './deliveries.ts';
 
 const listMax = 50;
+/** Each page of the result is a statement of its own, so that a slow reader holds no connection to Postgres. */
+const resultPageSize = 1_000;
 
 const stateOf = ({ status, stopRequested }: Replay): string =>
   status === 'running' && stopRequested ? 'stopping' : status;
@@ -66,14 +70,46 @@ const progress = (replay: Replay): Html => {
 };
 
 /** The list that shows what the re-trigger has not delivered. */
-const restOf = ({ application, test, delivery }: Replay): string =>
+const restOf = ({ application, test, delivery, errorClass }: Replay): string =>
   `/deliveries?${String(
     new URLSearchParams({
       status: delivery,
       ...(application !== null && { application }),
       ...(test !== null && { mode: test ? 'test' : 'live' }),
+      ...(errorClass !== null && { error: errorClass }),
     }),
   )}`;
+
+const resultHeadings = [
+  'number',
+  'result',
+  'payment_id',
+  'event_id',
+  'event',
+  'application',
+  'mode',
+  'order_id',
+  'delivery',
+  'attempts',
+  'response_status',
+  'error',
+];
+
+const resultRow = (result: ReplayResult): string =>
+  csvLine([
+    result.number,
+    result.begun ? 'begun' : 'left out',
+    result.paymentId,
+    result.eventId,
+    result.kind,
+    result.application,
+    result.test ? 'test' : 'live',
+    result.orderId,
+    result.delivery,
+    result.attempts,
+    result.responseStatus,
+    result.errorClass,
+  ]);
 
 export const retriggerRoutes = (deps: Deps): Route[] => {
   const list = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
@@ -117,6 +153,7 @@ export const retriggerRoutes = (deps: Deps): Route[] => {
         ['Deliveries', replay.delivery],
         ['Which', replay.eventIds ? 'the selected' : `ended ${describeTimes(replay, formatTime)}`],
         ['Application', describeOwner(replay)],
+        ['Last error', replay.errorClass],
         ['Rate', `at most ${rateOf(replay)} a second`],
         ['Rounds begun', replay.begun],
         ['Left out', replay.refused === 0 ? null : `${count(replay.refused)}, had another status`],
@@ -137,6 +174,7 @@ export const retriggerRoutes = (deps: Deps): Route[] => {
         A round that has begun makes up to six attempts. The lists of deliveries show how they end.
       </p>
       <p class="links">
+        ${doneOf(replay) === 0 ? '' : link(`${at}/result`, 'Result as CSV')}
         ${link(restOf(replay), `Deliveries that are still ${replay.delivery}`)}
         ${link('/deliveries?status=pending', 'Deliveries that are pending')}
         ${link(`/audit?subject=${subject}`, 'Audit')} ${link('/deliveries/retriggers', 'All re-triggers')}
@@ -150,9 +188,26 @@ export const retriggerRoutes = (deps: Deps): Route[] => {
     return page(`Re-trigger ${request.params['id'] ?? ''}`, content);
   };
 
+  const download = async ({ params, session }: PersonRequest): Promise<ConsoleResponse> => {
+    const { retriggers } = deps.operationsOf(session.name);
+    const { id } = await retriggers.get(params['id'] ?? '');
+    const lines = async function* () {
+      yield csvLine(resultHeadings);
+      for (let after = 0; ;) {
+        const results = await retriggers.listResults(id, { after, limit: resultPageSize });
+        yield results.map(resultRow).join('');
+        const last = results.at(-1);
+        if (last === undefined || results.length < resultPageSize) return;
+        after = last.number;
+      }
+    };
+    return { kind: 'file', name: `${id}.csv`, lines: lines() };
+  };
+
   return [
     { method: 'GET', path: '/deliveries/retriggers', role: 'viewer', handle: list },
     { method: 'GET', path: '/deliveries/retriggers/:id', role: 'viewer', handle: show },
+    { method: 'GET', path: '/deliveries/retriggers/:id/result', role: 'viewer', handle: download },
     newsRoute('/deliveries/retriggers/:id/state', current),
   ];
 };
@@ -183,14 +238,16 @@ const readScope = (request: PersonRequest, now: Date): ReplayFilter => {
     from: frozen(form, 'from') ?? from ?? new Date(0),
     to: frozen(form, 'to') ?? to ?? now,
   };
-  if (query.get('scope') === 'all')
-    return { application, test, delivery, ...times, eventIds: null };
+  if (query.get('scope') === 'all') {
+    const errorClass = choose(query, 'error', errorClasses);
+    return { application, test, delivery, ...times, errorClass, eventIds: null };
+  }
   const eventIds = query
     .getAll('event')
     .filter((id) => eventIdPattern.test(id))
     .slice(0, pageSize);
   if (eventIds.length === 0) throw new Refusal('Select a delivery first.');
-  return { application: null, test: null, delivery, ...times, eventIds };
+  return { application: null, test: null, delivery, ...times, errorClass: null, eventIds };
 };
 
 export const retriggerActions = (deps: Deps): readonly Action[] => [
@@ -216,6 +273,7 @@ export const retriggerActions = (deps: Deps): readonly Action[] => [
           ['Deliveries', scope.delivery],
           ['Application', scope.eventIds ? null : describeOwner(scope)],
           ['Ended', scope.eventIds ? null : describeTimes(scope, formatTime)],
+          ['Last error', scope.errorClass],
         ])}
           <input type="hidden" name="from" value="${scope.from.toISOString()}" />
           <input type="hidden" name="to" value="${scope.to.toISOString()}" />

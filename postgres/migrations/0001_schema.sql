@@ -163,6 +163,7 @@ create table deliveries (
   round_began_at timestamptz,
   next_attempt_at timestamptz,
   delivered_at timestamptz,
+  error_class text,
   exhausted_by_run text,
   healed_at timestamptz,
   postponed_at timestamptz,
@@ -181,6 +182,9 @@ create index deliveries__list
   on deliveries (application, test, kind, status, created_at desc, event_id desc);
 create index deliveries__list_by_order
   on deliveries (application, test, order_id, kind, status, created_at desc, event_id desc);
+create index deliveries__list_by_error
+  on deliveries (application, test, kind, status, error_class, created_at desc, event_id desc)
+  where error_class is not null;
 create index deliveries__feed
   on deliveries (application, test, kind, status, recorded_at, event_id);
 create index deliveries__feed_by_order
@@ -216,6 +220,7 @@ create table replays (
   from_at timestamptz not null,
   to_at timestamptz not null,
   event_ids uuid[],
+  error_class text,
   per_second int constraint replays__per_second check (per_second between 1 and 100),
   status text not null default 'running'
     constraint replays__status check (status in ('running', 'done', 'stopped')),
@@ -233,6 +238,14 @@ create table replays (
 create unique index replays__running on replays (application, test, trigger) nulls not distinct
   where status = 'running' and event_ids is null;
 create index replays__created_at on replays (created_at desc);
+
+create table replay_results (
+  replay_id text not null references replays on delete cascade,
+  number int not null,
+  event_id uuid not null,
+  begun boolean not null,
+  primary key (replay_id, number)
+);
 
 create table webhook_tests (
   id uuid primary key,

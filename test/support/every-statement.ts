@@ -119,6 +119,7 @@ export const everyStatement = (
     after: null,
     limit: 51,
   };
+  const wholeDeliveries = { ...wholeList, kind: null, errorClass: null };
   const filteredList = {
     application,
     test: true,
@@ -134,6 +135,7 @@ export const everyStatement = (
     delivery: 'delivered',
     from: new Date(0),
     to: now,
+    errorClass: null,
     eventIds: null,
     matched: 1,
     perSecond: 10,
@@ -367,14 +369,21 @@ export const everyStatement = (
             gateway: 'sandbox',
           }),
         listDeliveries: () =>
-          consoleQueries.listDeliveries({ ...wholeList, statuses: ['exhausted'], kind: null }),
+          consoleQueries.listDeliveries({ ...wholeDeliveries, statuses: ['exhausted'] }),
         'listDeliveries, of every status': () =>
-          consoleQueries.listDeliveries({ ...wholeList, statuses: deliveryStatuses, kind: null }),
+          consoleQueries.listDeliveries({ ...wholeDeliveries, statuses: deliveryStatuses }),
+        'listDeliveries, of one error': () =>
+          consoleQueries.listDeliveries({
+            ...wholeDeliveries,
+            statuses: ['exhausted'],
+            errorClass: 'tls',
+          }),
         'listDeliveries, with every filter': () =>
           consoleQueries.listDeliveries({
             ...filteredList,
             statuses: ['delivered'],
             kind: 'payment.paid',
+            errorClass: 'timeout',
           }),
         countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
         countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
@@ -399,6 +408,8 @@ export const everyStatement = (
         list: () => replays.list(50),
         listRunning: () => replays.listRunning(5),
         countMatching: () => replays.countMatching(replay, 10),
+        'countMatching, of one error': () =>
+          replays.countMatching({ ...replay, delivery: 'exhausted', errorClass: 'tls' }, 10),
         'countMatching, of the selected': () =>
           replays.countMatching({ ...replay, eventIds: [eventId(idOf(count))] }, 10),
         listNext: () => replays.listNext({ ...replay, ...running, after: undefined }, 10),
@@ -411,7 +422,8 @@ export const everyStatement = (
         getForWorker: () => replays.getForWorker('RPL_1'),
         advance: () =>
           replays.advance('RPL_1', { from: undefined, to: { at: now, id: eventId('x') } }),
-        count: () => replays.count('RPL_1', { begun: true }),
+        recordResult: () => replays.recordResult('RPL_1', eventId(idOf(count)), { begun: true }),
+        listResults: () => replays.listResults('RPL_1', { after: 0, limit: 100 }),
         end: () => replays.end('RPL_1', 'done'),
       },
     },

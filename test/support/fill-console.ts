@@ -80,6 +80,7 @@ export const fillConsole = async (sql: Sql) => {
       kind: `payment.${row.status}`,
       created_at: row.updated_at,
       status: isExhausted(n) ? 'exhausted' : 'delivered',
+      error_class: isExhausted(n) ? 'http_status' : null,
     })),
   )}`;
   await sql`insert into attempts ${sql(
@@ -94,7 +95,7 @@ export const fillConsole = async (sql: Sql) => {
         completed_at: new Date(row.updated_at.getTime() + index * 60_000 + 30),
         duration_ms: 30,
         response_status: isExhausted(n) ? 503 : 204,
-        error_class: isExhausted(n) ? 'http' : null,
+        error_class: isExhausted(n) ? 'http_status' : null,
         error: isExhausted(n) ? 'The receiver answered 503' : null,
         response_body: isExhausted(n) ? 'upstream is away' : null,
         response_truncated: false,

@@ -65,7 +65,8 @@ export const fillForAdmins = async (sql: Sql) => {
     where status in ('failed', 'cancelled', 'expired')`,
     `insert into audit_log (actor, action, subject)
     select 'service', 'payment.late_payment_returns', 'payment:' || payment_id from late_payments`,
-    `update deliveries set status = 'exhausted', next_attempt_at = null
+    `update deliveries set status = 'exhausted', next_attempt_at = null,
+      error_class = case when payment_id like '%0000' then 'tls' else 'http_status' end
     where payment_id like '%000'`,
     `update attempts set response_body = 'Thank you'`,
     'vacuum analyze',

@@ -28,7 +28,13 @@ afterAll(async () => {
 /** One that is half done. */
 const addRetrigger = async (): Promise<string> => {
   const id = newReplayId();
-  const scope = { application: 'shop', test: true, delivery: 'exhausted', eventIds: null } as const;
+  const scope = {
+    application: 'shop',
+    test: true,
+    delivery: 'exhausted',
+    errorClass: null,
+    eventIds: null,
+  } as const;
   const times = { from: new Date(0), to: new Date() };
   const replays = createReplays(console.sql);
   await replays.insertRetrigger({ ...scope, ...times, id, matched: 412, perSecond: 10 });
@@ -192,7 +198,7 @@ it('without JavaScript all that match are re-triggered, watched by reloading, an
   await page.getByRole('heading', { name: /^Re-trigger RPL_/ }).waitFor();
   expect(await page.getByText('at most 50 a second').isVisible()).toBe(true);
   const id = page.url().split('/').at(-1) ?? '';
-  await createReplays(console.sql).count(id, { begun: true });
+  await createReplays(console.sql).recordResult(id, eventId(ids.exhausted), { begun: true });
   await page.getByRole('link', { name: 'Refresh' }).click();
   expect(await page.getByText(/^1 of /).isVisible()).toBe(true);
   await page.getByRole('link', { name: 'Stop' }).click();
@@ -207,7 +213,9 @@ it('the page of a re-trigger moves on by itself, until it has ended', async () =
   page.on('console', (message) => message.type() === 'error' && refused.push(message.text()));
   await page.goto(`${console.baseUrl}/deliveries/retriggers/${retriggerId}`);
   await page.evaluate('globalThis.isSamePage = true');
-  await createReplays(console.sql).count(retriggerId, { begun: true });
+  await createReplays(console.sql).recordResult(retriggerId, eventId(ids.exhausted), {
+    begun: true,
+  });
   await page.getByText('208 of 412').waitFor();
   await createReplays(console.sql).end(retriggerId, 'stopped');
   await page.getByText('stopped', { exact: false }).first().waitFor();

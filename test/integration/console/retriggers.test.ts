@@ -83,6 +83,25 @@ describe('a re-trigger of all that match', () => {
     expect(await rows()).toMatchObject([{ application: 'shop', test: true, matched: many }]);
   });
 
+  it('takes those of one error alone, if the list shows these', async () => {
+    await console.sql`
+      update deliveries set error_class = 'tls' where payment_id = ${ids.exhausted}`;
+    const { text, send } = await ask('scope=all&status=exhausted&error=tls');
+    expect(text).toContain('Re-trigger one webhook');
+    await send();
+    const [row] = await console.sql<{ id: string }[]>`
+      select id, error_class from replays where error_class = 'tls' and matched = 1`;
+    const replays = createReplays(console.sql);
+    const replay = await replays.getForWorker(row?.id ?? '');
+    const found = replay ? await replays.listNext(replay, 50) : [];
+    expect(found.map(({ paymentId }) => paymentId)).toEqual([ids.exhausted]);
+    const [record] = await console.sql<{ after: object }[]>`
+      select after from audit_log where subject = ${`replay:${row?.id}`}`;
+    expect(record?.after).toMatchObject({ error: 'tls', events: 1 });
+    await console.sql`
+      update deliveries set error_class = 'http_status' where payment_id = ${ids.exhausted}`;
+  });
+
   it('takes the deliveries that the question counted, and none that came later', async () => {
     const { send, text } = await ask('scope=all&status=exhausted&period=24+hours');
     await console.sql`
@@ -170,6 +189,57 @@ describe('a re-trigger of the selected', () => {
   });
 });
 
+describe('the result of a re-trigger', () => {
+  it('is a file with a line for each delivery, in order', async () => {
+    const { send, cookie } = await ask('scope=all&status=exhausted');
+    const path = (await send()).headers.location ?? '';
+    const id = path.split('/').at(-1) ?? '';
+    const page = await console.call(path, { cookie });
+    expect(page.text).not.toContain('/result"');
+    const replays = createReplays(console.sql);
+    await replays.recordResult(id, eventId(ids.exhausted), { begun: true });
+    await replays.recordResult(id, eventId(ids.open), { begun: true });
+    await replays.recordResult(id, eventId(ids.hostile), { begun: false });
+    await console.sql`
+      update deliveries set order_id = '=HYPERLINK("x",1)' where payment_id = ${ids.exhausted}`;
+    const { text } = await console.call(path, { cookie });
+    const href = /href="([^"]+\/result)"/.exec(text)?.[1] ?? '';
+    const file = await console.call(href, { cookie });
+    expect(file.status).toBe(200);
+    expect(file.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(file.headers['content-disposition']).toBe(`attachment; filename="${id}.csv"`);
+    const [headings, first, third] = file.text.split('\r\n');
+    expect(headings).toBe(
+      'number,result,payment_id,event_id,event,application,mode,order_id,delivery,attempts,response_status,error',
+    );
+    expect(first).toMatch(
+      new RegExp(
+        `^1,begun,${ids.exhausted},${eventId(ids.exhausted)},payment\\.\\w+,\\w+,\\w+,"'=HYPERLINK\\(""x"",1\\)",exhausted,6,503,http_status$`,
+      ),
+    );
+    // The second payment has no event: its records were deleted meanwhile.
+    expect(third).toMatch(new RegExp(`^3,left out,${ids.hostile},`));
+    await console.sql`
+      update deliveries set order_id = 'order-1' where payment_id = ${ids.exhausted}`;
+  });
+
+  it('has more lines than one read of it', async () => {
+    const { send, cookie } = await ask('scope=all&status=exhausted');
+    const path = (await send()).headers.location ?? '';
+    const id = path.split('/').at(-1) ?? '';
+    await console.sql`
+      insert into replay_results (replay_id, number, event_id, begun)
+      select ${id}, n, ${eventId(ids.exhausted)}::uuid, true from generate_series(1, 2500) as n`;
+    const { text } = await console.call(`${path}/result`, { cookie });
+    const numbers = text
+      .trimEnd()
+      .split('\r\n')
+      .slice(1)
+      .map((line) => Number(line.split(',')[0]));
+    expect(numbers).toEqual(Array.from({ length: 2500 }, (_, n) => n + 1));
+  });
+});
+
 describe('the page of a re-trigger', () => {
   it('shows how far it is, and asks for news only while it runs', async () => {
     const { send, cookie } = await ask('scope=all&status=exhausted');
@@ -181,8 +251,8 @@ describe('the page of a re-trigger', () => {
     expect(before.text).toContain(`0 of ${many}`);
     const address = /hx-get="([^"]+)"/.exec(before.text)?.[1] ?? '';
     expect((await console.call(address, { cookie })).status).toBe(204);
-    await createReplays(console.sql).count(id, { begun: true });
-    await createReplays(console.sql).count(id, { begun: false });
+    await createReplays(console.sql).recordResult(id, eventId(ids.exhausted), { begun: true });
+    await createReplays(console.sql).recordResult(id, eventId(ids.hostile), { begun: false });
     const { text } = await console.call(address, { cookie });
     expect(text).toContain(`2 of ${many}`);
     expect(text).toContain('1, had another status');

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import type { Answer, Journey } from '../../support/journey.ts';
+import { createReplays } from '../../../postgres/replays.ts';
 import { createJourney } from '../../support/journey.ts';
 import type { Service } from '../../support/service.ts';
 import { startService } from '../../support/service.ts';
@@ -198,6 +199,13 @@ describe('POST /api/v1/replays', () => {
     expect(created.json).toMatchObject({ status: 'running', matched: 4, begun: 0 });
     expect(await ended(journey, id)).toMatchObject({ status: 'done', begun: 4, refused: 0 });
     for (const each of exhausted) await becomes(journey, each, 'delivered', 2);
+    const results = await createReplays(service.sql).listResults(String(id), {
+      after: 0,
+      limit: 9,
+    });
+    expect(results.map(({ number, begun, paymentId }) => [number, begun, paymentId])).toEqual(
+      exhausted.map((each, index) => [index + 1, true, each]),
+    );
     const second = service.receiver.all.filter(
       ({ json, headers }) =>
         exhausted.includes(String(json['payment_id'])) &&

@@ -85,7 +85,11 @@ describe('an attempt', () => {
     await complete(id, 1, refused, retryAt(7));
     expect(await getRows(id)).toMatchObject([
       {
-        delivery: { status: 'pending', next_attempt_at: '2030-01-01T00:07:00+00:00' },
+        delivery: {
+          status: 'pending',
+          next_attempt_at: '2030-01-01T00:07:00+00:00',
+          error_class: 'http_status',
+        },
         attempts: [
           {
             number: 1,
@@ -104,7 +108,10 @@ describe('an attempt', () => {
     await begin(id, 2);
     await complete(id, 2, accepted, { status: 'delivered' });
     expect(await getRows(id)).toMatchObject([
-      { delivery: { status: 'delivered', next_attempt_at: null }, attempts: [{}, { number: 2 }] },
+      {
+        delivery: { status: 'delivered', next_attempt_at: null, error_class: null },
+        attempts: [{}, { number: 2 }],
+      },
     ]);
   });
 

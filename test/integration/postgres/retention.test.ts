@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventId, newPaymentId } from '../../../contract/ids.ts';
+import { eventId, newPaymentId, newReplayId } from '../../../contract/ids.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { createReplays } from '../../../postgres/replays.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { belongsTo } from '../../support/belongs-to.ts';
 import { runLine, words } from '../../support/admin-line.ts';
@@ -109,6 +110,29 @@ describe('the purge', () => {
       );
       expect([table, left.flat().length]).toEqual([table, 0]);
     }
+  });
+
+  it('deletes old replays with their results, and keeps one that runs', async () => {
+    const id = await delivered();
+    const replays = createReplays(records.sql);
+    const [old, running] = [newReplayId(), newReplayId()];
+    const all = { application: null, test: null, errorClass: null, delivery: 'exhausted' } as const;
+    const scope = { ...all, from: new Date(0), to: new Date() };
+    for (const [each, eventIds] of [
+      [old, null],
+      [running, [eventId(id)]],
+    ] as const) {
+      await replays.insertRetrigger({ ...scope, id: each, eventIds, matched: 1, perSecond: 1 });
+      await replays.recordResult(each, eventId(id), { begun: false });
+    }
+    await replays.end(old, 'done');
+    await purgeAfter(401, 400);
+    const left = await records.sql`
+      select id, (select count(*) from replay_results r where r.replay_id = p.id) as results
+      from replays p where id in (${old}, ${running})`;
+    expect(left).toEqual([{ id: running, results: 1 }]);
+    const orphans = await records.sql`select from replay_results where replay_id = ${old}`;
+    expect(orphans).toHaveLength(0);
   });
 
   it('skips a payment whose delivery an admin re-triggers at the same time', async () => {
