@@ -1,0 +1,18 @@
+import { spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+
+it('the static checks pass', { timeout: 600_000 }, async () => {
+  const cwd = join(import.meta.dirname, '../../..');
+  const check = spawn(process.execPath, ['--run', 'check'], { cwd });
+  // In what the other tests leave of the cores.
+  if (check.pid !== undefined) setPriority(check.pid, constants.priority.PRIORITY_LOW);
+  const [out, errors, code] = await Promise.all([
+    text(check.stdout),
+    text(check.stderr),
+    new Promise((resolve) => check.once('exit', resolve)),
+  ]);
+  expect(code, `${out}${errors}`).toBe(0);
+});
