@@ -41,13 +41,12 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
   const reactions = new Map<string, Reaction>();
   let acceptsAll = false;
   const react = ({ eventId, number }: Post): Reaction => {
-    if (number > 1) return 'accept';
+    if (number > 1 || acceptsAll) return 'accept';
     const known = reactions.get(eventId);
     if (known) return known;
-    const drawn =
-      !acceptsAll && random.chance(failing)
-        ? random.pick<Reaction>(['refuse', 'break', 'hang'])
-        : 'accept';
+    const drawn = random.chance(failing)
+      ? random.pick<Reaction>(['refuse', 'break', 'hang'])
+      : 'accept';
     reactions.set(eventId, drawn);
     return drawn;
   };
@@ -96,7 +95,7 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
     trust: (secret: string) => void secrets.push(secret),
     /** Sets what lists the processes that can be senders now. */
     setSenders: (list: () => readonly number[]) => void (listSenders = list),
-    /** From now on it accepts the first attempt of every new event. */
+    /** From now on it accepts every attempt. */
     acceptAll: () => void (acceptsAll = true),
     posts: (): readonly Post[] => posts,
     async stop() {
