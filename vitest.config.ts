@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/compile-cache.ts';
 import { closingLine } from './test/support/closing-line.ts';
 import { everyDeclaredResponse } from './test/support/every-declared-response.ts';
+import { MixedOrder } from './test/support/mixed-order.ts';
 
 interface ProjectOptions {
   maxWorkers: number;
@@ -28,7 +29,7 @@ const project = (name: string, { maxWorkers, groupOrder, isolate = true }: Proje
 });
 
 export default defineConfig({
-  // Vitest keeps the durations of files here and starts the longest ones first, in a new checkout too.
+  // Vitest keeps the durations of files here, which decide their order, in a new checkout too.
   cacheDir: join(homedir(), '.cache', 'payments', 'vitest'),
   test: {
     projects: [
@@ -38,6 +39,7 @@ export default defineConfig({
       // Whole stacks under load, which a busy machine makes respond 503.
       project('production', { maxWorkers: 3, groupOrder: 1 }),
     ],
+    sequence: { sequencer: MixedOrder },
     // Once for the whole run. With the unit tests alone it starts nothing.
     globalSetup: 'test/support/environment.ts',
     // The last reporter prints the closing line of the run, so it stays the last.
