@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** In a project of fewer files the longest one decides when the run ends, so it goes first. */
 const manyFiles = 100;
-const shortPerLong = 3;
+const shortPerLong = 7;
 
 /**
  * Deals the files that take longest among the others. Most of their time is waiting: all of them at the begin

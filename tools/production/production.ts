@@ -59,9 +59,12 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
 
   const numbers = Array.from({ length: processes }, (_, index) => index + 1);
   const ports = await choosePorts({ postgres: 0, ...anyServerPorts });
-  const apiPorts = await choosePorts(Object.fromEntries(numbers.map((each) => [`api-${each}`, 0])));
+  const named = numbers.map((each) => [`api-${each}`, 0] as const);
+  const apiPorts = await choosePorts(Object.fromEntries(named));
+  const apiMetricsPorts = await choosePorts(Object.fromEntries(named));
   const proxy = await startTcpProxy(
     Object.values(apiPorts).map((port) => `http://127.0.0.1:${port}`),
+    Object.values(apiMetricsPorts).map((port) => `http://127.0.0.1:${port}/readyz`),
   );
   const server = { ...options, postgresPort: ports.postgres, ports };
   const databaseUrl = `postgres://postgres@127.0.0.1:${ports.postgres}/payments`;
@@ -148,6 +151,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
         bringUpProgram('api', name, {
           NOTIFICATIONS_KEY: `production:${notificationsKey.toString('base64')}`,
           API_PORT: String(port),
+          METRICS_PORT: String(apiMetricsPorts[name]),
           PAYER_PAGES_PER_MINUTE: '1000000',
         }),
       ),

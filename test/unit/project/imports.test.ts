@@ -81,8 +81,9 @@ const rules: Record<string, { value?: string; type?: string }> = {
   docs: { value: service },
   test: { value: `${service} docs chaos tools` },
   'vitest.config.ts': {
-    value:
-      'test/support/closing-line.ts test/support/compile-cache.ts test/support/every-declared-response.ts',
+    value: ['closing-line', 'compile-cache', 'every-declared-response', 'mixed-order']
+      .map((name) => `test/support/${name}.ts`)
+      .join(' '),
   },
 };
 
