@@ -139,13 +139,21 @@ const isDelivered = async (id: string) => {
 
 it('re-triggers all that match, at their rate, to the end', async () => {
   const ids = await exhaust(3);
-  const path = await beginRetrigger('scope=all&status=exhausted', '2');
+  for (const id of ids)
+    expect((await get('/deliveries?error=http_status')).text).toContain(`/payments/${id}`);
+  expect((await get('/deliveries?error=tls')).text).toContain('No delivery matches');
+  const path = await beginRetrigger('scope=all&status=exhausted&error=http_status', '2');
   const text = await until('it has ended', async () => {
     const answer = await get(path);
     return answer.text.includes('</span> done') && answer.text;
   });
   expect(text).toContain('3 of 3');
   for (const id of ids) await until('it is delivered', () => isDelivered(id));
+  const [, ...lines] = (await get(`${path}/result`)).text.trimEnd().split('\r\n');
+  expect(lines.map((line) => line.split(',').slice(0, 3))).toEqual(
+    ids.map((id, index) => [String(index + 1), 'begun', id]),
+  );
+  for (const line of lines) expect(line).toMatch(/,delivered,7,204,$/);
   const times = await service.sql<{ at: Date; trigger: string }[]>`
     select round_began_at as at, trigger from deliveries
     where payment_id = any(${ids}) order by round_began_at`;
