@@ -40,11 +40,13 @@ it(
   { timeout: buildLimitMs + 180_000 },
   async () => {
     const programs = await findTemporalServer({ ...readStackConfig(), terminal: createTerminal() });
+    const folder = prepare(aFolder());
+    // Before the folder goes.
     const cleanup = new AsyncDisposableStack();
     onTestFinished(() => cleanup.disposeAsync());
     const random = createRandom(String(Date.now()));
     const environment = await startEnvironment({
-      folder: prepare(aFolder()),
+      folder,
       programs,
       cleanup,
       random,
