@@ -26,8 +26,6 @@ export const startSharedTemporal = async (program: string) =>
   startTemporal({
     program,
     port: await freePort(),
-    // The CPU is what a run lacks.
-    gogc: 1000,
     extraArgs: [
       ...timeSkipping,
       ...names.flatMap((name) => ['--namespace', name]),
