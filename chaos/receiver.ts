@@ -37,7 +37,7 @@ export const startReceiver = async ({ random, failing }: ReceiverOptions) => {
   const secrets: string[] = [];
   const senders = new WeakMap<Socket, number>();
   let listSenders: () => readonly number[] = () => [];
-  /** Drawn once for an event: its first attempt fails however often it is repeated. */
+  /** Drawn once for an event: until `acceptAll` its first attempt fails however often it is repeated. */
   const reactions = new Map<string, Reaction>();
   let acceptsAll = false;
   const react = ({ eventId, number }: Post): Reaction => {

@@ -28,9 +28,9 @@ $$;
 revoke all on all tables in schema public from public;
 
 -- The API creates payments and records that a payer was sent to the gateway. It decides no outcome: it can
--- neither insert nor update the columns of an outcome. It reads events and changes no delivery. Of an attempt it
--- reads the class of an error and not its text. It cannot read the credentials of
--- gateways, only the secrets that check their notifications.
+-- neither insert nor update the columns of an outcome. It reads events and changes no delivery. It
+-- reads the class of an attempt's error and not its text. It cannot read the credentials of gateways, only the
+-- secrets that check their notifications.
 grant select (slug, driver, kind, enabled, notification_secrets) on gateways to payments_api;
 grant select on applications, tokens, payments, workflow_outbox, idempotency_keys,
   request_counts, sandbox_payments, events, deliveries to payments_api;
@@ -50,7 +50,7 @@ grant update (last_used_at) on tokens to payments_api;
 -- The payer's choice on the sandbox gateway's own page.
 grant update (state, refusal, tracking_code, card_pan_masked, amount, silent_until, lose_confirmation)
   on sandbox_payments to payments_api;
--- How the payers of tests act.
+-- Plans say how the payers of tests act.
 grant select, insert, update (due_at), delete on sandbox_plans to payments_api;
 
 -- The worker decides outcomes. It can change neither the columns that a create wrote nor an event.
@@ -147,7 +147,7 @@ begin
     create policy audit_log__service on audit_log as restrictive for insert to payments_worker
       with check (actor = 'service');
   end if;
-  -- Who acted through the console was logged in there, so nothing else can say so.
+  -- Only the console can write `console`: the person was logged in there.
   if not exists (select from pg_policy where polname = 'audit_log__console') then
     create policy audit_log__console on audit_log as restrictive for insert to payments_console
       with check (via = 'console' and actor <> 'service');

@@ -1,5 +1,6 @@
 import { type EventKind, eventKinds } from '../contract/event.ts';
 import { type DeliveryStatus, type Status, statuses } from '../contract/status.ts';
+import { joinLastAttempt } from './deliveries.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** A row of the console's list of payments. */
@@ -28,7 +29,7 @@ export interface DeliveryRow {
   createdAt: Date;
   round: number;
   nextAttemptAt: Date | null;
-  /** Of the last attempt that has ended. */
+  /** The number of the last attempt that has ended, with its result. */
   attempts: number;
   responseStatus: number | null;
   errorClass: string | null;
@@ -37,7 +38,7 @@ export interface DeliveryRow {
 export interface DeliveryFilter extends ListFilter {
   statuses: readonly DeliveryStatus[];
   kind: EventKind | null;
-  /** Of the last attempt. */
+  /** The class of the last attempt's error; null: any, or none. */
   errorClass: string | null;
 }
 
@@ -70,18 +71,19 @@ export interface GatewayCount {
   count: number;
 }
 
-/** How many payments of an application, mode and status the overview counts. */
+/** The overview counts at most so many payments of an application, mode and status. */
 const countMax = 200_000;
-/** How many of an application and mode it reads to compare gateways. */
+/** It reads at most so many of an application and mode to compare gateways. */
 export const comparedMax = 10_000;
 
-/** How many payments of an application and mode it looks through for those of one gateway. */
+/** A list of one gateway looks through at most so many payments of an application and mode. */
 const lookedThroughOfOne = 20_000;
 const lookedThroughOfMany = 1_000;
 
 /**
- * What the web console reads beside the operations of admins. Its lists span all applications. For each
- * application and mode they read the beginning of one range of an index that the API's lists have.
+ * The reads of the web console beside the operations of admins. Its lists span all applications. For each
+ * application and mode they read the beginning of one range of an index that the API's lists have, or of the
+ * index by the last error.
  */
 export const createConsoleQueries = (sql: Queries) => {
   /** The ranges that a list reads: each application and mode that the filter admits. */
@@ -181,11 +183,7 @@ export const createConsoleQueries = (sql: Queries) => {
           ) as newest
           order by newest.created_at desc, newest.event_id desc limit ${limit}
         ) as d
-        left join lateral (
-          select t.number, t.response_status from attempts t
-          where t.event_id = d.event_id and t.completed_at is not null
-          order by t.number desc limit 1
-        ) as t on true
+        ${joinLastAttempt(sql)}
         order by d.created_at desc, d.event_id desc`;
     },
 

@@ -77,6 +77,14 @@ const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Del
   })),
 });
 
+/** Joins the last attempt of the delivery `d` that has ended, as `t`. */
+export const joinLastAttempt = (sql: Queries) => sql`
+  left join lateral (
+    select t.number, t.response_status from attempts t
+    where t.event_id = d.event_id and t.completed_at is not null
+    order by t.number desc limit 1
+  ) as t on true`;
+
 export const createDeliveries = (sql: Queries) => ({
   async get(eventId: string): Promise<Delivery | undefined> {
     const [row] = await sql<DeliveryRow[]>`

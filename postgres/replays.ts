@@ -1,5 +1,6 @@
 import type { EventPosition } from '../contract/list-events.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
+import { joinLastAttempt } from './deliveries.ts';
 import type { Queries } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 
@@ -15,7 +16,7 @@ export interface ReplayFilter {
   delivery: 'exhausted' | 'delivered';
   from: Date;
   to: Date;
-  /** Of the last attempt; null: any, or none. */
+  /** The class of the last attempt's error; null: any, or none. */
   errorClass: string | null;
   /** Only these; null: every one that matches. */
   eventIds: readonly string[] | null;
@@ -286,11 +287,7 @@ export const createReplays = (sql: Queries) => {
           d.error_class as "errorClass"
         from replay_results r
         join deliveries d on d.event_id = r.event_id
-        left join lateral (
-          select t.number, t.response_status from attempts t
-          where t.event_id = d.event_id and t.completed_at is not null
-          order by t.number desc limit 1
-        ) as t on true
+        ${joinLastAttempt(sql)}
         where r.replay_id = ${id} and r.number > ${after}
         order by r.number limit ${limit}`;
     },

@@ -51,7 +51,7 @@ const rowOf = (replay: Replay): Cell[] => [
   replay.endedAt,
 ];
 
-/** What remains, for whoever decides whether to stop it. */
+/** Shows what remains to an operator who decides whether to stop it. */
 const progress = (replay: Replay): Html => {
   const done = doneOf(replay);
   const left = Math.max(0, replay.matched - done);
@@ -80,36 +80,27 @@ const restOf = ({ application, test, delivery, errorClass }: Replay): string =>
     }),
   )}`;
 
-const resultHeadings = [
-  'number',
-  'result',
-  'payment_id',
-  'event_id',
-  'event',
-  'application',
-  'mode',
-  'order_id',
-  'delivery',
-  'attempts',
-  'response_status',
-  'error',
+/** The columns of the result as CSV. */
+const resultColumns: readonly (readonly [
+  heading: string,
+  valueOf: (result: ReplayResult) => string | number | null,
+])[] = [
+  ['number', ({ number }) => number],
+  ['result', ({ begun }) => (begun ? 'begun' : 'left out')],
+  ['payment_id', ({ paymentId }) => paymentId],
+  ['event_id', ({ eventId }) => eventId],
+  ['event', ({ kind }) => kind],
+  ['application', ({ application }) => application],
+  ['mode', ({ test }) => (test ? 'test' : 'live')],
+  ['order_id', ({ orderId }) => orderId],
+  ['delivery', ({ delivery }) => delivery],
+  ['attempts', ({ attempts }) => attempts],
+  ['response_status', ({ responseStatus }) => responseStatus],
+  ['error', ({ errorClass }) => errorClass],
 ];
 
 const resultRow = (result: ReplayResult): string =>
-  csvLine([
-    result.number,
-    result.begun ? 'begun' : 'left out',
-    result.paymentId,
-    result.eventId,
-    result.kind,
-    result.application,
-    result.test ? 'test' : 'live',
-    result.orderId,
-    result.delivery,
-    result.attempts,
-    result.responseStatus,
-    result.errorClass,
-  ]);
+  csvLine(resultColumns.map(([, valueOf]) => valueOf(result)));
 
 export const retriggerRoutes = (deps: Deps): Route[] => {
   const list = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
@@ -192,7 +183,7 @@ export const retriggerRoutes = (deps: Deps): Route[] => {
     const { retriggers } = deps.operationsOf(session.name);
     const { id } = await retriggers.get(params['id'] ?? '');
     const lines = async function* () {
-      yield csvLine(resultHeadings);
+      yield csvLine(resultColumns.map(([heading]) => heading));
       for (let after = 0; ;) {
         const results = await retriggers.listResults(id, { after, limit: resultPageSize });
         yield results.map(resultRow).join('');

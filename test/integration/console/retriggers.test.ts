@@ -223,6 +223,15 @@ describe('the result of a re-trigger', () => {
       update deliveries set order_id = 'order-1' where payment_id = ${ids.exhausted}`;
   });
 
+  it('breaks off if its lines cannot be read, so that nobody takes it for whole', async () => {
+    const { send, cookie } = await ask('scope=all&status=exhausted');
+    const path = (await send()).headers.location ?? '';
+    await console.sql`revoke select on replay_results from payments_console`;
+    await expect(console.call(`${path}/result`, { cookie })).rejects.toThrow('aborted');
+    await console.sql`grant select on replay_results to payments_console`;
+    expect((await console.call(`${path}/result`, { cookie })).status).toBe(200);
+  });
+
   it('has more lines than one read of it', async () => {
     const { send, cookie } = await ask('scope=all&status=exhausted');
     const path = (await send()).headers.location ?? '';
