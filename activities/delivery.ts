@@ -1,4 +1,3 @@
-import type { Info } from '@temporalio/activity';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { ErrorClass } from '../contract/attempt-error.ts';
 import { eventId } from '../contract/ids.ts';
@@ -10,6 +9,7 @@ import {
   webhookExhausted,
   webhookPostponed,
 } from '../temporal/failures.ts';
+import type { ActivityStartedAt } from '../temporal/activity-started-at.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
@@ -19,14 +19,6 @@ import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from '../webhooks/s
 import { createHeaders } from '../webhooks/signature.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Log } from './log.ts';
-
-/**
- * When Temporal handed out this attempt of an activity, by Temporal's clock.
- * @throws Error if Temporal no longer waits for the attempt
- */
-export type ActivityStartedAt = (
-  task: Pick<Info, 'workflowExecution' | 'activityId' | 'attempt'>,
-) => Promise<Date>;
 
 export interface Deps {
   deliveries: Deliveries;

@@ -1,8 +1,16 @@
 import type { Client } from '@temporalio/client';
 import { tsToDate } from '@temporalio/common/lib/time.js';
-import type { ActivityStartedAt } from '../activities/delivery.ts';
+import type { Info } from '@temporalio/activity';
 
 const deadlineMs = 5_000;
+
+/**
+ * When Temporal handed out this attempt of an activity, by Temporal's clock.
+ * @throws Error if Temporal no longer waits for the attempt
+ */
+export type ActivityStartedAt = (
+  task: Pick<Info, 'workflowExecution' | 'activityId' | 'attempt'>,
+) => Promise<Date>;
 
 /** Reads Temporal's record of the attempt, because an activity's own context lacks its start time. */
 export const createActivityStartedAt =

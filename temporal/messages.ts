@@ -59,3 +59,13 @@ export interface LatePaymentInput {
   /** The earliest time of the first inquiry, in ms since 1970, unless a signal comes sooner. */
   askAt?: number;
 }
+
+/** The workflows as their callers see them; workflows/index.ts checks that they are these. */
+export type Workflows = {
+  payment(input: PaymentInput): Promise<void>;
+  latePayment(input: LatePaymentInput): Promise<void>;
+  sweeper(): Promise<void>;
+  replay(input: ReplayInput): Promise<ReplayResult>;
+  replayMany(input: ReplayManyInput): Promise<void>;
+  webhookTest(input: WebhookTestInput): Promise<void>;
+};

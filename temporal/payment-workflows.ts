@@ -12,11 +12,6 @@ import { limits } from '../contract/limits.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
-import type { latePayment } from '../workflows/late-payment.ts';
-import type { payment } from '../workflows/payment.ts';
-import type { replay } from '../workflows/replay.ts';
-import type { replayMany } from '../workflows/replay-many.ts';
-import type { webhookTest } from '../workflows/webhook-test.ts';
 import {
   latePaymentWorkflow,
   paymentWorkflow,
@@ -28,6 +23,7 @@ import {
   type VerifyRequest,
   verifyUpdate,
   webhookTestWorkflow,
+  type Workflows,
 } from './messages.ts';
 import {
   latePaymentStartOptions,
@@ -65,7 +61,10 @@ export const createPaymentWorkflows = (client: Client) => {
     });
 
   const startAgain = (start: WorkflowStart) =>
-    workflow.start<typeof payment>(paymentWorkflow, paymentStartOptions(start, { restart: true }));
+    workflow.start<Workflows['payment']>(
+      paymentWorkflow,
+      paymentStartOptions(start, { restart: true }),
+    );
 
   return {
     /**
@@ -76,7 +75,7 @@ export const createPaymentWorkflows = (client: Client) => {
       try {
         await withinTrace(start.traceId, () =>
           within(deadlinesMs.start, () =>
-            workflow.start<typeof payment>(paymentWorkflow, paymentStartOptions(start)),
+            workflow.start<Workflows['payment']>(paymentWorkflow, paymentStartOptions(start)),
           ),
         );
       } catch (error) {
@@ -92,7 +91,7 @@ export const createPaymentWorkflows = (client: Client) => {
     /** Has a payment's workflow verify soon, and starts the workflow if it does not run. */
     async recheck(start: WorkflowStart): Promise<void> {
       await within(deadlinesMs.start, () =>
-        workflow.signalWithStart<typeof payment>(paymentWorkflow, {
+        workflow.signalWithStart<Workflows['payment']>(paymentWorkflow, {
           ...paymentStartOptions(start, { restart: true }),
           signal: recheckSignal,
           signalArgs: [],
@@ -137,7 +136,7 @@ export const createPaymentWorkflows = (client: Client) => {
      */
     async replay(input: ReplayInput, application: string): Promise<ReplayResult | undefined> {
       const handle = await within(deadlinesMs.start, () =>
-        workflow.start<typeof replay>(replayWorkflow, replayStartOptions(input, application)),
+        workflow.start<Workflows['replay']>(replayWorkflow, replayStartOptions(input, application)),
       );
       return within(deadlinesMs.replay, () => handle.result()).catch(onlyUnavailable);
     },
@@ -146,7 +145,7 @@ export const createPaymentWorkflows = (client: Client) => {
     async startReplayMany(replayId: string, application: string | null): Promise<void> {
       const options = replayManyStartOptions(replayId, application);
       await within(deadlinesMs.start, () =>
-        workflow.start<typeof replayMany>(replayManyWorkflow, options),
+        workflow.start<Workflows['replayMany']>(replayManyWorkflow, options),
       );
     },
 
@@ -155,7 +154,7 @@ export const createPaymentWorkflows = (client: Client) => {
       const options = webhookTestStartOptions(testId, application);
       try {
         await within(deadlinesMs.webhookTest, () =>
-          workflow.execute<typeof webhookTest>(webhookTestWorkflow, options),
+          workflow.execute<Workflows['webhookTest']>(webhookTestWorkflow, options),
         );
       } catch (error) {
         // There is no record of an answer then.
@@ -166,7 +165,10 @@ export const createPaymentWorkflows = (client: Client) => {
     /** Starts the late-payment workflow unless it runs. */
     async startLatePayment(paymentId: string): Promise<void> {
       await within(deadlinesMs.start, () =>
-        workflow.start<typeof latePayment>(latePaymentWorkflow, latePaymentStartOptions(paymentId)),
+        workflow.start<Workflows['latePayment']>(
+          latePaymentWorkflow,
+          latePaymentStartOptions(paymentId),
+        ),
       );
     },
 
@@ -182,12 +184,12 @@ export const createPaymentWorkflows = (client: Client) => {
       const options = latePaymentStartOptions(paymentId, askAt);
       await within<unknown>(Math.min(withinMs, deadlinesMs.start), () =>
         askAt === undefined
-          ? workflow.signalWithStart<typeof latePayment>(latePaymentWorkflow, {
+          ? workflow.signalWithStart<Workflows['latePayment']>(latePaymentWorkflow, {
               ...options,
               signal: recheckSignal,
               signalArgs: [],
             })
-          : workflow.start<typeof latePayment>(latePaymentWorkflow, options),
+          : workflow.start<Workflows['latePayment']>(latePaymentWorkflow, options),
       );
     },
   };

@@ -1,6 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { sweeper } from '../workflows/sweeper.ts';
-import { paymentsQueue, sweeperWorkflow } from './messages.ts';
+import { paymentsQueue, sweeperWorkflow, type Workflows } from './messages.ts';
 
 export const sweeperWorkflowId = 'sweeper';
 
@@ -12,7 +11,7 @@ const deadlineMs = 5_000;
  */
 export const ensureSweeper = async (client: Client): Promise<void> => {
   await client.withDeadline(Date.now() + deadlineMs, () =>
-    client.workflow.start<typeof sweeper>(sweeperWorkflow, {
+    client.workflow.start<Workflows['sweeper']>(sweeperWorkflow, {
       taskQueue: paymentsQueue,
       workflowId: sweeperWorkflowId,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',

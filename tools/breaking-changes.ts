@@ -103,7 +103,10 @@ const withWebhooksAsResponses = ({ webhooks = {}, paths, ...document }: OpenApiD
         headers: Object.fromEntries(headers) as object,
         content: webhook.requestBody?.content,
       };
-      return [method, { ...webhook, parameters: [], responses: { 200: response } }];
+      return [
+        method,
+        { ...webhook, requestBody: undefined, parameters: [], responses: { 200: response } },
+      ];
     });
     return [`/webhooks/${name}`, Object.fromEntries(asOperations)];
   });

@@ -1,7 +1,11 @@
+import type { Workflows } from '../temporal/messages.ts';
+import { latePayment } from './late-payment.ts';
+import { payment } from './payment.ts';
+import { replay } from './replay.ts';
+import { replayMany } from './replay-many.ts';
+import { sweeper } from './sweeper.ts';
+import { webhookTest } from './webhook-test.ts';
+
 /** The workflows that workers load. */
-export { latePayment } from './late-payment.ts';
-export { payment } from './payment.ts';
-export { replay } from './replay.ts';
-export { replayMany } from './replay-many.ts';
-export { sweeper } from './sweeper.ts';
-export { webhookTest } from './webhook-test.ts';
+export { latePayment, payment, replay, replayMany, sweeper, webhookTest };
+({ latePayment, payment, replay, replayMany, sweeper, webhookTest }) satisfies Workflows;

@@ -22,7 +22,6 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'postgres/main.ts': { value: 'node-version.mjs config.ts process.ts telemetry/log.ts' },
   temporal: {
     value: 'contract telemetry/log.ts',
-    type: 'workflows activities',
   },
   telemetry: {
     value: 'contract process.ts#listen postgres/driver',
