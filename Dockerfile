@@ -43,11 +43,12 @@ COPY activities activities
 COPY workflows workflows
 COPY api api
 COPY worker worker
-COPY admin admin
+COPY operations operations
+COPY cli cli
 COPY console console
 # In a checkout made under umask 077 only the owner can read the files, and here that is root.
 RUN find . -name node_modules -prune -o -exec chmod u=rwX,go=rX {} +
 # The user node of Node's image.
 USER 1000:1000
 # Each service of docker-compose.yml names its entry.
-CMD ["node", "admin/main.ts", "--help"]
+CMD ["node", "cli/main.ts", "--help"]

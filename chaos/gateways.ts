@@ -5,7 +5,7 @@ import { entryIn } from '../test/fakes/server.ts';
 import { startStripe } from '../test/fakes/stripe.ts';
 import { startZarinpal } from '../test/fakes/zarinpal.ts';
 import { startZibal } from '../test/fakes/zibal.ts';
-import { webhookSecret } from '../test/support/stripe-account.ts';
+import { webhookSecret } from '../test/support/service/stripe-account.ts';
 import { type Link, startLink } from './link.ts';
 import type { Random } from './random.ts';
 

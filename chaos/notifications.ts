@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noticeOf } from '../test/support/stripe-account.ts';
+import { noticeOf } from '../test/support/service/stripe-account.ts';
 import type { Client } from './client.ts';
 import type { Random } from './random.ts';
 import type { CreatedPayment } from './scenarios.ts';

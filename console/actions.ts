@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
-import { Refusal } from '../admin/change.ts';
+import { Refusal } from '../operations/change.ts';
 import type { ConsoleRole } from '../postgres/console-logins.ts';
 import type { Html } from './html.ts';
 import { notice } from './html.ts';

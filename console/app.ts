@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Router } from '@koa/router';
 import { html } from 'hono/html';
 import Koa, { type Context, type Middleware } from 'koa';
-import { Refusal } from '../admin/change.ts';
+import { Refusal } from '../operations/change.ts';
 import { consoleRoles, type ConsoleSession } from '../postgres/console-logins.ts';
 import { isPostgresUnavailable, isQueryCanceled } from '../postgres/driver/error-codes.ts';
 import type { Assets } from './assets.ts';

@@ -1,8 +1,8 @@
 import '../node-version.mjs';
 import { createServer } from 'node:http';
-import { Refusal } from '../admin/change.ts';
-import { createOperations } from '../admin/operations.ts';
-import { createResets } from '../admin/resets.ts';
+import { Refusal } from '../operations/change.ts';
+import { createOperations } from '../operations/operations.ts';
+import { createResets } from '../operations/resets.ts';
 import { readConsoleConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
 import { sealCredentials } from '../gateways/registry.ts';

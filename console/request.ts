@@ -1,4 +1,4 @@
-import type { Operations } from '../admin/operations.ts';
+import type { Operations } from '../operations/operations.ts';
 import type { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import type { createConsoleQueries } from '../postgres/console.ts';
 import type {

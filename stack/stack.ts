@@ -1,6 +1,6 @@
 import { join, relative, resolve } from 'node:path';
-import { createChange } from '../admin/change.ts';
-import { createConsoleLogins } from '../admin/console-logins.ts';
+import { createChange } from '../operations/change.ts';
+import { createConsoleLogins } from '../operations/console-logins.ts';
 import type { StackConfig } from '../config.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { SetupError } from '../process.ts';

@@ -1,4 +1,4 @@
-import { readProjectFile } from '../test/support/files.ts';
+import { readProjectFile } from '../test/support/checks/project-files.ts';
 
 /*
  * Checks the policy for dependencies: `npm ci` works on every platform, the lock file pins the content of

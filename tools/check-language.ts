@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { projectFiles, readProjectFile } from '../test/support/files.ts';
+import { projectFiles, readProjectFile } from '../test/support/checks/project-files.ts';
 
 /*
  * Checks one symptom of hard-to-read prose: sentences of comments and pages that open with a relative word

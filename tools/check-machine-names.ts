@@ -1,4 +1,4 @@
-import { projectFiles, readProjectFile } from '../test/support/files.ts';
+import { projectFiles, readProjectFile } from '../test/support/checks/project-files.ts';
 
 /*
  * Checks that no file names the machine it was written on: neither a home folder nor the host of a package

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { readProjectFile } from '../test/support/files.ts';
+import { readProjectFile } from '../test/support/checks/project-files.ts';
 
 /*
  * Runs the scripts `check:*` of package.json at the same time, because most of them use one core. Prints

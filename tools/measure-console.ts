@@ -5,8 +5,8 @@ import { createApplications } from '../postgres/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
 import { createReplays } from '../postgres/replays.ts';
-import { type Answer, startConsole } from '../test/support/console.ts';
-import { fill, fillForAdmins } from '../test/support/fill.ts';
+import { type Answer, startConsole } from '../test/support/service/console.ts';
+import { fill, fillForAdmins } from '../test/support/data/fill-tables.ts';
 
 /*
  * Measures every page of the console with 1,000,000 payments and 50 applications: at most 300 ms and 100 KB

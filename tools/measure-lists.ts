@@ -4,8 +4,8 @@ import { connect } from '../postgres/driver/connection.ts';
 import { createEvents, type EventQuery } from '../postgres/events.ts';
 import type { ListQuery } from '../postgres/payments.ts';
 import { createPayments } from '../postgres/payments.ts';
-import { fill } from '../test/support/fill.ts';
-import { startOwnPostgres } from '../test/support/own-postgres.ts';
+import { fill } from '../test/support/data/fill-tables.ts';
+import { startOwnPostgres } from '../test/support/servers/own-postgres.ts';
 
 /*
  * Compares the query time of the lists of payments and of events at 1,000,000 payments of one application with

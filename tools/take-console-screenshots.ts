@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { eventId, newReplayId } from '../contract/ids.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
 import { createReplays } from '../postgres/replays.ts';
-import { startConsole } from '../test/support/console.ts';
+import { startConsole } from '../test/support/service/console.ts';
 import { launchChromium } from '../test/support/demo/chromium.ts';
-import { fillConsole } from '../test/support/fill-console.ts';
+import { fillConsole } from '../test/support/data/fill-console.ts';
 
 /*
  * Takes the pictures of docs/console.md from a console on a Postgres of its own, with made-up payments.

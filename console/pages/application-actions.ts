@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { Refusal } from '../../admin/change.ts';
-import { hideQuery } from '../../admin/webhook-url.ts';
+import { Refusal } from '../../operations/change.ts';
+import { hideQuery } from '../../operations/webhook-url.ts';
 import type { Action } from '../actions.ts';
 import { shownOnce } from '../actions.ts';
 import { select } from '../filters.ts';

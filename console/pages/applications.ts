@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { hideQuery } from '../../admin/webhook-url.ts';
+import { hideQuery } from '../../operations/webhook-url.ts';
 import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { Application } from '../../postgres/applications.ts';
 import type { WebhookSecret } from '../../postgres/webhook-secrets.ts';

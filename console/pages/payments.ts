@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { paymentIdPattern } from '../../contract/ids.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { isTerminal, statuses } from '../../contract/status.ts';
-import type { PaymentTimeline, TimelineEntry } from '../../admin/payments.ts';
+import type { PaymentTimeline, TimelineEntry } from '../../operations/payments.ts';
 import type { AttemptRecord, PaymentRecord } from '../../postgres/admin-payments.ts';
 import type { PaymentRow, Position } from '../../postgres/console.ts';
 import {

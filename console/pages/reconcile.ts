@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import { Refusal } from '../../admin/change.ts';
-import { Incomplete } from '../../admin/incomplete.ts';
-import { differenceTexts } from '../../admin/differences.ts';
-import type { Reconciliation } from '../../admin/reconciliation.ts';
+import { Refusal } from '../../operations/change.ts';
+import { Incomplete } from '../../operations/incomplete.ts';
+import { differenceTexts } from '../../operations/differences.ts';
+import type { Reconciliation } from '../../operations/reconciliation.ts';
 import type { Action } from '../actions.ts';
 import { choose, select } from '../filters.ts';
 import { action, idLink, notice, state, type Html } from '../html.ts';

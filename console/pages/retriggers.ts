@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { Refusal } from '../../admin/change.ts';
+import { Refusal } from '../../operations/change.ts';
 import { errorClasses } from '../../contract/attempt-error.ts';
 import { eventIdPattern } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';

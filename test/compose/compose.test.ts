@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { killContainersInTurn } from '../../chaos/compose.ts';
 import { whyNoEngine } from '../../tools/compose/engine.ts';
 import { createShape, type Shape } from '../../tools/compose/shape.ts';
-import { readProjectFile } from '../support/files.ts';
+import { readProjectFile } from '../support/checks/project-files.ts';
 import { until } from '../support/until.ts';
 
 const reason = whyNoEngine();

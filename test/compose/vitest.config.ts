@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { closingLine } from '../support/closing-line.ts';
+import { closingLine } from '../support/runner/closing-line.ts';
 
 /** `npm run test:compose`: it needs a Docker Engine of its own, so it is no part of `npm test`. */
 export default defineConfig({

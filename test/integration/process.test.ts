@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startFailingTemporal } from '../support/failing-temporal.ts';
-import { emptyMessage } from '../support/grpc.ts';
-import type { Records } from '../support/records.ts';
-import { startRecords } from '../support/records.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startFailingTemporal } from '../support/servers/failing-temporal.ts';
+import { emptyMessage } from '../support/servers/grpc.ts';
+import type { Records } from '../support/data/records.ts';
+import { startRecords } from '../support/data/records.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 
 const { ListWorkflowExecutionsResponse } = proto.temporal.api.workflowservice.v1;
 const ids = ['a', 'b', 'c', 'd'];
@@ -52,7 +52,7 @@ describe('a program whose connection to Temporal fails during several calls', ()
   it('prints one sentence with the reason: admin reconcile', async () => {
     for (let count = 0; count < 12; count += 1) await records.opened();
     await records.sql`update payments set created_at = now() - interval '2 minutes'`;
-    const { stderr, code } = await run(['admin/main.ts', 'reconcile'], {});
+    const { stderr, code } = await run(['cli/main.ts', 'reconcile'], {});
     // The retries may have reached the deadline.
     const why = '(14 UNAVAILABLE|4 DEADLINE_EXCEEDED).*';
     expect(stderr).toMatch(new RegExp(`^Failed: Failed to describe workflow \\(${why}\\)\n$`));

@@ -8,7 +8,7 @@ import { startPostgres } from '../../stack/postgres.ts';
 import { startProgram } from '../../stack/processes.ts';
 import type { ServerPrograms } from '../../stack/temporal/program.ts';
 import { bundleWorkflows } from '../../stack/workflow-bundle.ts';
-import { startTcpProxy } from '../../test/support/tcp-proxy.ts';
+import { startTcpProxy } from '../../test/support/servers/tcp-proxy.ts';
 import { createMember, type Member, type MemberOptions } from './member.ts';
 import { programs, runProgram } from './programs.ts';
 import { anyServerPorts, createSchema, startTemporalServer } from './temporal.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { launch, type Launch, type RunningProcess } from '../../stack/processes.ts';
 import type { ServerPrograms } from '../../stack/temporal/program.ts';
 import { connectTo } from '../../stack/temporal/server.ts';
-import { readCompose } from '../../test/support/compose.ts';
+import { readCompose } from '../../test/support/checks/compose.ts';
 import { schemaCommands } from './programs.ts';
 
 export interface ServerOptions {

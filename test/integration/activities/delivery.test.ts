@@ -12,9 +12,9 @@ import { createDeliveries } from '../../../postgres/deliveries.ts';
 import type { KeyRing } from '../../../postgres/secret-box.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
-import { startRawServer } from '../../support/raw-server.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import { startRawServer } from '../../support/servers/raw-server.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 
 const keyRing: KeyRing = { currentId: 'k1', keys: new Map([['k1', randomBytes(32)]]) };
 let records: Records;

@@ -3,9 +3,9 @@ import type { Payment } from '../../../contract/payment.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
-import { confirmed, inTurn, withGateway } from '../../support/scripted-gateway.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { confirmed, inTurn, withGateway } from '../../support/service/scripted-gateway.ts';
 
 let records: Records;
 beforeAll(async () => {

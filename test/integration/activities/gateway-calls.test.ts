@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayAdapter, GatewayStatus, Opening } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { countedSql } from '../../support/counted-sql.ts';
-import { operationsOn } from '../../support/operations.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
-import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
-import { sweeperTasksOn } from '../../support/sweep.ts';
+import { countedSql } from '../../support/data/counted-sql.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { confirmed, inTurn, silence, withGateway } from '../../support/service/scripted-gateway.ts';
+import { sweeperTasksOn } from '../../support/service/scripted-sweep.ts';
 
 let records: Records;
 beforeAll(async () => {

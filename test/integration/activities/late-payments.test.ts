@@ -4,16 +4,16 @@ import { createBulkhead } from '../../../activities/bulkhead.ts';
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
-import type { LateCase } from '../../support/late-case.ts';
-import { lateCase, startLateRecords } from '../../support/late-case.ts';
-import type { Records } from '../../support/records.ts';
+import type { LateCase } from '../../support/data/late-payment-cases.ts';
+import { lateCase, startLateRecords } from '../../support/data/late-payment-cases.ts';
+import type { Records } from '../../support/data/records.ts';
 import {
   aGateway,
   confirmed,
   publicBaseUrl,
   readableLogger,
   silence,
-} from '../../support/scripted-gateway.ts';
+} from '../../support/service/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 
 let records: Records;

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
-import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { confirmed, inTurn, silence, withGateway } from '../../support/service/scripted-gateway.ts';
 
 let records: Records;
 beforeAll(async () => {

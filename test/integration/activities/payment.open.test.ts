@@ -2,9 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import type { GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
-import type { Records } from '../../support/records.ts';
-import { withOutcome, noAnswer, startRecords } from '../../support/records.ts';
-import { inTurn, publicBaseUrl, silence, withGateway } from '../../support/scripted-gateway.ts';
+import type { Records } from '../../support/data/records.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
+import {
+  inTurn,
+  publicBaseUrl,
+  silence,
+  withGateway,
+} from '../../support/service/scripted-gateway.ts';
 
 let records: Records;
 beforeAll(async () => {

@@ -7,9 +7,9 @@ import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import type { Records } from '../../support/records.ts';
-import { noAnswer, withOutcome, startRecords } from '../../support/records.ts';
-import { confirmed, inTurn, silence, withGateway } from '../../support/scripted-gateway.ts';
+import type { Records } from '../../support/data/records.ts';
+import { noAnswer, withOutcome, startRecords } from '../../support/data/records.ts';
+import { confirmed, inTurn, silence, withGateway } from '../../support/service/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 
 let records: Records;

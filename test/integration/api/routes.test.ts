@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Kind, Outcome } from '../../support/every-outcome.ts';
-import { endInEveryWay, kinds, outcomes } from '../../support/every-outcome.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Received } from '../../support/receiver.ts';
-import type { SharedService } from '../../support/service.ts';
-import { useService } from '../../support/service.ts';
+import type { Kind, Outcome } from '../../support/service/every-outcome.ts';
+import { endInEveryWay, kinds, outcomes } from '../../support/service/every-outcome.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Received } from '../../support/service/receiver.ts';
+import type { SharedService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
 
 // The tables about webhooks in the service interface; the delays are tested in test/integration/journeys.
 

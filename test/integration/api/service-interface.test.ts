@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApplications } from '../../../postgres/applications.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
-import type { Kind, Outcome } from '../../support/every-outcome.ts';
-import { endInEveryWay, kinds, outcomes } from '../../support/every-outcome.ts';
-import type { Answer, Journey } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import type { Kind, Outcome } from '../../support/service/every-outcome.ts';
+import { endInEveryWay, kinds, outcomes } from '../../support/service/every-outcome.ts';
+import type { Answer, Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 // The tables of the service interface, row by row; they are binding to the letter.

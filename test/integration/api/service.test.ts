@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import type { Answer } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import { startOwnPostgres } from '../../support/own-postgres.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import type { StripeAccount } from '../../support/stripe-account.ts';
-import { addStripe, noticeOf } from '../../support/stripe-account.ts';
+import type { Answer } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import type { StripeAccount } from '../../support/service/stripe-account.ts';
+import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { plantFault, plantedFaults } from '../../../chaos/planted-faults.ts';
-import { aDatabase } from '../../support/database.ts';
+import { aDatabase } from '../../support/data/database.ts';
 
 it.each(plantedFaults)('plants the fault %s in the current schema', async (fault) => {
   const { sql, drop } = await aDatabase();

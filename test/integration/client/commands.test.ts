@@ -7,9 +7,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { verify } from '../../../client/src/webhooks.ts';
 import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import type { SharedService } from '../../support/service.ts';
-import { useService } from '../../support/service.ts';
+import { startReceiver } from '../../support/service/receiver.ts';
+import type { SharedService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payments-commands-'));

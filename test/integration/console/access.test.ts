@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../console/routes.ts';
 import { consoleRoles } from '../../../postgres/console-logins.ts';
-import { awayProvider, call, startConsole, type TestConsole } from '../../support/console.ts';
-import { operationsOn } from '../../support/operations.ts';
+import {
+  awayProvider,
+  call,
+  startConsole,
+  type TestConsole,
+} from '../../support/service/console.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
 
 let console: TestConsole;
 beforeAll(async () => {

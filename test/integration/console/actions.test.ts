@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../console/routes.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
-import { startConsole, type TestConsole } from '../../support/console.ts';
-import { fillConsole } from '../../support/fill-console.ts';
+import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { fillConsole } from '../../support/data/fill-console.ts';
 
 let console: TestConsole;
 let ids: Awaited<ReturnType<typeof fillConsole>>;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pageSize } from '../../../console/filters.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
-import { startConsole, type TestConsole } from '../../support/console.ts';
-import { fillConsole } from '../../support/fill-console.ts';
+import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { fillConsole } from '../../support/data/fill-console.ts';
 
 let console: TestConsole;
 let cookie: string;

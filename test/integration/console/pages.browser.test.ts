@@ -4,8 +4,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { eventId, newReplayId } from '../../../contract/ids.ts';
 import { createReplays } from '../../../postgres/replays.ts';
-import { awayProvider, startConsole, type TestConsole } from '../../support/console.ts';
-import { fillConsole } from '../../support/fill-console.ts';
+import { awayProvider, startConsole, type TestConsole } from '../../support/service/console.ts';
+import { fillConsole } from '../../support/data/fill-console.ts';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
 
 let browser: Browser;

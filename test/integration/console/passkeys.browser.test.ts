@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, CDPSession, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { startConsole, type TestConsole } from '../../support/console.ts';
+import { startConsole, type TestConsole } from '../../support/service/console.ts';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
 
 let browser: Browser;

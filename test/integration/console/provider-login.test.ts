@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createIdentityProvider } from '../../../console/identity-provider.ts';
-import { startConsole, type TestConsole } from '../../support/console.ts';
+import { startConsole, type TestConsole } from '../../support/service/console.ts';
 import {
   client,
   createVisitor,
   startIdentityProvider,
   type Visitor,
-} from '../../support/identity-provider.ts';
-import { operationsOn } from '../../support/operations.ts';
+} from '../../support/servers/identity-provider.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
 
 let console: TestConsole;
 let provider: Awaited<ReturnType<typeof startIdentityProvider>>;

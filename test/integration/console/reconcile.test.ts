@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startConsole, type TestConsole } from '../../support/console.ts';
-import { fillConsole } from '../../support/fill-console.ts';
+import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { fillConsole } from '../../support/data/fill-console.ts';
 import { until } from '../../support/until.ts';
 
 let console: TestConsole;

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
-import { startConsole, type TestConsole } from '../../support/console.ts';
-import { fillConsole } from '../../support/fill-console.ts';
+import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { fillConsole } from '../../support/data/fill-console.ts';
 
 let console: TestConsole;
 let ids: Awaited<ReturnType<typeof fillConsole>>;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readCompose } from '../../support/compose.ts';
-import { readProjectFile } from '../../support/files.ts';
-import { findPromtool } from '../../support/promtool.ts';
+import { readCompose } from '../../support/checks/compose.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
+import { findPromtool } from '../../support/checks/promtool.ts';
 import { aFolder } from '../../support/stack/support.ts';
 
 const folder = join(import.meta.dirname, '../../../deploy');

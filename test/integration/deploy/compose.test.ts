@@ -12,8 +12,8 @@ import {
   readWorkerConfig,
 } from '../../../config.ts';
 import { aFolder } from '../../support/stack/support.ts';
-import { readCompose } from '../../support/compose.ts';
-import { readProjectFile } from '../../support/files.ts';
+import { readCompose } from '../../support/checks/compose.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const { services, secrets } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Queries } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
-import { readProjectFile } from '../../support/files.ts';
-import { holdLock } from '../../support/hold-lock.ts';
-import { startOwnPostgres } from '../../support/own-postgres.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
+import { holdLock } from '../../support/data/hold-lock.ts';
+import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 
 const roles = readProjectFile('deploy/roles.sql');
 let server: Awaited<ReturnType<typeof startOwnPostgres>>;

@@ -13,9 +13,9 @@ import { createHeaders } from '../../../webhooks/signature.ts';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
 import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
-import { readProjectFile } from '../../support/files.ts';
-import { rawRequest } from '../../support/raw-http.ts';
-import { withOutcome, aPayment } from '../../support/records.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
+import { rawRequest } from '../../support/servers/raw-http.ts';
+import { withOutcome, aPayment } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
 
 const page = readProjectFile('docs/webhooks.md');

@@ -4,8 +4,8 @@ import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { GatewayAdapter, GatewayPayment, OpenedPayment } from '../../../gateways/gateway.ts';
 import type { SandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
-import type { Database } from '../../support/database.ts';
-import { aDatabase } from '../../support/database.ts';
+import type { Database } from '../../support/data/database.ts';
+import { aDatabase } from '../../support/data/database.ts';
 import { adapterOf } from '../../support/gateways/fixture.ts';
 
 let database: Database;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Operations } from '../../../admin/operations.ts';
+import type { Operations } from '../../../operations/operations.ts';
 import { verify } from '../../../client/src/webhooks.ts';
-import { createJourney } from '../../support/journey.ts';
-import { operationsOn } from '../../support/operations.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime, skipTime } from '../../support/skip-time.ts';
-import { sweepNow } from '../../support/sweep-now.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime, skipTime } from '../../support/service/skip-time.ts';
+import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Journey } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import { startOwnPostgres } from '../../support/own-postgres.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import type { Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;

@@ -1,12 +1,12 @@
 import { eventId } from '../../../contract/ids.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { holdLock } from '../../support/hold-lock.ts';
-import type { Journey } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
-import { sweepNow } from '../../support/sweep-now.ts';
+import { holdLock } from '../../support/data/hold-lock.ts';
+import type { Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
+import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

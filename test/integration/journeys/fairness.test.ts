@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJourney, type Journey } from '../../support/journey.ts';
-import type { Receiver } from '../../support/receiver.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import { createJourney, type Journey } from '../../support/service/journey.ts';
+import type { Receiver } from '../../support/service/receiver.ts';
+import { startReceiver } from '../../support/service/receiver.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { eventId } from '../../../contract/ids.ts';
 import { deliverySlots } from '../../../worker/workers.ts';

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
-import type { Journey } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import { operationsOn } from '../../support/operations.ts';
-import type { ProviderName, Providers } from '../../support/providers.ts';
+import type { Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import type { ProviderName, Providers } from '../../support/service/providers.ts';
 import {
   providerNames as drivers,
   providerSecrets,
   startProviders,
-} from '../../support/providers.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
-import { sweepNow } from '../../support/sweep-now.ts';
+} from '../../support/service/providers.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
+import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

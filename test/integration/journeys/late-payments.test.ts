@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import { holdLock } from '../../support/hold-lock.ts';
-import type { Journey } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import { operationsOn } from '../../support/operations.ts';
-import type { ProviderName, Providers } from '../../support/providers.ts';
-import { providerNames, startProviders } from '../../support/providers.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
+import { holdLock } from '../../support/data/hold-lock.ts';
+import type { Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import type { ProviderName, Providers } from '../../support/service/providers.ts';
+import { providerNames, startProviders } from '../../support/service/providers.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

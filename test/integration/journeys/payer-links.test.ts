@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Journey } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import type { Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

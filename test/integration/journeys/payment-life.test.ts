@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayLimits } from '../../../gateways/http.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { SharedService } from '../../support/service.ts';
-import { useService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { SharedService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { attemptDeadlineMs } from '../../../webhooks/request.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holdLock } from '../../support/hold-lock.ts';
-import { createJourney } from '../../support/journey.ts';
-import { countUpdates } from '../../support/scripted-worker.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
+import { holdLock } from '../../support/data/hold-lock.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { countUpdates } from '../../support/service/scripted-worker.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

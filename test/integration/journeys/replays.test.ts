@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import type { Answer, Journey } from '../../support/journey.ts';
+import type { Answer, Journey } from '../../support/service/journey.ts';
 import { createReplays } from '../../../postgres/replays.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

@@ -6,18 +6,18 @@ import { promisify } from 'node:util';
 import type { WorkflowFailedError } from '@temporalio/client';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Operations } from '../../../admin/operations.ts';
+import type { Operations } from '../../../operations/operations.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import { createResets } from '../../../admin/resets.ts';
+import { createResets } from '../../../operations/resets.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
-import { createJourney } from '../../support/journey.ts';
-import { operationsOn } from '../../support/operations.ts';
-import type { Receiver } from '../../support/receiver.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import type { Receiver } from '../../support/service/receiver.ts';
+import { startReceiver } from '../../support/service/receiver.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -116,7 +116,7 @@ describe('re-triggering an exhausted delivery', () => {
     const made = [await anExhausted(), await anExhausted(), await anExhausted()];
     const ids = made.map(({ id }) => id);
     const line = ['deliveries', 'retrigger', ...ids, '--rate', '1', '--yes'];
-    const child = spawn(process.execPath, ['admin/main.ts', ...line], { env: service.env });
+    const child = spawn(process.execPath, ['cli/main.ts', ...line], { env: service.env });
     const progress: string[] = [];
     child.stderr.on('data', (piece) => {
       progress.push(String(piece));

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import type { Answer, Journey } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipTime } from '../../support/skip-time.ts';
-import { sweepNow } from '../../support/sweep-now.ts';
+import type { Answer, Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipTime } from '../../support/service/skip-time.ts';
+import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Journey } from '../../support/journey.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
-import type { Notice, StripeAccount } from '../../support/stripe-account.ts';
-import { addStripe, noticeOf } from '../../support/stripe-account.ts';
+import type { Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
+import type { Notice, StripeAccount } from '../../support/service/stripe-account.ts';
+import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

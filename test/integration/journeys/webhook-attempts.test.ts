@@ -3,10 +3,10 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { verify } from '../../../client/src/webhooks.ts';
-import { createJourney } from '../../support/journey.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 beforeEach(async () => {

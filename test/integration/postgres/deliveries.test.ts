@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import type { AttemptResult, Consequence } from '../../../postgres/deliveries.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
-import { holdLock } from '../../support/hold-lock.ts';
-import type { Records } from '../../support/records.ts';
-import { withOutcome, minuteMs, startRecords } from '../../support/records.ts';
+import { holdLock } from '../../support/data/hold-lock.ts';
+import type { Records } from '../../support/data/records.ts';
+import { withOutcome, minuteMs, startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 let deliveries: ReturnType<typeof createDeliveries>;

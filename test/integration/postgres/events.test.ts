@@ -5,9 +5,9 @@ import type { EventPosition } from '../../../contract/list-events.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createEvents, type EventQuery } from '../../../postgres/events.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import { countedSql } from '../../support/counted-sql.ts';
-import type { Records } from '../../support/records.ts';
-import { noAnswer, startRecords, withOutcome } from '../../support/records.ts';
+import { countedSql } from '../../support/data/counted-sql.ts';
+import type { Records } from '../../support/data/records.ts';
+import { noAnswer, startRecords, withOutcome } from '../../support/data/records.ts';
 
 let records: Records;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { eventId } from '../../../contract/ids.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
-import type { Records } from '../../support/records.ts';
-import { aPayment, withOutcome, noAnswer, startRecords } from '../../support/records.ts';
+import type { Records } from '../../support/data/records.ts';
+import { aPayment, withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
 
 const count = 2_000;

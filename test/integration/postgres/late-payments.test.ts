@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LatePaymentResult } from '../../../postgres/late-payments.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
-import type { Records } from '../../support/records.ts';
-import { minuteMs, startRecords } from '../../support/records.ts';
+import type { Records } from '../../support/data/records.ts';
+import { minuteMs, startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 let latePayments: ReturnType<typeof createLatePayments>;

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
-import { holdLock } from '../../support/hold-lock.ts';
-import type { Records } from '../../support/records.ts';
-import { withOutcome, minuteMs, noAnswer, startRecords } from '../../support/records.ts';
+import { holdLock } from '../../support/data/hold-lock.ts';
+import type { Records } from '../../support/data/records.ts';
+import { withOutcome, minuteMs, noAnswer, startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord } from '../../../postgres/payments.ts';
-import type { Records } from '../../support/records.ts';
-import { aPayment, startRecords } from '../../support/records.ts';
+import type { Records } from '../../support/data/records.ts';
+import { aPayment, startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 beforeAll(async () => {

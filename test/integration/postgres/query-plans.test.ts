@@ -10,10 +10,10 @@ import {
   everyStatement,
   idOf,
   smallTableFiles,
-} from '../../support/every-statement.ts';
-import { projectFiles, readProjectFile } from '../../support/files.ts';
-import { fill, fillForAdmins } from '../../support/fill.ts';
-import { startOwnPostgres } from '../../support/own-postgres.ts';
+} from '../../support/checks/every-statement.ts';
+import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
+import { fill, fillForAdmins } from '../../support/data/fill-tables.ts';
+import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { until } from '../../support/until.ts';
 
 const application = 'big';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 beforeAll(async () => {

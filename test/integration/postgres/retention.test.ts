@@ -5,11 +5,11 @@ import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
-import { belongsTo } from '../../support/belongs-to.ts';
-import { runLine, words } from '../../support/admin-line.ts';
-import { operationsOn } from '../../support/operations.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import { belongsTo } from '../../support/data/rows-of-payment.ts';
+import { runLine, words } from '../../support/service/admin-line.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
 
 const dayMs = 24 * 3_600_000;

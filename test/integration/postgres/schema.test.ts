@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Queries } from '../../../postgres/driver/sql.ts';
 import { migrate } from '../../../postgres/migrate.ts';
-import { aDatabase } from '../../support/database.ts';
-import { readProjectFile } from '../../support/files.ts';
+import { aDatabase } from '../../support/data/database.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 
 /** Lists everything that a migration can create, with its definition, as one line each. */
 const describeSchema = async (sql: Queries): Promise<string[]> => {

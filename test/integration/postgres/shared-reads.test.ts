@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
 import { createPayments } from '../../../postgres/payments.ts';
-import { countedSql } from '../../support/counted-sql.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import { countedSql } from '../../support/data/counted-sql.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 beforeAll(async () => {

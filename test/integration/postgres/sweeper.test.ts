@@ -5,9 +5,9 @@ import { terminalStatuses } from '../../../contract/status.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import type { SweeperQueries } from '../../../postgres/sweeper.ts';
 import { createSweeperQueries } from '../../../postgres/sweeper.ts';
-import { holdLock } from '../../support/hold-lock.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import { holdLock } from '../../support/data/hold-lock.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 let queries: SweeperQueries;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
-import type { Records } from '../../support/records.ts';
-import { startRecords } from '../../support/records.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 
 let records: Records;
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { createTokens } from '../../../postgres/tokens.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import type { Credentials } from '../../../stack/connection-file.ts';
 import { application, prepareDatabase } from '../../../stack/demo-application.ts';
-import { aDatabase, type Database } from '../../support/database.ts';
+import { aDatabase, type Database } from '../../support/data/database.ts';
 
 let database: Database;
 beforeEach(async () => {

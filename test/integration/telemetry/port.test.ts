@@ -2,12 +2,12 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPostgresUnavailable } from '../../../postgres/driver/error-codes.ts';
 import { freePort } from '../../../stack/ports.ts';
-import { createJourney } from '../../support/journey.ts';
-import { scrape } from '../../support/metrics.ts';
-import { startOwnPostgres } from '../../support/own-postgres.ts';
-import { createProcess } from '../../support/processes.ts';
-import type { Service } from '../../support/service.ts';
-import { startService } from '../../support/service.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { scrape } from '../../support/service/metrics.ts';
+import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
+import { createProcess } from '../../support/service/processes.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;

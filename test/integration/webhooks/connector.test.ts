@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { attemptDeadlineMs } from '../../../webhooks/request.ts';
-import { attempt } from '../../support/attempt.ts';
-import { startRawServer } from '../../support/raw-server.ts';
-import { selfSigned } from '../../support/self-signed.ts';
+import { attempt } from '../../support/service/send-webhook.ts';
+import { startRawServer } from '../../support/servers/raw-server.ts';
+import { selfSigned } from '../../support/servers/self-signed.ts';
 import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);

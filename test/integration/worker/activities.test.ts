@@ -6,10 +6,10 @@ import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { composeActivities } from '../../../worker/activities.ts';
 import { paymentSlots } from '../../../worker/workers.ts';
-import { aKeyRing } from '../../support/operations.ts';
-import { startRawServer } from '../../support/raw-server.ts';
-import { startRecords } from '../../support/records.ts';
-import { readableLogger } from '../../support/scripted-gateway.ts';
+import { aKeyRing } from '../../support/service/admin-operations.ts';
+import { startRawServer } from '../../support/servers/raw-server.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { readableLogger } from '../../support/service/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 
 it('gives a gateway that hangs a quarter of the slots of the worker', async () => {

@@ -9,8 +9,8 @@ import {
 } from '../../../temporal/messages.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { latePaymentStartOptions } from '../../../temporal/start-options.ts';
-import { startScriptedWorker } from '../../support/scripted-worker.ts';
-import { skipTime } from '../../support/skip-time.ts';
+import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
+import { skipTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
 const hourMs = 60 * 60_000;

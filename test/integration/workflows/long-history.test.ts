@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { recheckSignal } from '../../../temporal/messages.ts';
-import { delivers, opens, startScriptedWorker } from '../../support/scripted-worker.ts';
+import { delivers, opens, startScriptedWorker } from '../../support/service/scripted-worker.ts';
 import { until } from '../../support/until.ts';
 
 const ended = { kind: 'ended', status: 'paid' } as const;

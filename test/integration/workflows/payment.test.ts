@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { gatewayBusy, gatewayUnavailable, paymentNotFound } from '../../../temporal/failures.ts';
 import { recheckSignal } from '../../../temporal/messages.ts';
-import type { Script, ScriptedWorker } from '../../support/scripted-worker.ts';
+import type { Script, ScriptedWorker } from '../../support/service/scripted-worker.ts';
 import {
   countTimers,
   countUpdates,
@@ -10,8 +10,8 @@ import {
   hasTimerFired,
   opens,
   startScriptedWorker,
-} from '../../support/scripted-worker.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
+} from '../../support/service/scripted-worker.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
 let worker: ScriptedWorker;

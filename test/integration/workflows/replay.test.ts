@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { describe, expect, inject, it } from 'vitest';
-import '../../support/temporal-runtime.ts';
+import '../../support/runner/temporal-runtime.ts';
 
 const folder = join(import.meta.dirname, '../../histories');
 const histories = globSync('**/*.json', { cwd: folder }).sort();

@@ -2,10 +2,10 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSweepActivity } from '../../../activities/sweep.ts';
 import { ensureSweeper, sweeperWorkflowId } from '../../../temporal/sweeper.ts';
-import type { ScriptedWorker } from '../../support/scripted-worker.ts';
-import { startScriptedWorker } from '../../support/scripted-worker.ts';
-import { skipAllTime } from '../../support/skip-time.ts';
-import { pendingSweep, sweepDetails } from '../../support/sweep-now.ts';
+import type { ScriptedWorker } from '../../support/service/scripted-worker.ts';
+import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
+import { skipAllTime } from '../../support/service/skip-time.ts';
+import { pendingSweep, sweepDetails } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
 
 let worker: ScriptedWorker;

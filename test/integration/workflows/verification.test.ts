@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { recheckSignal } from '../../../temporal/messages.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
-import type { ScriptedWorker } from '../../support/scripted-worker.ts';
+import type { ScriptedWorker } from '../../support/service/scripted-worker.ts';
 import {
   countTimers,
   countUpdates,
   delivers,
   opens,
   startScriptedWorker,
-} from '../../support/scripted-worker.ts';
+} from '../../support/service/scripted-worker.ts';
 import { until } from '../../support/until.ts';
 
 let worker: ScriptedWorker;

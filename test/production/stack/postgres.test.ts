@@ -15,7 +15,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startPostgres } from '../../../stack/postgres.ts';
-import { copyCluster } from '../../support/cluster.ts';
+import { copyCluster } from '../../support/runner/cluster.ts';
 import { aFolder } from '../../support/stack/support.ts';
 
 const start = async (dataDir: string) => {

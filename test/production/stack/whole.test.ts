@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
-import { call } from '../../support/console.ts';
+import { call } from '../../support/service/console.ts';
 import { aFolder, portsOf, runStack } from '../../support/stack/support.ts';
 import { until } from '../../support/until.ts';
 

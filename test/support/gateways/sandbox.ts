@@ -1,7 +1,7 @@
 import type { FailureCode } from '../../../contract/failure-codes.ts';
 import { failureReasons } from '../../../contract/failure-codes.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
-import { aDatabase } from '../database.ts';
+import { aDatabase } from '../data/database.ts';
 import type { Case, ProviderFixture } from './fixture.ts';
 import { returnUrl } from './fixture.ts';
 import type { Provider } from '../../fakes/server.ts';

@@ -15,8 +15,8 @@ import { inject, onTestFinished } from 'vitest';
 import { readStackConfig } from '../../../config.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { readProcessTable } from '../../../stack/process-table.ts';
-import { copyCluster } from '../cluster.ts';
-import { compileCache } from '../compile-cache.ts';
+import { copyCluster } from '../runner/cluster.ts';
+import { compileCache } from '../runner/compile-cache.ts';
 import { until } from '../until.ts';
 
 /** A temporary folder that Postgres, another user when the tests run as root, can pass through. */

@@ -12,7 +12,7 @@ import type {
   PaymentResponse,
 } from '../../../contract/responses.ts';
 import { clientTypes, clientTypesPath } from '../../../tools/client-types.ts';
-import { readProjectFile } from '../../support/files.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 
 it('the types are those of the released document', async () => {
   expect(readFileSync(clientTypesPath, 'utf8')).toBe(await clientTypes());

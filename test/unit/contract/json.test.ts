@@ -9,7 +9,7 @@ import {
   parseJson,
   toPlainValue,
 } from '../../../contract/json.ts';
-import { document, randomness, written } from '../../support/json.ts';
+import { document, randomness, written } from '../../support/data/json-samples.ts';
 
 const wholeText = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0'));
 const padding = fc.stringMatching(/^[ \t\n\r]{0,3}$/);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { runLine } from '../../support/admin-line.ts';
-import { readCompose } from '../../support/compose.ts';
-import { projectFiles, readProjectFile } from '../../support/files.ts';
+import { runLine } from '../../support/service/admin-line.ts';
+import { readCompose } from '../../support/checks/compose.ts';
+import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 
 const pages = projectFiles().filter((path) => /^(README|docs\/.+)\.md$/.test(path));
 const { services } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });

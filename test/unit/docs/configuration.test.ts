@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { shapes } from '../../../config.ts';
-import { readProjectFile } from '../../support/files.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const defaultValue = z.union([scalar.transform(String), z.string().array().transform(String)]);

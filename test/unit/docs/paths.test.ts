@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { projectFiles, readProjectFile } from '../../support/files.ts';
+import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 
 const files = projectFiles();
 const folders = new Set(files.map((file) => file.split('/', 1)[0]));

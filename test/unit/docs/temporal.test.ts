@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readProjectFile } from '../../support/files.ts';
+import { readProjectFile } from '../../support/checks/project-files.ts';
 
 const page = (name: string) => readProjectFile(`docs/operating/${name}.md`);
 const heading = '## The temporal command';

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { beginTry, createGatewayDispatcher, gatewayLimits } from '../../../gateways/http.ts';
 import { createLookup } from '../../../webhooks/dns.ts';
-import { startRawServer } from '../../support/raw-server.ts';
+import { startRawServer } from '../../support/servers/raw-server.ts';
 
 /** @returns its port on loopback */
 const listen = async (server: Server): Promise<number> => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { projectFiles, readProjectFile } from '../../support/files.ts';
+import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 
 /** Lists the lines of the given files that match, with their places. */
 const findLines = (paths: readonly string[], pattern: RegExp): string[] =>

@@ -1,10 +1,10 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { posix } from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFiles, readProjectFile } from '../../support/files.ts';
+import { projectFiles, readProjectFile } from '../../support/checks/project-files.ts';
 
 const service =
-  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker admin console stack demo client';
+  'config.ts process.ts contract postgres temporal telemetry gateways webhooks activities workflows api worker operations cli console stack demo client';
 
 /**
  * The project's own modules that a folder or file may import, besides its own folder. All rows that match a
@@ -51,37 +51,37 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'worker/setup-namespace.ts': { value: 'node-version.mjs config.ts process.ts telemetry/log.ts' },
   'worker/bundle.ts': { value: 'node-version.mjs' },
   'worker/replay-open.ts': { value: 'node-version.mjs config.ts process.ts' },
-  admin: {
-    value: 'contract postgres temporal webhooks process.ts#SetupError',
-  },
-  'admin/main.ts': {
-    value: 'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts',
+  operations: { value: 'contract postgres temporal webhooks' },
+  cli: { value: 'contract postgres operations process.ts#SetupError' },
+  'cli/main.ts': {
+    value:
+      'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts temporal webhooks',
   },
   console: {
     value:
-      'contract postgres admin/change.ts admin/differences.ts admin/incomplete.ts admin/webhook-url.ts telemetry/log.ts',
-    type: 'admin',
+      'contract postgres operations/change.ts operations/differences.ts operations/incomplete.ts operations/webhook-url.ts telemetry/log.ts',
+    type: 'operations',
   },
   'console/main.ts': {
     value:
-      'node-version.mjs config.ts process.ts admin gateways/adapters.ts gateways/registry.ts temporal webhooks/resolver.ts',
+      'node-version.mjs config.ts process.ts operations gateways/adapters.ts gateways/registry.ts temporal webhooks/resolver.ts',
   },
   stack: {
     value:
-      'node-version.mjs config.ts process.ts postgres contract temporal admin/change.ts admin/console-logins.ts',
+      'node-version.mjs config.ts process.ts postgres contract temporal operations/change.ts operations/console-logins.ts',
   },
   client: {},
   demo: { value: 'client/src/index.ts' },
   tools: { value: `${service} test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {
-    value: `${service} tools/production tools/compose test/fakes test/support/stripe-account.ts`,
+    value: `${service} tools/production tools/compose test/fakes test/support/service/stripe-account.ts`,
   },
   docs: { value: service },
   test: { value: `${service} docs chaos tools` },
   'vitest.config.ts': {
     value: ['closing-line', 'compile-cache', 'every-declared-response', 'mixed-order']
-      .map((name) => `test/support/${name}.ts`)
+      .map((name) => `test/support/runner/${name}.ts`)
       .join(' '),
   },
 };
@@ -167,7 +167,7 @@ it('the API loads no HTTP client, because it calls neither gateways nor webhook 
 
 it('every process checks the version of Node before it loads anything else', () => {
   const entries = files.filter((path) =>
-    /^(?:admin|api|console|postgres|stack|worker)\/main\.ts$|^worker\/(?:bundle|replay-open|setup-namespace)\.ts$/.test(
+    /^(?:api|cli|console|postgres|stack|worker)\/main\.ts$|^worker\/(?:bundle|replay-open|setup-namespace)\.ts$/.test(
       path,
     ),
   );

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openMetricsPort } from '../../../telemetry/port.ts';
 import { temporalDependency } from '../../../telemetry/temporal-dependency.ts';
 import { connectClient } from '../../../temporal/client.ts';
-import { answerCall, emptyMessage } from '../../support/grpc.ts';
+import { answerCall, emptyMessage } from '../../support/servers/grpc.ts';
 
 /** A fake Temporal that never responds to the first call, on a working connection. */
 const startTemporal = async (): Promise<string> => {

@@ -6,8 +6,8 @@ import { connect, createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../../temporal/client.ts';
-import { answerCall, emptyMessage } from '../../support/grpc.ts';
-import { selfSigned } from '../../support/self-signed.ts';
+import { answerCall, emptyMessage } from '../../support/servers/grpc.ts';
+import { selfSigned } from '../../support/servers/self-signed.ts';
 
 const listening = async (server: Server | Http2Server): Promise<number> => {
   server.listen(0, '127.0.0.1');

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { DialRequest } from '../../../webhooks/connector.ts';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import type { WebhookRequest } from '../../../webhooks/request.ts';
-import { attempt } from '../../support/attempt.ts';
+import { attempt } from '../../support/service/send-webhook.ts';
 import { AttemptError } from '../../../webhooks/failure.ts';
 
 const cleanUps: (() => unknown)[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLookup, createNameResolver, resolveHost } from '../../../webhooks/dns.ts';
-import { startNameServer } from '../../support/name-servers.ts';
+import { startNameServer } from '../../support/servers/name-servers.ts';
 
 describe('createNameResolver', () => {
   it('returns the address it has when the name servers never answer for the other family', async () => {

@@ -4,8 +4,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import type { WebhookRequest } from '../../../webhooks/request.ts';
 import { attemptDeadlineMs } from '../../../webhooks/request.ts';
-import { attempt } from '../../support/attempt.ts';
-import { startRawServer } from '../../support/raw-server.ts';
+import { attempt } from '../../support/service/send-webhook.ts';
+import { startRawServer } from '../../support/servers/raw-server.ts';
 import { until } from '../../support/until.ts';
 
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });

@@ -4,8 +4,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { createResolver } from '../../../webhooks/resolver.ts';
-import { attempt } from '../../support/attempt.ts';
-import { startNameServer } from '../../support/name-servers.ts';
+import { attempt } from '../../support/service/send-webhook.ts';
+import { startNameServer } from '../../support/servers/name-servers.ts';
 
 describe('createResolver', () => {
   it('reports an unreachable name server as our own fault, not the receiver’s', async () => {

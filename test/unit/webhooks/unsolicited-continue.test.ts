@@ -3,8 +3,8 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { attemptDeadlineMs } from '../../../webhooks/request.ts';
-import { attempt } from '../../support/attempt.ts';
-import { startRawServer } from '../../support/raw-server.ts';
+import { attempt } from '../../support/service/send-webhook.ts';
+import { startRawServer } from '../../support/servers/raw-server.ts';
 
 const dispatcher = createWebhookDispatcher({ allowLoopback: true, timeoutMs: attemptDeadlineMs });
 afterAll(() => dispatcher.destroy());

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Records } from '../../../support/records.ts';
-import { startRecords } from '../../../support/records.ts';
-import { sweeperTasksOn } from '../../../support/sweep.ts';
+import type { Records } from '../../../support/data/records.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 
 let records: Records;
 beforeEach(async () => {

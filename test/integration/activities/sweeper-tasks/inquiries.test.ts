@@ -3,10 +3,10 @@ import type { GatewayAdapter, GatewayStatus } from '../../../../gateways/gateway
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createSweeperQueries } from '../../../../postgres/sweeper.ts';
 import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
-import type { Records } from '../../../support/records.ts';
-import { startRecords } from '../../../support/records.ts';
-import { confirmed, silence } from '../../../support/scripted-gateway.ts';
-import { sweeperTasksOn } from '../../../support/sweep.ts';
+import type { Records } from '../../../support/data/records.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { confirmed, silence } from '../../../support/service/scripted-gateway.ts';
+import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { until } from '../../../support/until.ts';
 
 let records: Records;

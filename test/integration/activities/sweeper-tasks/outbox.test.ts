@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkflowOutbox } from '../../../../postgres/workflow-outbox.ts';
 import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
-import type { Records } from '../../../support/records.ts';
-import { startRecords } from '../../../support/records.ts';
-import { sweeperTasksOn } from '../../../support/sweep.ts';
+import type { Records } from '../../../support/data/records.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { until } from '../../../support/until.ts';
 
 let records: Records;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
 import { createDeliveries } from '../../../../postgres/deliveries.ts';
-import type { Records } from '../../../support/records.ts';
-import { startRecords } from '../../../support/records.ts';
-import { sweeperTasksOn } from '../../../support/sweep.ts';
+import type { Records } from '../../../support/data/records.ts';
+import { startRecords } from '../../../support/data/records.ts';
+import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 
 let records: Records;
 beforeEach(async () => {

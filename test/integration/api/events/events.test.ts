@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
-import { waitForFirstAttempt } from '../../../support/first-attempt.ts';
-import type { Journey } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { SharedService } from '../../../support/service.ts';
-import { useService } from '../../../support/service.ts';
+import { waitForFirstAttempt } from '../../../support/service/first-attempt.ts';
+import type { Journey } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import type { SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
 let service: SharedService;

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answer, Journey } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { createWatch } from '../../../support/metrics.ts';
-import { rawConnection, rawRequest } from '../../../support/raw-http.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
-import type { StripeAccount } from '../../../support/stripe-account.ts';
-import { addStripe, noticeOf, signed } from '../../../support/stripe-account.ts';
+import type { Answer, Journey } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { createWatch } from '../../../support/service/metrics.ts';
+import { rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
+import type { StripeAccount } from '../../../support/service/stripe-account.ts';
+import { addStripe, noticeOf, signed } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
 
 let service: Service;

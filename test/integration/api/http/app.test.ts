@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Handle } from '../../../support/http-application.ts';
-import { serve } from '../../../support/http-application.ts';
-import type { Answer } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { createHead, rawConnection, rawRequest } from '../../../support/raw-http.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { Handle } from '../../../support/servers/http-application.ts';
+import { serve } from '../../../support/servers/http-application.ts';
+import type { Answer } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { createHead, rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
 let service: Service;

@@ -8,12 +8,12 @@ import type { AnyRequest, Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { toPlainValue } from '../../../../contract/json.ts';
-import type { Handle } from '../../../support/http-application.ts';
-import { serve } from '../../../support/http-application.ts';
-import type { RawRequest } from '../../../support/raw-http.ts';
-import { rawConnection, rawRequest } from '../../../support/raw-http.ts';
-import type { SharedService } from '../../../support/service.ts';
-import { useService } from '../../../support/service.ts';
+import type { Handle } from '../../../support/servers/http-application.ts';
+import { serve } from '../../../support/servers/http-application.ts';
+import type { RawRequest } from '../../../support/servers/raw-http.ts';
+import { rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
+import type { SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
 let service: SharedService;

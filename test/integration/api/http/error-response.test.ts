@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { eventId, newReplayId } from '../../../../contract/ids.ts';
-import { aCaller } from '../../../support/caller.ts';
-import { serve } from '../../../support/http-application.ts';
-import type { Answer, Journey } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
-import { noticeOf } from '../../../support/stripe-account.ts';
+import { aCaller } from '../../../support/data/a-caller.ts';
+import { serve } from '../../../support/servers/http-application.ts';
+import type { Answer, Journey } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
+import { noticeOf } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
 
 /** Renamed, as if a release went out before its migration. */

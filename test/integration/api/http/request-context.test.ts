@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentError } from '../../../../contract/errors.ts';
-import type { Handle } from '../../../support/http-application.ts';
-import { serve } from '../../../support/http-application.ts';
-import { rawConnection } from '../../../support/raw-http.ts';
+import type { Handle } from '../../../support/servers/http-application.ts';
+import { serve } from '../../../support/servers/http-application.ts';
+import { rawConnection } from '../../../support/servers/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
 /** A handler that waits until the client disconnects, and then throws. */

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../../contract/limits.ts';
-import type { Handle } from '../../../support/http-application.ts';
-import { serve } from '../../../support/http-application.ts';
-import { createHead, rawConnection } from '../../../support/raw-http.ts';
+import type { Handle } from '../../../support/servers/http-application.ts';
+import { serve } from '../../../support/servers/http-application.ts';
+import { createHead, rawConnection } from '../../../support/servers/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
 const created: Handle = async ({ readJson }) => {

@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { launchChromium, launchLimitMs } from '../../../support/demo/chromium.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { SharedService } from '../../../support/service.ts';
-import { useService } from '../../../support/service.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import type { SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 
 let browser: Browser;
 let service: SharedService;

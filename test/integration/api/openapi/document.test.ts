@@ -7,12 +7,12 @@ import { fieldRules } from '../../../../contract/errors.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
 import { formatCursor } from '../../../../contract/list-payments.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { rawRequest } from '../../../support/raw-http.ts';
-import type { SharedService } from '../../../support/service.ts';
-import { useService } from '../../../support/service.ts';
-import type { StripeAccount } from '../../../support/stripe-account.ts';
-import { addStripe } from '../../../support/stripe-account.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { rawRequest } from '../../../support/servers/raw-http.ts';
+import type { SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
+import type { StripeAccount } from '../../../support/service/stripe-account.ts';
+import { addStripe } from '../../../support/service/stripe-account.ts';
 
 let service: SharedService;
 let stripe: StripeAccount;

@@ -7,21 +7,25 @@ import { routes } from '../../../../api/routes.ts';
 import { documentText } from '../../../../tools/release-openapi.ts';
 import { eventId } from '../../../../contract/ids.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { FieldValues } from '../../../support/arbitraries.ts';
-import { moments } from '../../../support/arbitraries.ts';
-import { hostileRequests } from '../../../support/hostile.ts';
-import type { Answer, Journey } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { OpenApiDocument, Operation } from '../../../support/openapi.ts';
-import { createResolve } from '../../../support/openapi.ts';
-import type { RawRequest } from '../../../support/raw-http.ts';
-import { rawRequest } from '../../../support/raw-http.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
-import type { StripeAccount } from '../../../support/stripe-account.ts';
-import { addStripe, signed } from '../../../support/stripe-account.ts';
-import type { Parts } from '../../../support/valid.ts';
-import { invalidRequests, toRequest, validRequests } from '../../../support/valid.ts';
+import type { FieldValues } from '../../../support/data/arbitraries.ts';
+import { moments } from '../../../support/data/arbitraries.ts';
+import { hostileRequests } from '../../../support/data/hostile-requests.ts';
+import type { Answer, Journey } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import type { OpenApiDocument, Operation } from '../../../support/checks/openapi.ts';
+import { createResolve } from '../../../support/checks/openapi.ts';
+import type { RawRequest } from '../../../support/servers/raw-http.ts';
+import { rawRequest } from '../../../support/servers/raw-http.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
+import type { StripeAccount } from '../../../support/service/stripe-account.ts';
+import { addStripe, signed } from '../../../support/service/stripe-account.ts';
+import type { Parts } from '../../../support/data/request-samples.ts';
+import {
+  invalidRequests,
+  toRequest,
+  validRequests,
+} from '../../../support/data/request-samples.ts';
 
 // On a slow machine all requests take minutes.
 vi.setConfig({ testTimeout: 300_000 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Journey } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { expectPage, expectRedirect, originOnly } from '../../../support/payer-page.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
-import { addStripe } from '../../../support/stripe-account.ts';
+import type { Journey } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { expectPage, expectRedirect, originOnly } from '../../../support/service/payer-page.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
+import { addStripe } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
 
 let service: Service;

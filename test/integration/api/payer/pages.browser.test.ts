@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { launchChromium, launchLimitMs } from '../../../support/demo/chromium.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { SharedService } from '../../../support/service.ts';
-import { useService } from '../../../support/service.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import type { SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
 let browser: Browser;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Journey } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { expectRedirect } from '../../../support/payer-page.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { Journey } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { expectRedirect } from '../../../support/service/payer-page.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
 
 let service: Service;
 let journey: Journey;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Journey } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { elementTexts, expectPage, expectRedirect } from '../../../support/payer-page.ts';
-import { rawRequest } from '../../../support/raw-http.ts';
-import type { SharedService } from '../../../support/service.ts';
-import { useService } from '../../../support/service.ts';
+import type { Journey } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { elementTexts, expectPage, expectRedirect } from '../../../support/service/payer-page.ts';
+import { rawRequest } from '../../../support/servers/raw-http.ts';
+import type { SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 
 let service: SharedService;
 let journey: Journey;

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createBacklog } from '../../../../api/payments/backlog.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { startService } from '../../../support/service.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
 it('creates get 503 while more than 10,000 payments wait in the outbox', async () => {

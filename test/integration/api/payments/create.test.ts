@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { Answer } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { rawRequest } from '../../../support/raw-http.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { Answer } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { rawRequest } from '../../../support/servers/raw-http.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
 let service: Service;

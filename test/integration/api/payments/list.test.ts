@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Status } from '../../../../contract/status.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import { writePayment } from '../../../support/payments.ts';
-import type { SharedService } from '../../../support/service.ts';
-import { useService } from '../../../support/service.ts';
+import type { Answer } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import { writePayment } from '../../../support/data/payments.ts';
+import type { SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 
 let service: SharedService;
 beforeAll(async () => {

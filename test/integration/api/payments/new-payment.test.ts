@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateways } from '../../../../postgres/gateways.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { SharedService } from '../../../support/service.ts';
-import { useService } from '../../../support/service.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import type { SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
 let service: SharedService;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from '../../../support/journey.ts';
-import { createJourney } from '../../../support/journey.ts';
-import type { Service } from '../../../support/service.ts';
-import { startService } from '../../../support/service.ts';
+import type { Answer } from '../../../support/service/journey.ts';
+import { createJourney } from '../../../support/service/journey.ts';
+import type { Service } from '../../../support/service/service.ts';
+import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
 let service: Service;

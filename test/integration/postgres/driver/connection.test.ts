@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { isPostgresUnavailable } from '../../../../postgres/driver/error-codes.ts';
-import { aDatabase } from '../../../support/database.ts';
+import { aDatabase } from '../../../support/data/database.ts';
 
 it('has Postgres end slow queries and transactions that stay idle', async () => {
   const { sql, drop } = await aDatabase();

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { isPostgresUnavailable } from '../../../../postgres/driver/error-codes.ts';
-import { startOwnPostgres } from '../../../support/own-postgres.ts';
-import { speakTls } from '../../../support/speak-tls.ts';
-import { startTcpProxy } from '../../../support/tcp-proxy.ts';
+import { startOwnPostgres } from '../../../support/servers/own-postgres.ts';
+import { speakTls } from '../../../support/servers/speak-tls.ts';
+import { startTcpProxy } from '../../../support/servers/tcp-proxy.ts';
 
 it('leaves a server that vanished silently, with and without TLS, unless the pool is patient', async () => {
   const postgres = await startOwnPostgres();

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startLink } from '../../../../chaos/link.ts';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { isPostgresUnavailable } from '../../../../postgres/driver/error-codes.ts';
-import { startOwnPostgres } from '../../../support/own-postgres.ts';
-import { speakTls } from '../../../support/speak-tls.ts';
+import { startOwnPostgres } from '../../../support/servers/own-postgres.ts';
+import { speakTls } from '../../../support/servers/speak-tls.ts';
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connect } from '../../../../postgres/driver/connection.ts';
-import { startOwnPostgres } from '../../../support/own-postgres.ts';
-import { selfSigned } from '../../../support/self-signed.ts';
-import { speakTls } from '../../../support/speak-tls.ts';
+import { startOwnPostgres } from '../../../support/servers/own-postgres.ts';
+import { selfSigned } from '../../../support/servers/self-signed.ts';
+import { speakTls } from '../../../support/servers/speak-tls.ts';
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
 const defaultCertificates = tls.getCACertificates();

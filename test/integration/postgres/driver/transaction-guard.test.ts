@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Queries, Sql } from '../../../../postgres/driver/sql.ts';
 import { connect } from '../../../../postgres/driver/connection.ts';
-import type { Database } from '../../../support/database.ts';
-import { aDatabase } from '../../../support/database.ts';
+import type { Database } from '../../../support/data/database.ts';
+import { aDatabase } from '../../../support/data/database.ts';
 import { until } from '../../../support/until.ts';
 
 let database: Database;

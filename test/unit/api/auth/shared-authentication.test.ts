@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { shareAuthentication } from '../../../../api/auth/shared-authentication.ts';
 import type { Caller } from '../../../../postgres/tokens.ts';
-import { aCaller } from '../../../support/caller.ts';
+import { aCaller } from '../../../support/data/a-caller.ts';
 
 /** Shared authentication over statements that a test resolves. */
 const aDatabase = () => {

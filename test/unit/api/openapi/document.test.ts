@@ -10,7 +10,7 @@ import { readApiConfig } from '../../../../config.ts';
 import type { ErrorDetails } from '../../../../contract/errors.ts';
 import { errorResponses } from '../../../../contract/responses.ts';
 import { documentText, releasedPath } from '../../../../tools/release-openapi.ts';
-import type { OpenApiDocument, Schema } from '../../../support/openapi.ts';
+import type { OpenApiDocument, Schema } from '../../../support/checks/openapi.ts';
 
 const text = documentText();
 const document = JSON.parse(text) as OpenApiDocument;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { redirectToGateway } from '../../../../api/payer/pages.ts';
-import { elementTexts, expectPage, originOnly } from '../../../support/payer-page.ts';
+import { elementTexts, expectPage, originOnly } from '../../../support/service/payer-page.ts';
 
 it('redirects to a gateway that needs POST by a form that submits itself, with a button', async () => {
   const page = await redirectToGateway({

@@ -3,9 +3,9 @@ import type { AnyRequest } from '../../../../api/http/route.ts';
 import { verifyPaymentHandler } from '../../../../api/payments/verify.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import type { VerificationResult } from '../../../../contract/status.ts';
-import { aCaller } from '../../../support/caller.ts';
+import { aCaller } from '../../../support/data/a-caller.ts';
 import type { StoredPayment } from '../../../../postgres/payments.ts';
-import { aPayment } from '../../../support/records.ts';
+import { aPayment } from '../../../support/data/records.ts';
 
 /** Verifies a payment whose workflow returns this result. */
 const verifyWith = async (

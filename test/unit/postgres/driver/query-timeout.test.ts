@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { withQueryTimeout } from '../../../../postgres/driver/query-timeout.ts';
-import { fakePool } from '../../../support/fake-pool.ts';
+import { fakePool } from '../../../support/data/fake-pool.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { reconnectingPool } from '../../../../postgres/driver/reconnecting-pool.ts';
-import { fakePool } from '../../../support/fake-pool.ts';
+import { fakePool } from '../../../support/data/fake-pool.ts';
 
 /** Counts the pools that are opened when each of three queries fails with `code`. */
 const countPools = async (code: string, bytesRead: number) => {

@@ -1,0 +1,165 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { Refusal } from '../operations/change.ts';
+import { Incomplete } from '../operations/incomplete.ts';
+import type { Operations } from '../operations/operations.ts';
+import type { Io } from './io.ts';
+import type { Output } from './output.ts';
+import { clean, jsonText } from './output.ts';
+
+export interface CliContext {
+  io: Io;
+  /** Connects at the first use: help needs neither a database nor settings. */
+  open: (actor: string | undefined) => Promise<Operations>;
+  /** From now on the first Ctrl-C aborts the signal and not the process. The second one ends the process. */
+  interruption: () => AbortSignal;
+}
+
+/** The output was printed and reports a failure, so the exit code is 1. */
+export class ReportedError extends Error {}
+
+type Options = Readonly<Record<string, unknown>>;
+
+interface CommonOptions {
+  json?: boolean;
+  as?: string;
+  yes?: boolean;
+}
+
+export interface Spec {
+  /** Name and arguments, as the help shows them. */
+  usage: string;
+  /** Another name of the command. */
+  alias?: string;
+  summary: string;
+  /** Whole lines without `npm run admin --`. */
+  examples: readonly string[];
+  options?: readonly Option[];
+  /** Returns why the options cannot be used together; null if they can. */
+  findMisuse?: (options: Options) => string | null;
+  /** Returns the sentence that the admin confirms; null if the call changes nothing. */
+  describeChange?: (args: readonly string[], options: Options) => string | null;
+}
+
+export interface Call {
+  /** In the order of the usage. A variadic argument is the rest. */
+  args: readonly string[];
+  options: Options;
+  operations: Operations;
+  io: Io;
+  interruption: CliContext['interruption'];
+}
+
+export const option = (flags: string, description: string): Option =>
+  new Option(flags, description);
+
+export const reason = (): Option => option('--reason <text>', 'why, for the audit log');
+
+/** Parses a whole number from 1 to `max`. */
+export const count = (max: number) => (text: string) => {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+};
+
+/** `--as "$USER"` may be empty. The audit log needs a name. */
+const actor = (text: string): string => {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It must not be empty.');
+};
+
+/** The longest list that a command prints. */
+export const listMax = 1_000;
+
+export const limit = (): Option =>
+  option('--limit <count>', 'maximum of rows').argParser(count(listMax)).default(50);
+
+/** Gets a list of at most `max` items, and prints a note if there are more. */
+export const listUpTo = async <T>(
+  max: number,
+  io: Io,
+  list: (limit: number) => Promise<T[]>,
+): Promise<T[]> => {
+  const found = await list(max + 1);
+  if (found.length > max) {
+    const advice = max < listMax ? `; --limit takes up to ${listMax}` : '';
+    io.note(`There are more than ${max}${advice}.`);
+  }
+  return found.slice(0, max);
+};
+
+/** The value of an option that takes a text; null without it. */
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** Makes one command: it parses, asks for a confirmation, runs and prints the output. */
+export const command = (
+  { io, open, interruption }: CliContext,
+  { usage, alias, summary, examples, options = [], findMisuse, describeChange }: Spec,
+  run: (call: Call) => Promise<Output>,
+): Command => {
+  const [name, ...args] = usage.split(' ');
+  const made = new Command(name).summary(summary).description(summary);
+  if (alias !== undefined) made.alias(alias);
+  for (const argument of args) made.argument(argument);
+  for (const each of options) made.addOption(each);
+  made.option('--json', 'print JSON, for programs');
+  made.addOption(
+    option('--as <name>', 'your name in the audit log (default: your user name)').argParser(actor),
+  );
+  if (describeChange) made.option('--yes', 'do not ask for a confirmation');
+  made.addHelpText('after', () => formatExamples(examples));
+  return made.action(async (...given: unknown[]) => {
+    // Commander passes the arguments, then the options, then the command.
+    const values = (given.slice(0, -2) as (string | string[] | undefined)[]).flat();
+    const texts = values.filter((value): value is string => value !== undefined);
+    const parsed = made.opts<CommonOptions & Record<string, unknown>>();
+    const misuse = findMisuse?.(parsed) ?? null;
+    if (misuse !== null) made.error(`error: ${misuse}`);
+    const change = describeChange?.(texts, parsed) ?? null;
+    if (change !== null && !parsed.yes) await confirm(io, change);
+    const operations = await open(parsed.as);
+    const call = { args: texts, options: parsed, operations, io, interruption };
+    const { text, json, failed, error } = await run(call);
+    io.out(parsed.json ? jsonText(json) : text);
+    if (error !== undefined) throw error;
+    if (failed) throw new ReportedError();
+  });
+};
+
+/** Formats what a long operation did, also if it was interrupted or failed in the middle. */
+export const formatDone = async <T>(
+  work: Promise<T>,
+  format: (done: T, isComplete: boolean) => Output,
+): Promise<Output> => {
+  try {
+    return format(await work, true);
+  } catch (error) {
+    if (!(error instanceof Incomplete)) throw error;
+    return { ...format(error.done as T, false), error: error.cause };
+  }
+};
+
+const formatExamples = (examples: readonly string[]): string =>
+  ['', 'Examples:', ...examples.map((line) => `  npm run admin -- ${line}`)].join('\n');
+
+const confirm = async (io: Io, change: string) => {
+  if (!io.isInteractive)
+    throw new Refusal(`${change} This cannot be undone. Add --yes to confirm it.`);
+  const answer = await io.ask(`${clean(change)} This cannot be undone. Continue? (yes/no) `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
+};
+
+interface Group {
+  name: string;
+  summary: string;
+  examples: readonly string[];
+}
+
+/** Groups commands under one word, e.g. `tokens issue`. */
+export const group = (
+  { name, summary, examples }: Group,
+  commands: readonly Command[],
+): Command => {
+  const made = new Command(name).summary(summary).description(summary);
+  for (const each of commands) made.addCommand(each);
+  return made.addHelpText('after', () => formatExamples(examples));
+};

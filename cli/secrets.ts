@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { Refusal } from '../operations/change.ts';
+import type { CliContext } from './commands.ts';
+import { command, group, reason, textOf } from './commands.ts';
+import { facts, shownOnce, table } from './output.ts';
+
+const parseId = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Refusal('The id must be a number: see secrets list.');
+};
+
+const rotateCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'rotate <application>',
+      summary: 'add a webhook secret, which is shown once; the old one stays valid for 24 hours',
+      examples: ['secrets rotate shop', 'secrets rotate shop --yes --json'],
+      options: [reason()],
+      describeChange: ([application]) =>
+        `${application} gets a new webhook secret, and the old one retires in 24 hours.`,
+    },
+    async ({ args: [application = ''], options, operations }) => {
+      const secret = await operations.secrets.rotate(application, textOf(options.reason));
+      return { text: `${secret}\n${shownOnce}`, json: { secret } };
+    },
+  );
+
+const listCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'list <application>',
+      summary: 'list the valid webhook secrets of an application, without the secrets themselves',
+      examples: ['secrets list shop'],
+    },
+    async ({ args: [application = ''], operations }) => {
+      const secrets = await operations.secrets.list(application);
+      const rows = secrets.map(({ id, createdAt, retiresAt, keyId }) => [
+        id,
+        createdAt,
+        retiresAt,
+        keyId,
+      ]);
+      const headings = ['id', 'created', 'retires', 'encrypted with key'];
+      return {
+        text: table(headings, rows, 'The application has no webhook secret.'),
+        json: secrets,
+      };
+    },
+  );
+
+const retireCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'retire <application> <id>',
+      summary: 'retire one of two webhook secrets at once: the next attempt is not signed with it',
+      examples: ['secrets retire shop 17 --yes --reason "leaked"'],
+      options: [reason()],
+      describeChange: ([application, id]) => `The secret ${id} of ${application} retires at once.`,
+    },
+    async ({ args: [application = '', text = ''], options, operations }) => {
+      const id = parseId(text);
+      await operations.secrets.retire({ application, id }, textOf(options.reason));
+      return { text: facts({ retired: id }), json: { retired: id } };
+    },
+  );
+
+const resealCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'reseal',
+      summary:
+        'encrypt everything with the first keys of SECRETS_KEY and NOTIFICATIONS_KEY; then remove the others',
+      examples: ['secrets reseal --reason "yearly rotation of the key"'],
+      options: [reason()],
+    },
+    async ({ options, operations }) => {
+      const resealed = await operations.secrets.reseal(textOf(options.reason));
+      return { text: `Encrypted with the first key: ${resealed}`, json: { resealed } };
+    },
+  );
+
+export const secretCommands = (context: CliContext): Command =>
+  group(
+    {
+      name: 'secrets',
+      summary: 'manage the webhook secrets of an application',
+      examples: ['secrets list shop', 'secrets rotate --help'],
+    },
+    [rotateCommand(context), listCommand(context), retireCommand(context), resealCommand(context)],
+  );

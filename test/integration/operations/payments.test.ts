@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
+import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import type { Records } from '../../support/data/records.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+describe('payments', () => {
+  it('are found by id, order, application, status and delivery', async () => {
+    const { payments, deliveries } = operationsOn(records.sql);
+    const all = { id: null, orderId: null, application: null, status: null, delivery: null };
+    const { id } = await records.ended('failed', { orderId: 'order-find' });
+    await records.ended('failed');
+    for (const filter of [{ id }, { orderId: 'order-find' }, { id, status: 'failed' as const }])
+      expect(await payments.find({ ...all, ...filter }, 10)).toMatchObject([{ id }]);
+    expect(await payments.find({ ...all, id, status: 'paid' }, 10)).toEqual([]);
+    expect(await payments.find({ ...all, application: 'shop' }, 2)).toHaveLength(2);
+    const { id: exhausted } = await records.ended('paid');
+    await records.sql`
+      update deliveries set status = 'exhausted', next_attempt_at = null
+      where payment_id = ${exhausted}`;
+    expect(await deliveries.listExhausted('shop', 1)).toMatchObject([{ id: exhausted }]);
+  });
+
+  it('have a timeline with every attempt, its status and its body', async () => {
+    const workflowUrl = (id: string) => `http://127.0.0.1:8233/workflows/${id}`;
+    const { payments } = operationsOn(records.sql, { workflowUrl });
+    const { id } = await records.ended('failed', { orderId: 'order-timeline' });
+    await records.sql`
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
+        completed_at, duration_ms, response_status, error_class, error, response_body,
+        response_truncated)
+      values (${eventId(id)}, 1, 1, 'schedule', now(), now() + interval '1 s', now() + interval '2 s', 1000,
+        500, 'http_status', 'The receiver answered 500', 'out of order', false)`;
+    const { payment, timeline, workflowUrl: url } = await payments.get(id);
+    expect(url).toBe(`http://127.0.0.1:8233/workflows/${id}`);
+    expect(timeline.map(({ what }) => what)).toEqual([
+      'created',
+      'payer sent to the gateway',
+      'failed',
+      'next attempt due',
+      'attempt 1 (schedule)',
+    ]);
+    expect(timeline.at(-1)?.details).toBe(
+      'http_status: The receiver answered 500, 1000 ms: out of order',
+    );
+    expect(payment.attempts).toMatchObject([{ number: 1, responseStatus: 500 }]);
+    await records.sql`update attempts set response_body = ${'x'.repeat(201)} where event_id = ${eventId(id)}`;
+    const { timeline: shortened } = await payments.get(id);
+    expect(shortened.at(-1)?.details).toMatch(/: x{200}…$/);
+    await expect(payments.get('PAY_none')).rejects.toThrow('There is no payment PAY_none');
+  });
+
+  it('are marked as duplicates when their order was paid before', async () => {
+    const { payments } = operationsOn(records.sql);
+    const orderId = 'order-twice';
+    const failed = await records.ended('failed', { orderId });
+    const duplicate = await records.sent({ orderId });
+    const first = await records.ended('paid', { orderId });
+    const later = { createdAt: new Date(Date.now() + 1_000) };
+    const second = await records.created({ orderId, ...later });
+    await records.ended('paid', { orderId, application: 'quiet' });
+    const marks = async () => {
+      const filter = { id: null, application: 'shop', status: null, delivery: null };
+      const found = await payments.find({ ...filter, orderId }, 10);
+      return new Map(found.map(({ id, duplicateOf }) => [id, duplicateOf]));
+    };
+    expect(await marks()).toEqual(
+      new Map([
+        [failed.id, null],
+        [duplicate.id, null],
+        [first.id, null],
+        [second.id, first.id],
+      ]),
+    );
+    const { ended, event } = withOutcome(duplicate, 'paid', new Date(Date.now() + 2_000));
+    await records.paymentOutcomes.finalize(ended, event, noAnswer);
+    expect((await marks()).get(duplicate.id)).toBe(first.id);
+    const { timeline } = await payments.get(duplicate.id);
+    expect(timeline).toContainEqual(
+      expect.objectContaining({
+        what: 'duplicate: another payment of the order was paid before',
+        details: first.id,
+      }),
+    );
+  });
+
+  it.each([
+    ['returns', 'the gateway returns it by itself'],
+    ['reversed', 'reversed'],
+    ['by_hand', 'check it at the gateway'],
+  ] as const)('show late money in the timeline: %s', async (outcome, text) => {
+    const { payments } = operationsOn(records.sql);
+    const { id } = await records.ended('expired');
+    const latePayments = createLatePayments(records.sql);
+    for (const result of [null, outcome])
+      await latePayments.record(id, { result, facts: {}, now: new Date() });
+    const { timeline, payment } = await payments.get(id);
+    expect(payment.latePaymentResult).toBe(outcome);
+    expect(timeline.map(({ what }) => what)).toContain('money found after the end');
+    const details = expect.stringContaining(text);
+    expect(timeline).toContainEqual(expect.objectContaining({ what: 'late money', details }));
+  });
+});

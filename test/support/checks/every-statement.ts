@@ -1,0 +1,469 @@
+import { eventId } from '../../../contract/ids.ts';
+import { createEvent } from '../../../contract/event.ts';
+import { deliveryStatuses } from '../../../contract/status.ts';
+import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
+import { createAuditLog } from '../../../postgres/audit-log.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
+import { createDeliveries } from '../../../postgres/deliveries.ts';
+import { createEvents } from '../../../postgres/events.ts';
+import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
+import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { createConsoleQueries } from '../../../postgres/console.ts';
+import { createAdminPayments } from '../../../postgres/admin-payments.ts';
+import { createPayments } from '../../../postgres/payments.ts';
+import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
+import { createReplays } from '../../../postgres/replays.ts';
+import { createRetention } from '../../../postgres/retention.ts';
+import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { createSweeperQueries } from '../../../postgres/sweeper.ts';
+import { createAdminTokens } from '../../../postgres/admin-tokens.ts';
+import { createTokens } from '../../../postgres/tokens.ts';
+import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
+import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
+import { aPayment, noAnswer } from '../data/records.ts';
+
+/** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
+export const smallTableFiles = [
+  'applications.ts',
+  'console-logins.ts',
+  'console-passkeys.ts',
+  'console-people.ts',
+  'gateways.ts',
+  'sandbox-plans.ts',
+  'webhook-secrets.ts',
+  'webhook-tests.ts',
+];
+
+const fewTokens = 'tokens are issued by hand, and only an admin lists them';
+
+/** Queries that may read a whole table, with the reason. */
+export const allowedScans: Readonly<Record<string, string>> = {
+  'admin-tokens.ts, list: Seq Scan on tokens': fewTokens,
+  'admin-tokens.ts, get: Seq Scan on tokens': fewTokens,
+  'admin-tokens.ts, revoke: Seq Scan on tokens': fewTokens,
+  'console.ts, findToken: Seq Scan on tokens': fewTokens,
+  'retention.ts, deletePayments: Seq Scan on late_payments':
+    'late payments are rare, and a purge reads the unresolved ones once',
+  'reconciliation.ts, listLate: Seq Scan on late_payments': 'late payments are rare',
+};
+
+interface Statements {
+  methods: object;
+  /** Calls by method name. A second call of a method has a comma and a description behind the name. */
+  calls: Record<string, () => Promise<unknown>>;
+}
+
+export const idOf = (n: number) => `PAY_${String(n).padStart(26, '0')}`;
+const idsFrom = (first: number, many: number) =>
+  Array.from({ length: many }, (_, index) => idOf(first + index));
+
+/**
+ * A batch size of 10 in 100,000 rows, like 1,000 in 10,000,000. An admin's real batches are so large here
+ * that reading the whole table would be cheapest.
+ */
+const batch = 10;
+
+/** Calls every method of `postgres/` that queries a growing table, by file. The data is that of fill.ts. */
+export const everyStatement = (
+  db: Sql,
+  { application, count }: { application: string; count: number },
+): Record<string, Statements> => {
+  const now = new Date();
+  const owner = { application, test: true };
+  const route = 'POST /api/v1/payments';
+  const record = {
+    route,
+    key: 'new',
+    fingerprint: Buffer.alloc(32),
+    status: 201,
+    location: '',
+    body: '',
+    keptFor: '1 day',
+  };
+  const paymentWith = (id: string) => aPayment({ id, application });
+  const ended = { ...paymentWith(idOf(2)), status: 'expired' as const };
+  const attempt = { number: 1, round: 1, scheduledAt: now, startedAt: now };
+  const result = {
+    durationMs: 1,
+    responseStatus: 200,
+    errorClass: null,
+    error: null,
+    responseBody: null,
+    responseTruncated: false,
+  };
+  const exchange: GatewayExchange = {
+    at: now,
+    operation: 'inquire',
+    result: 'waiting',
+    code: null,
+    message: null,
+    durationMs: 5,
+  };
+  const anyEvent = {
+    kind: undefined,
+    delivery: undefined,
+    paymentId: undefined,
+    orderId: undefined,
+    from: undefined,
+    to: undefined,
+  };
+  const all = { id: null, orderId: null, application: null, status: null, delivery: null };
+
+  const wholeList = {
+    application: null,
+    test: null,
+    from: null,
+    to: null,
+    after: null,
+    limit: 51,
+  };
+  const wholeDeliveries = { ...wholeList, kind: null, errorClass: null };
+  const filteredList = {
+    application,
+    test: true,
+    from: new Date(now.getTime() - 90_000_000),
+    to: now,
+    after: { at: now, id: '00000000-0000-0000-0000-000000000000' },
+    limit: 51,
+  };
+
+  const replay = {
+    application: null,
+    test: null,
+    delivery: 'delivered',
+    from: new Date(0),
+    to: now,
+    errorClass: null,
+    eventIds: null,
+    matched: 1,
+    perSecond: 10,
+  } as const;
+  const running = {
+    id: 'RPL_1',
+    trigger: 'admin',
+    status: 'running',
+    stopRequested: false,
+    begun: 0,
+    refused: 0,
+    createdAt: now,
+    endedAt: null,
+    isWithoutUrl: false,
+  } as const;
+
+  const replays = createReplays(db);
+  const auditLog = createAuditLog(db);
+  const deliveries = createDeliveries(db);
+  const events = createEvents(db);
+  const exchanges = createGatewayExchanges(db);
+  const idempotencyKeys = createIdempotencyKeys(db);
+  const latePayments = createLatePayments(db);
+  const adminPayments = createAdminPayments(db);
+  const consoleQueries = createConsoleQueries(db);
+  const payments = createPayments(db);
+  const reconciliation = createReconciliationQueries(db);
+  const retention = createRetention(db);
+  const sandboxPayments = createSandboxPayments(db);
+  const paymentOutcomes = createPaymentOutcomes(db);
+  const sweeper = createSweeperQueries(db);
+  const adminTokens = createAdminTokens(db);
+  const tokens = createTokens(db);
+  const outbox = createWorkflowOutbox(db);
+  const backlogMetrics = createBacklogMetrics(db);
+  return {
+    'payments.ts': {
+      methods: payments,
+      calls: {
+        insert: () => payments.insert(paymentWith('PAY_NEW'), record),
+        get: () => payments.get(idOf(7), owner),
+        list: () =>
+          payments.list(owner, {
+            orderId: undefined,
+            status: undefined,
+            from: undefined,
+            to: undefined,
+            after: undefined,
+            limit: 21,
+            offset: 9_980,
+          }),
+        getForPayer: () => payments.getForPayer(idOf(7)),
+        getByReference: () => payments.getByReference('sandbox', 'R7'),
+        sendWaiting: () => payments.sendWaiting(idOf(7), now),
+        sendToGateway: () => payments.sendToGateway(idOf(7), now),
+        recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
+        exists: () => payments.exists(idOf(7)),
+      },
+    },
+    'tokens.ts': {
+      methods: tokens,
+      calls: {
+        issue: () => tokens.issue({ application, mode: 'test', name: 'new' }),
+        authenticate: () => tokens.authenticate('svc_test_x'),
+      },
+    },
+    'admin-tokens.ts': {
+      methods: adminTokens,
+      calls: {
+        list: () => adminTokens.list(application, 100),
+        get: () => adminTokens.get(application, '0123456789abcdef'),
+        revoke: () => adminTokens.revoke(application, '0123456789abcdef'),
+      },
+    },
+    'payment-outcomes.ts': {
+      methods: paymentOutcomes,
+      calls: {
+        get: () => paymentOutcomes.get(idOf(7)),
+        recordOpened: () =>
+          paymentOutcomes.recordOpened(idOf(7), {
+            reference: 'x',
+            redirect: { method: 'GET', url: '' },
+            exchanges: [exchange],
+          }),
+        recordInquiry: () =>
+          paymentOutcomes.recordInquiry(idOf(7), {
+            processing: true,
+            answer: 'usual',
+            now,
+            exchanges: [exchange],
+          }),
+        'recordInquiry, while it is verified': () =>
+          paymentOutcomes.recordInquiry(idOf(7), {
+            processing: true,
+            answer: 'verifying',
+            now,
+            exchanges: [exchange],
+          }),
+        flagDuplicates: () =>
+          paymentOutcomes.flagDuplicates({ ...paymentWith(idOf(7)), trackingCode: 'T-7' }),
+        finalize: () => paymentOutcomes.finalize(ended, createEvent(ended, now), noAnswer),
+      },
+    },
+    'deliveries.ts': {
+      methods: deliveries,
+      calls: {
+        get: () => deliveries.get(eventId(idOf(count))),
+        postpone: () => deliveries.postpone(eventId(idOf(count)), now),
+        beginRound: () => deliveries.beginRound(eventId(idOf(count)), { trigger: 'admin', now }),
+        waitForChange: () => deliveries.waitForChange(eventId(idOf(count))),
+        beginAttempt: () => deliveries.beginAttempt(eventId(idOf(count)), attempt),
+        completeAttempt: () =>
+          deliveries.completeAttempt(eventId(idOf(count)), 1, {
+            result,
+            consequence: { status: 'delivered' },
+            completedAt: now,
+          }),
+      },
+    },
+    'events.ts': {
+      methods: events,
+      calls: {
+        get: () => events.get(eventId(idOf(count)), owner),
+        list: () =>
+          events.list(owner, { ...anyEvent, order: 'newest', after: undefined, limit: 21 }),
+        'list, of a payment': () =>
+          events.list(owner, {
+            ...anyEvent,
+            paymentId: idOf(count),
+            order: 'feed',
+            after: undefined,
+            limit: 21,
+          }),
+        count: () => events.count(owner, { ...anyEvent, delivery: 'exhausted' }, 100),
+      },
+    },
+    'gateway-exchanges.ts': {
+      methods: exchanges,
+      calls: {
+        insert: () => exchanges.insert(idOf(7), [exchange]),
+        replaceRepeated: () =>
+          exchanges.replaceRepeated(
+            idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId })),
+          ),
+        list: () => exchanges.list(idOf(7)),
+      },
+    },
+    'late-payments.ts': {
+      methods: latePayments,
+      calls: {
+        get: () => latePayments.get(idOf(count)),
+        record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
+        countSearch: () => latePayments.countSearch(idOf(count), now),
+        beginReversal: () =>
+          latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
+      },
+    },
+    'idempotency-keys.ts': {
+      methods: idempotencyKeys,
+      calls: {
+        get: () => idempotencyKeys.get(owner, route, 'key-7'),
+        deleteExpired: () => idempotencyKeys.deleteExpired(10),
+      },
+    },
+    'sandbox-payments.ts': {
+      methods: sandboxPayments,
+      calls: {
+        open: () =>
+          sandboxPayments.open({ paymentId: idOf(7), amount: 1, currency: 'EUR', returnUrl: '' }),
+        get: () => sandboxPayments.get('R7'),
+        getByPayment: () => sandboxPayments.getByPayment(idOf(7)),
+        choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
+        verify: () => sandboxPayments.verify('R7'),
+        expire: () => sandboxPayments.expire('R8'),
+        expireByPayment: () => sandboxPayments.expireByPayment(idOf(9)),
+      },
+    },
+    'sweeper.ts': {
+      methods: sweeper,
+      calls: {
+        listGatewaysInUse: () => sweeper.listGatewaysInUse(),
+        claimForInquiry: () => sweeper.claimForInquiry('sandbox', 10),
+        markInquired: () => sweeper.markInquired([idOf(7)]),
+        releaseClaims: () => sweeper.releaseClaims(['PAY_1', 'PAY_2']),
+        listEndedUnpaid: () => sweeper.listEndedUnpaid('sandbox', ['R1', 'R2']),
+        claimStalledPayments: () => sweeper.claimStalledPayments(10),
+        listPostponedApplications: () => sweeper.listPostponedApplications(),
+        listPostponed: () => sweeper.listPostponed(application, 10),
+        countPostponed: () => sweeper.countPostponed([idOf(1), idOf(2)]),
+        countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
+        claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
+      },
+    },
+    'workflow-outbox.ts': {
+      methods: outbox,
+      calls: {
+        delete: () => outbox.delete([idOf(1), idOf(2)]),
+        count: () => outbox.count(10_001),
+        list: () => outbox.list({ limit: 100, age: '5 seconds' }),
+      },
+    },
+    'backlog-metrics.ts': {
+      methods: backlogMetrics,
+      calls: { measure: () => backlogMetrics.measure() },
+    },
+
+    // The queries of the admin commands.
+    'admin-payments.ts': {
+      methods: adminPayments,
+      calls: {
+        find: () => adminPayments.find(all, 50),
+        'find, by status': () => adminPayments.find({ ...all, status: 'failed' }, 50),
+        'find, by order': () => adminPayments.find({ ...all, orderId: 'order-7' }, 50),
+        'find, exhausted': () => adminPayments.find({ ...all, delivery: 'exhausted' }, 50),
+        get: () => adminPayments.get(idOf(7)),
+        listExhausted: () => adminPayments.listExhausted(application, { after: '', limit: 100 }),
+        countExhausted: () => adminPayments.countExhausted(application),
+        deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
+      },
+    },
+    'console.ts': {
+      methods: consoleQueries,
+      calls: {
+        listPayments: () => consoleQueries.listPayments({ ...wholeList, status: null }),
+        'listPayments, with every filter': () =>
+          consoleQueries.listPayments({ ...filteredList, status: 'failed' }),
+        listPaymentsByGateway: () =>
+          consoleQueries.listPaymentsByGateway({
+            ...filteredList,
+            status: null,
+            gateway: 'sandbox',
+          }),
+        listDeliveries: () =>
+          consoleQueries.listDeliveries({ ...wholeDeliveries, statuses: ['exhausted'] }),
+        'listDeliveries, of every status': () =>
+          consoleQueries.listDeliveries({ ...wholeDeliveries, statuses: deliveryStatuses }),
+        'listDeliveries, of one error': () =>
+          consoleQueries.listDeliveries({
+            ...wholeDeliveries,
+            statuses: ['exhausted'],
+            errorClass: 'tls',
+          }),
+        'listDeliveries, with every filter': () =>
+          consoleQueries.listDeliveries({
+            ...filteredList,
+            statuses: ['delivered'],
+            kind: 'payment.paid',
+            errorClass: 'timeout',
+          }),
+        countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
+        countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
+        countExhausted: () => consoleQueries.countExhausted(),
+        oldestOpen: () => consoleQueries.oldestOpen(),
+        getEvent: () => consoleQueries.getEvent(idOf(count)),
+        getWords: () => consoleQueries.getWords(idOf(7)),
+        findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
+        findByText: () => consoleQueries.findByText('order-7', 20),
+        findToken: () => consoleQueries.findToken('svc_test_0000'),
+      },
+    },
+    'replays.ts': {
+      methods: replays,
+      calls: {
+        insert: () => replays.insert({ ...replay, application, test: true, id: 'RPL_1' }),
+        insertRetrigger: () => replays.insertRetrigger({ ...replay, id: 'RPL_2' }),
+        getRunningId: () => replays.getRunningId({ application, test: true }),
+        getRunningRetrigger: () => replays.getRunningRetrigger({ application: null, test: null }),
+        get: () => replays.get('RPL_1', { application, test: true }),
+        find: () => replays.find('RPL_1'),
+        list: () => replays.list(50),
+        listRunning: () => replays.listRunning(5),
+        countMatching: () => replays.countMatching(replay, 10),
+        'countMatching, of one error': () =>
+          replays.countMatching({ ...replay, delivery: 'exhausted', errorClass: 'tls' }, 10),
+        'countMatching, of the selected': () =>
+          replays.countMatching({ ...replay, eventIds: [eventId(idOf(count))] }, 10),
+        listNext: () => replays.listNext({ ...replay, ...running, after: undefined }, 10),
+        'listNext, of one application': () =>
+          replays.listNext(
+            { ...replay, ...running, application, after: { at: now, id: eventId('x') } },
+            10,
+          ),
+        requestStop: () => replays.requestStop('RPL_1'),
+        getForWorker: () => replays.getForWorker('RPL_1'),
+        advance: () =>
+          replays.advance('RPL_1', { from: undefined, to: { at: now, id: eventId('x') } }),
+        recordResult: () => replays.recordResult('RPL_1', eventId(idOf(count)), { begun: true }),
+        listResults: () => replays.listResults('RPL_1', { after: 0, limit: 100 }),
+        end: () => replays.end('RPL_1', 'done'),
+      },
+    },
+    'audit-log.ts': {
+      methods: auditLog,
+      calls: {
+        insert: () =>
+          auditLog.insert({
+            actor: 'ada',
+            action: 'payment.heal',
+            subject: `payment:${idOf(7)}`,
+            before: null,
+            after: null,
+            reason: null,
+            via: 'cli',
+          }),
+        insertDuplicate: () =>
+          auditLog.insertDuplicate('payment.duplicate', idOf(7), { application, order_id: 'o' }),
+        list: () => auditLog.list({ subject: null, limit: 50 }),
+        'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
+      },
+    },
+    'reconciliation.ts': {
+      methods: reconciliation,
+      calls: {
+        listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),
+        listUndelivered: () => reconciliation.listUndelivered({ after: undefined, limit: 200 }),
+        filterInProgress: () => reconciliation.filterInProgress(idsFrom(count / 2, 200)),
+        listLate: () => reconciliation.listLate({ after: undefined, limit: 200 }),
+        filterLate: () => reconciliation.filterLate(idsFrom(count / 2, 200)),
+        listUnfinished: () => reconciliation.listUnfinished(null, batch),
+        filterExisting: () => reconciliation.filterExisting(idsFrom(count / 2, 200)),
+      },
+    },
+    'retention.ts': {
+      methods: retention,
+      calls: {
+        deleteResponseBodies: () => retention.deleteResponseBodies(new Date(), batch),
+        deletePayments: () => retention.deletePayments(new Date(), batch),
+      },
+    },
+  };
+};

@@ -1,0 +1,12 @@
+import type { Caller } from '../../../postgres/tokens.ts';
+
+/** The caller of a test token of the application `shop`, with so many requests in this minute. */
+export const aCaller = (used = 1): Caller => ({
+  application: 'shop',
+  disabled: false,
+  mode: 'test',
+  callbackUrls: [],
+  webhookUrl: null,
+  defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },
+  budget: { perMinute: 120, used, secondsLeft: 30 },
+});

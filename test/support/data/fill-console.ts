@@ -1,0 +1,133 @@
+import { eventId, newPaymentId } from '../../../contract/ids.ts';
+import { createApplications } from '../../../postgres/applications.ts';
+import { operationsOn } from '../service/admin-operations.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+
+/** Markup that would act if a page took it for its own, and characters that hide what follows. */
+const hostileText = (name: string): string =>
+  `<img src=x onerror=alert('${name}')>\u202e\u0007"'>{{7*7}}`;
+
+/** Payments of two applications in every state over the last day. @returns some to look at */
+export const fillConsole = async (sql: Sql) => {
+  await createGateways(sql).insert(sandboxAccount);
+  await createGateways(sql).insert({
+    slug: 'zarinpal',
+    driver: 'zarinpal',
+    kind: 'live',
+    credentials: null,
+  });
+  for (const slug of ['shop', 'tickets']) {
+    await createApplications(sql).insert({
+      slug,
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://shop.example/return'],
+      webhookUrl: 'https://shop.example/webhook?key=hidden',
+    });
+    const admin = operationsOn(sql);
+    const token = { application: slug, mode: 'live', name: 'checkout', expiresAt: null } as const;
+    await admin.tokens.issue(token, 'the first one');
+    await admin.secrets.rotate(slug, 'the first one');
+  }
+  const statuses = ['paid', 'paid', 'paid', 'failed', 'cancelled', 'expired', 'pending'] as const;
+  const now = Date.now();
+  const rows = Array.from({ length: 240 }, (_, n) => {
+    const status = statuses[n % statuses.length] ?? 'paid';
+    const at = new Date(now - n * 350_000);
+    return {
+      id: newPaymentId(),
+      application: n % 3 === 0 ? 'tickets' : 'shop',
+      test: n % 5 === 0,
+      order_id: `order-${1000 + n}`,
+      status,
+      amount: 1250 + n * 10,
+      currency: 'EUR',
+      gateway: n % 4 === 0 ? 'zarinpal' : 'sandbox',
+      callback_url: 'https://shop.example/return',
+      metadata: '{}',
+      expires_at: new Date(at.getTime() + 1_800_000),
+      created_at: at,
+      updated_at: at,
+      gateway_reference: `R-${n}`,
+      checkout_at: at,
+      paid_at: status === 'paid' ? at : null,
+      tracking_code: status === 'paid' ? `T-${n}` : null,
+      failure_code: status === 'failed' ? 'card_declined' : null,
+    };
+  });
+  await sql`insert into payments ${sql(rows)}`;
+  const ended = rows.filter(({ status }) => status !== 'pending');
+  await sql`insert into events ${sql(
+    ended.map((row) => ({
+      id: eventId(row.id),
+      subject: row.id,
+      payment_id: row.id,
+      application: row.application,
+      test: row.test,
+      kind: `payment.${row.status}`,
+      body: Buffer.from(JSON.stringify({ payment_id: row.id, status: row.status })),
+      created_at: row.updated_at,
+    })),
+  )}`;
+  const isExhausted = (n: number) => n % 9 === 0;
+  await sql`insert into deliveries ${sql(
+    ended.map((row, n) => ({
+      event_id: eventId(row.id),
+      payment_id: row.id,
+      application: row.application,
+      test: row.test,
+      order_id: row.order_id,
+      kind: `payment.${row.status}`,
+      created_at: row.updated_at,
+      status: isExhausted(n) ? 'exhausted' : 'delivered',
+      error_class: isExhausted(n) ? 'http_status' : null,
+    })),
+  )}`;
+  await sql`insert into attempts ${sql(
+    ended.flatMap((row, n) =>
+      Array.from({ length: isExhausted(n) ? 6 : 1 }, (_, index) => ({
+        event_id: eventId(row.id),
+        number: index + 1,
+        round: 1,
+        trigger: 'schedule',
+        scheduled_at: row.updated_at,
+        started_at: new Date(row.updated_at.getTime() + index * 60_000),
+        completed_at: new Date(row.updated_at.getTime() + index * 60_000 + 30),
+        duration_ms: 30,
+        response_status: isExhausted(n) ? 503 : 204,
+        error_class: isExhausted(n) ? 'http_status' : null,
+        error: isExhausted(n) ? 'The receiver answered 503' : null,
+        response_body: isExhausted(n) ? 'upstream is away' : null,
+        response_truncated: false,
+      })),
+    ),
+  )}`;
+  await sql`insert into gateway_exchanges ${sql(
+    rows.map((row) => ({
+      payment_id: row.id,
+      at: row.created_at,
+      operation: 'open',
+      result: 'opened',
+      duration_ms: 80,
+    })),
+  )}`;
+  const [first, second] = ended.filter((_, n) => isExhausted(n));
+  const [open] = rows.filter(({ status }) => status === 'pending');
+  if (!first || !second || !open) throw new Error('Some states are missing');
+  await sql`
+    update payments set order_id = ${hostileText('order')},
+      gateway_message = ${hostileText('gateway')}, gateway_code = ${hostileText('code')},
+      description = ${hostileText('description')},
+      metadata = ${`{"note":"${hostileText('metadata')}"}`} where id = ${second.id}`;
+  await sql`
+    update gateway_exchanges set message = ${hostileText('exchange')} where payment_id = ${second.id}`;
+  await sql`
+    update deliveries set order_id = ${hostileText('order')} where payment_id = ${second.id}`;
+  await sql`
+    update events set body = convert_to(${hostileText('event')}, 'UTF8')
+    where payment_id = ${second.id}`;
+  await sql`
+    update attempts set error = ${hostileText('error')}, response_body = ${hostileText('answer')}
+    where event_id = ${eventId(second.id)}`;
+  return { exhausted: first.id, hostile: second.id, open: open.id };
+};

@@ -1,0 +1,77 @@
+import type { Sql } from '../../../postgres/driver/sql.ts';
+
+/**
+ * Inserts payments of one application in all states, with everything that belongs to them: one for each
+ * second back from now, a thousand orders, the newest hundredth open.
+ */
+export const fill = async (
+  sql: Sql,
+  { application, count }: { application: string; count: number },
+) => {
+  const connection = await sql.reserve();
+  const id = `'PAY_' || lpad(n::text, 26, '0')`;
+  const status = `case when n <= ${count} / 100 then (array['pending', 'processing'])[1 + n % 2]
+    else (array['paid', 'paid', 'paid', 'failed', 'cancelled', 'expired'])[1 + n % 6] end`;
+  const numbers = `generate_series(1, ${count}) as n`;
+  const at = `date_trunc('milliseconds', now()) - n * interval '1 second'`;
+  for (const statement of [
+    'set statement_timeout = 0',
+    `insert into payments (id, application, test, order_id, status, amount, currency, gateway,
+      callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, checkout_at,
+      paid_at, failure_code)
+    select id, '${application}', true, 'order-' || n % 1000, status, 1250, 'EUR', 'sandbox',
+      'http://127.0.0.1:9/return', '{}', at + interval '30 minutes', at, at, 'R' || n,
+      case when n % 3 > 0 then at end, case when status = 'paid' then at end,
+      case when status = 'failed' then 'unknown' end
+    from (select n, ${id} as id, ${status} as status, ${at} as at from ${numbers}) as all_of_them`,
+    `insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+    select md5(id)::uuid, id, id, application, test, 'payment.' || status, '{}', created_at from payments
+    where status not in ('pending', 'processing')`,
+    `insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
+      recorded_at, status, next_attempt_at, postponed_at)
+    select e.id, e.payment_id, e.application, e.test, p.order_id, e.kind, e.created_at,
+      e.created_at, case when right(p.id, 2) = '00' then 'pending' else 'delivered' end,
+      case when right(p.id, 2) = '00' then e.created_at end,
+      case when right(p.id, 3) = '000' then e.created_at end
+    from events e join payments p on p.id = e.payment_id`,
+    `insert into attempts (event_id, number, round, trigger, scheduled_at, started_at,
+      completed_at, duration_ms)
+    select event_id, 1, 1, 'schedule', now(), now(), now(), 5 from deliveries`,
+    `insert into workflow_outbox (payment_id, created_at) select id, created_at from payments`,
+    `insert into idempotency_keys (application, test, route, key, fingerprint, status, location,
+      body, expires_at)
+    select '${application}', true, 'POST /api/v1/payments', 'key-' || n, '\\x00', 201, '', '{}',
+      now() + (n - ${count} / 100) * interval '1 second' from ${numbers}`,
+    `insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state)
+    select 'R' || n, ${id}, 1250, 'EUR', 'http://127.0.0.1:9/', 'open' from ${numbers}`,
+    `insert into tokens (hash, prefix, application, mode, name)
+    select sha256(n::text::bytea), 'svc_test_0000', '${application}', 'test', 'filled' from ${numbers}`,
+    'vacuum analyze',
+    'reset statement_timeout',
+  ])
+    await connection.unsafe(statement);
+  connection.release();
+};
+
+/** Inserts the rows that few payments have, and those for admins, for the payments that exist. */
+export const fillForAdmins = async (sql: Sql) => {
+  const connection = await sql.reserve();
+  for (const statement of [
+    'set statement_timeout = 0',
+    `insert into gateway_exchanges (payment_id, at, operation, result, duration_ms)
+    select id, created_at, 'open', 'opened', 5 from payments`,
+    `insert into late_payments (payment_id, found_at, result, resolved_at)
+    select id, created_at, 'returns', created_at from payments
+    where status in ('failed', 'cancelled', 'expired')`,
+    `insert into audit_log (actor, action, subject)
+    select 'service', 'payment.late_payment_returns', 'payment:' || payment_id from late_payments`,
+    `update deliveries set status = 'exhausted', next_attempt_at = null,
+      error_class = case when payment_id like '%0000' then 'tls' else 'http_status' end
+    where payment_id like '%000'`,
+    `update attempts set response_body = 'Thank you'`,
+    'vacuum analyze',
+    'reset statement_timeout',
+  ])
+    await connection.unsafe(statement);
+  connection.release();
+};

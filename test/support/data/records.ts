@@ -1,0 +1,147 @@
+import type { EventKind } from '../../../contract/event.ts';
+import { createEvent } from '../../../contract/event.ts';
+import type { GatewayKind } from '../../../contract/gateway-account.ts';
+import { newPaymentId } from '../../../contract/ids.ts';
+import type { Payment } from '../../../contract/payment.ts';
+import type { TerminalStatus } from '../../../contract/status.ts';
+import { createApplications } from '../../../postgres/applications.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+import { createPayments } from '../../../postgres/payments.ts';
+import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
+import { aDatabase } from './database.ts';
+
+export const minuteMs = 60_000;
+/** The options of `finalize` for an end without an answer of the gateway. */
+export const noAnswer = {
+  providerMessage: { code: null, message: null },
+  onlyIfUnsent: false,
+  exchanges: [],
+};
+
+/** A payment that is created now, with a deadline in half an hour. */
+export const aPayment = (fields: Partial<Payment> = {}): Payment => {
+  const now = new Date();
+  return {
+    id: newPaymentId(),
+    application: 'shop',
+    orderId: 'order-1',
+    status: 'pending',
+    amount: 1250,
+    currency: 'EUR',
+    gateway: 'sandbox',
+    description: null,
+    callbackUrl: 'https://shop.example/return',
+    metadata: '{}',
+    test: true,
+    trackingCode: null,
+    cardPanMasked: null,
+    paidAt: null,
+    failureCode: null,
+    expiresAt: new Date(now.getTime() + 30 * minuteMs),
+    createdAt: now,
+    updatedAt: now,
+    ...fields,
+  };
+};
+
+/** The payment with an outcome, and its event: the arguments of `finalize`. */
+export const withOutcome = (payment: Payment, status: TerminalStatus, endedAt = new Date()) => {
+  const ended: Payment = {
+    ...payment,
+    status,
+    updatedAt: endedAt,
+    paidAt: status === 'paid' ? endedAt : null,
+    failureCode: status === 'failed' ? 'card_declined' : null,
+    trackingCode: status === 'paid' ? 'T-1' : null,
+  };
+  return { ended, event: createEvent(ended, endedAt) };
+};
+
+/**
+ * A database with a gateway, by default of a sandbox account, and two applications: `shop`, and `quiet` without a webhook URL. Its methods
+ * write payments of any age and state.
+ */
+export const startRecords = async ({
+  gatewayKind = 'sandbox',
+}: { gatewayKind?: GatewayKind } = {}) => {
+  const database = await aDatabase();
+  const { sql } = database;
+  const payments = createPayments(sql);
+  const paymentOutcomes = createPaymentOutcomes(sql);
+  await createGateways(sql).insert({ ...sandboxAccount, kind: gatewayKind });
+  for (const [application, webhookUrl] of [
+    ['shop', 'https://shop.example/webhooks'],
+    ['quiet', null],
+  ] as const)
+    await createApplications(sql).insert({
+      slug: application,
+      defaultGateway: sandboxAccount.slug,
+      callbackUrls: ['https://shop.example/return'],
+      webhookUrl,
+    });
+
+  const records = {
+    ...database,
+    payments,
+    paymentOutcomes,
+    async created(fields: Partial<Payment> = {}): Promise<Payment> {
+      const payment = aPayment(fields);
+      await payments.insert(payment, null);
+      return payment;
+    },
+    /** A payment that is open at its gateway under the reference `REF_<id>`. */
+    async opened(fields: Partial<Payment> = {}): Promise<Payment> {
+      const payment = await records.created(fields);
+      const redirect = { method: 'GET', url: `https://gateway.example/${payment.id}` } as const;
+      const reference = `REF_${payment.id}`;
+      await paymentOutcomes.recordOpened(payment.id, { reference, redirect, exchanges: [] });
+      return payment;
+    },
+    /** A payment whose payer was sent to the gateway. */
+    async sent(fields: Partial<Payment> = {}): Promise<Payment> {
+      const payment = await records.opened(fields);
+      await payments.sendToGateway(payment.id, payment.createdAt);
+      return payment;
+    },
+    /** Records an inquiry; by default the gateway answers that the payer has not decided. */
+    inquired: (
+      id: string,
+      result: Partial<Parameters<typeof paymentOutcomes.recordInquiry>[1]> = {},
+    ) => {
+      const waiting = {
+        processing: false,
+        answer: 'usual' as const,
+        now: new Date(),
+        exchanges: [],
+      };
+      return paymentOutcomes.recordInquiry(id, { ...waiting, ...result });
+    },
+    async ended(status: TerminalStatus, fields: Partial<Payment> = {}): Promise<Payment> {
+      const { ended, event } = withOutcome(await records.sent(fields), status);
+      await paymentOutcomes.finalize(ended, event, noAnswer);
+      return ended;
+    },
+    /** A live payment that ended, and whose next delivery attempt is overdue for so many minutes. */
+    async deliveryOverdue(minutes: number): Promise<string> {
+      const { id } = await records.ended('paid');
+      await sql`
+        update deliveries set next_attempt_at = now() - ${`${minutes} minutes`}::interval, test = false
+        where payment_id = ${id}`;
+      return id;
+    },
+    /** All rows of a payment, to check that nothing changes. Without its count of late searches. */
+    async snapshot(id: string): Promise<unknown> {
+      const [row] = await sql`
+        select to_jsonb(p) - 'late_searches' - 'late_searched_at' as payment, to_jsonb(e) as event, to_jsonb(d) as delivery
+        from payments p
+        left join events e on e.payment_id = p.id
+        left join deliveries d on d.event_id = e.id
+        where p.id = ${id}`;
+      return row;
+    },
+    listEvents: (id: string) => sql<{ id: string; kind: EventKind; body: Buffer }[]>`
+      select id, kind, body from events where payment_id = ${id}`,
+  };
+  return records;
+};
+export type Records = Awaited<ReturnType<typeof startRecords>>;

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import type { Deps, Operations } from '../../../operations/operations.ts';
+import { createOperations } from '../../../operations/operations.ts';
+import { problemWithAccount } from '../../../gateways/adapters.ts';
+import { sealCredentials } from '../../../gateways/registry.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
+import type { KeyRing } from '../../../postgres/secret-box.ts';
+import { createSecretBox } from '../../../postgres/secret-box.ts';
+import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
+import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
+
+export const aKeyRing = (...ids: string[]): KeyRing => ({
+  currentId: ids[0] ?? 'k1',
+  keys: new Map((ids.length > 0 ? ids : ['k1']).map((id) => [id, randomBytes(32)])),
+});
+
+/** A Temporal without workflows. */
+export const emptyTemporal: TemporalAdmin = {
+  async *list() {},
+  running: async () => new Set(),
+  restart: async () => {},
+  startLatePayment: async () => {},
+  startReplayMany: async () => {},
+  testWebhook: async () => {},
+};
+
+export interface OperationsOptions extends Partial<Deps> {
+  keyRing?: KeyRing;
+  notificationKeyRing?: KeyRing;
+}
+
+/** The admin's use cases. Temporal is missing unless a test passes it. */
+export const operationsOn = (
+  sql: Sql,
+  { keyRing = aKeyRing(), notificationKeyRing = aKeyRing(), ...deps }: OperationsOptions = {},
+): Operations => {
+  const secretBox = () => createSecretBox(keyRing);
+  const notificationBox = () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
+  return createOperations({
+    sql,
+    actor: 'ada',
+    via: 'cli',
+    targetRule: { allowLoopback: true },
+    // Tests query no name server.
+    resolve: async () => ['93.184.216.34'],
+    secretBox,
+    notificationBox,
+    sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
+    problemWithAccount: (driver, account) =>
+      problemWithAccount(driver, account, { allowLoopback: true }),
+    temporal: () => Promise.reject(new Error('There is no Temporal here')),
+    resets: async () => ({ toDelivery: async () => 'reset' }),
+    dispatcher: () => createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 }),
+    retention: { attemptBodyDays: 90, paymentDays: null },
+    workflowUrl: () => null,
+    consoleUrl: 'http://console.localhost:3002',
+    now: () => new Date(),
+    ...deps,
+  });
+};
+
+let made = 0;
+
+/** Creates an application with a new slug. */
+export const anApplicationOn = async (sql: Sql): Promise<string> => {
+  const slug = `app-${(made += 1)}`;
+  await operationsOn(sql).applications.create(
+    {
+      slug,
+      defaultGateway: 'sandbox',
+      callbackUrls: ['https://app.example/return'],
+      webhookUrl: 'https://app.example/webhook',
+    },
+    null,
+  );
+  return slug;
+};

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createConsole } from '../../../console/app.ts';
+import type { Deps } from '../../../console/request.ts';
+import {
+  createIdentityProvider,
+  type IdentityProvider,
+} from '../../../console/identity-provider.ts';
+import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
+import { createConsoleLoginQueries, type ConsoleRole } from '../../../postgres/console-logins.ts';
+import { createConsolePasskeyQueries } from '../../../postgres/console-passkeys.ts';
+import { createConsolePeopleQueries } from '../../../postgres/console-people.ts';
+import { createConsoleQueries } from '../../../postgres/console.ts';
+import { connect } from '../../../postgres/driver/connection.ts';
+import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
+import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
+import { readProjectFile } from '../checks/project-files.ts';
+import { emptyTemporal, operationsOn } from './admin-operations.ts';
+import { startOwnPostgres } from '../servers/own-postgres.ts';
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface Call {
+  method?: string;
+  cookie?: string | undefined;
+  form?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+/** Sends one request to a port of this machine, under any name. */
+export const call = async (
+  port: number,
+  path: string,
+  { method = 'GET', cookie, form, headers = {} }: Call = {},
+): Promise<Answer> => {
+  const sent = httpRequest({
+    port,
+    path,
+    method,
+    headers: {
+      host: `console.localhost:${port}`,
+      ...(cookie !== undefined && { cookie }),
+      ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
+      ...(method === 'POST' && { 'sec-fetch-site': 'same-origin' }),
+      ...headers,
+    },
+  });
+  sent.end(form && String(new URLSearchParams(form)));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text: await text(response),
+  };
+};
+
+const listenOn = async (server: Server): Promise<number> => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port; // It listens on TCP.
+};
+
+const serve = (server: Server, deps: Deps) => {
+  const handle = createConsole(deps).callback();
+  server.on('request', (req, res) => void handle(req, res));
+};
+
+/** An identity provider that is away: nothing listens there. */
+export const awayProvider = async (baseUrl: string, logger: Deps['logger']) =>
+  createIdentityProvider({
+    issuer: new URL('http://127.0.0.1:1'),
+    clientId: 'console',
+    clientSecret: 'secret',
+    baseUrl,
+    logger,
+  });
+
+/** The console on a Postgres of its own, under its own login there. The rest of the test is the owner. */
+export const startConsole = async ({
+  identityProviderOf,
+  temporal: calls,
+  ...others
+}: Partial<Deps> & {
+  identityProviderOf?: (baseUrl: string, logger: Deps['logger']) => Promise<IdentityProvider>;
+  temporal?: Partial<TemporalAdmin>;
+} = {}) => {
+  const postgres = await startOwnPostgres();
+  const owner = connect(postgres.url, { name: 'tests-owner', max: 1 });
+  await owner.unsafe(readProjectFile('deploy/roles.sql')).simple();
+  await owner.unsafe('create role login_console login in role payments_console');
+  await owner.end();
+  const url = new URL(postgres.url);
+  url.username = 'login_console';
+  const sql = connect(url.href, { name: 'tests-console', max: 4 });
+  const lines: object[] = [];
+  const log = (line: object) => void lines.push(line);
+  const server = createServer();
+  const port = await listenOn(server);
+  const baseUrl = `http://console.localhost:${port}`;
+  const logger = { info: log, error: log };
+  const temporal = (): Promise<TemporalAdmin> =>
+    calls
+      ? Promise.resolve({ ...emptyTemporal, ...calls })
+      : Promise.reject(new TemporalUnavailable('There is no Temporal here'));
+  const all: Deps = {
+    baseUrl,
+    logger,
+    queries: createConsoleQueries(sql),
+    logins: createConsoleLoginQueries(sql),
+    people: createConsolePeopleQueries(sql),
+    passkeys: createConsolePasskeyQueries(sql),
+    identityProvider: await identityProviderOf?.(baseUrl, logger),
+    backlog: createBacklogMetrics(sql),
+    sweeperBeat: async () => new Date(),
+    now: () => new Date(),
+    operationsOf: (actor) => operationsOn(sql, { actor, via: 'console', temporal }),
+    ...others,
+  };
+  serve(server, all);
+  const links = createConsoleLoginQueries(postgres.sql);
+  return {
+    sql: postgres.sql,
+    ownerUrl: postgres.url,
+    deps: all,
+    baseUrl,
+    port,
+    lines,
+    links,
+    call: (path: string, options?: Call) => call(port, path, options),
+    /** Logs somebody in. @returns the cookie, and what the forms of the login hold */
+    async logIn(role: ConsoleRole, name = `${role}-person`) {
+      const code = await links.issueLink(name, role);
+      const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
+      const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
+      const { text: page } = await call(port, '/settings', { cookie });
+      const csrf = /name="csrf" value="([\w-]+)"/.exec(page)?.[1] ?? '';
+      return { cookie, csrf };
+    },
+    /** One more listener, which believes to be reached at another address. @returns its port */
+    async serveAt(address: string): Promise<number> {
+      const other = createServer().unref();
+      serve(other, { ...all, baseUrl: address });
+      return listenOn(other);
+    },
+    /** As if Postgres were gone. */
+    stopPostgres: postgres.stop,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await sql.end({ timeout: 1 });
+      await postgres.drop();
+    },
+  };
+};
+export type TestConsole = Awaited<ReturnType<typeof startConsole>>;

@@ -1,0 +1,79 @@
+import { expect } from 'vitest';
+import { contractProblems } from '../checks/contract-problems.ts';
+import type { Service } from './service.ts';
+
+/** A response of the API with its body. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: Record<string, unknown>;
+}
+
+/** An application that calls the public API, and the browser of its payers. It follows no redirects. */
+export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
+  const call = async (method: string, path: string, init: RequestInit = {}): Promise<Answer> => {
+    const url = path.startsWith('http') ? path : `${service.url}${path}`;
+    const response = await fetch(url, { ...init, method, redirect: 'manual' });
+    const text = await response.text();
+    const { status, headers } = response;
+    expect(contractProblems({ method, url, status, headers, text })).toEqual([]);
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
+    return { status, headers, text, json };
+  };
+  const authorization = `Bearer ${token}`;
+  const form = (fields: Record<string, string>) => ({ body: new URLSearchParams(fields) });
+
+  const journey = {
+    call,
+    /** An authenticated request. A text body is sent unchanged, any other as JSON. */
+    request: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      call(method, path, {
+        headers: {
+          authorization,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined
+          ? {}
+          : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+
+    /** Creates a payment and returns its id. */
+    async create(fields: Record<string, unknown> = {}): Promise<string> {
+      const created = await journey.request('POST', '/api/v1/payments', {
+        order_id: 'order-1',
+        amount: 1250,
+        currency: 'EUR',
+        ...fields,
+      });
+      expect(created.status, created.text).toBe(201);
+      return String(created.json['payment_id']);
+    },
+    get: (id: string) => journey.request('GET', `/api/v1/payments/${id}`),
+    verify: (id: string) => journey.request('POST', `/api/v1/payments/${id}/verify`),
+    checkout: (id: string) => call('GET', `/api/v1/payments/${id}/checkout`),
+    /** The payer chooses on the sandbox gateway's page. */
+    choose: (id: string, action: string, fields: Record<string, string> = {}) =>
+      call('POST', `/api/v1/sandbox/${id}`, form({ action, ...fields })),
+    comeBack: (id: string) => call('GET', `/api/v1/payments/${id}/return`),
+
+    /** Creates a payment and sends its payer to the sandbox gateway's page. */
+    async atGateway(fields: Record<string, unknown> = {}): Promise<string> {
+      const id = await journey.create(fields);
+      const sent = await journey.checkout(id);
+      expect(sent.status, sent.text).toBe(302);
+      return id;
+    },
+    /** Creates a payment whose payer chooses and comes back. */
+    async finish(action: string, fields: Record<string, string> = {}): Promise<string> {
+      const id = await journey.atGateway();
+      await journey.choose(id, action, fields);
+      await journey.comeBack(id);
+      return id;
+    },
+  };
+  return journey;
+};
+export type Journey = ReturnType<typeof createJourney>;

@@ -1,0 +1,82 @@
+import { expect } from 'vitest';
+import { sealCredentials } from '../../../gateways/registry.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { startPayping } from '../../fakes/payping.ts';
+import type { Entry, Provider } from '../../fakes/server.ts';
+import { startStripe } from '../../fakes/stripe.ts';
+import { startZarinpal } from '../../fakes/zarinpal.ts';
+import { startZibal } from '../../fakes/zibal.ts';
+import type { Journey } from './journey.ts';
+import type { Service } from './service.ts';
+
+const accounts = {
+  zarinpal: {
+    start: startZarinpal,
+    credentials: { merchantId: '0b8a7e1c-6c1d-4a53-9f5e-2f6a1c9d7e42' },
+  },
+  zibal: { start: startZibal, credentials: { merchant: 'zibal' } },
+  payping: { start: startPayping, credentials: { testToken: 'test-token-0123456789' } },
+  stripe: {
+    start: startStripe,
+    credentials: {
+      secretKey: 'sk_test_0123456789abcdef',
+      webhookSecrets: ['whsec_0123456789abcdef'],
+    },
+  },
+} satisfies Record<string, { start: () => Promise<Provider>; credentials: object }>;
+
+export type ProviderName = keyof typeof accounts;
+export const providerNames = Object.keys(accounts) as ProviderName[];
+
+/** The secrets in the credentials. Zibal's sandbox merchant is not one. */
+export const providerSecrets = ['merchantId', 'testToken', 'secretKey', 'webhookSecrets'].flatMap(
+  (name) =>
+    Object.values(accounts).flatMap(({ credentials }) => {
+      const value: unknown = Reflect.get(credentials, name);
+      return value === undefined ? [] : [value].flat().map(String);
+    }),
+);
+
+/** Starts the fake providers, each with a gateway of its name in the service. */
+export const startProviders = async ({ sql, seals }: Pick<Service, 'sql' | 'seals'>) => {
+  const providers = new Map<ProviderName, Provider>();
+  for (const name of providerNames) {
+    const { start, credentials } = accounts[name];
+    const provider = await start();
+    providers.set(name, provider);
+    const account = { slug: name, driver: name };
+    const whole = { ...credentials, baseUrl: provider.url };
+    await createGateways(sql).insert({
+      ...account,
+      kind: 'sandbox',
+      ...sealCredentials({ ...account, credentials: whole }, seals),
+    });
+  }
+  const of = (name: ProviderName): Provider => providers.get(name)!; // The loop has started all of them.
+
+  return {
+    of,
+    entry: (name: ProviderName, reference: string): Entry => of(name).book.get(reference)!,
+
+    /** Creates a payment and sends the payer to the provider's page. */
+    async sent(journey: Journey, name: ProviderName, fields: Record<string, unknown> = {}) {
+      const money = name === 'stripe' ? {} : { amount: 150_000, currency: 'IRR' };
+      const id = await journey.create({ gateway: name, ...money, ...fields });
+      const response = await journey.checkout(id);
+      expect(response.status, response.text).toBe(302);
+      const [reference = ''] =
+        [...of(name).book].find(([, { paymentId }]) => paymentId === id) ?? [];
+      expect(response.headers.get('location')).toContain(reference);
+      return { id, reference };
+    },
+
+    /** The payer returns in the way of this provider. */
+    comeBack(journey: Journey, name: ProviderName, reference: string) {
+      const { method, url, fields } = of(name).back(reference);
+      return journey.call(method, url, fields ? { body: new URLSearchParams(fields) } : {});
+    },
+
+    stop: () => Promise.all([...providers.values()].map((provider) => provider.stop())),
+  };
+};
+export type Providers = Awaited<ReturnType<typeof startProviders>>;

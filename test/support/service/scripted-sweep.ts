@@ -1,0 +1,69 @@
+import { createHealingTask } from '../../../activities/sweeper-tasks/healing.ts';
+import { createIdempotencyKeyTask } from '../../../activities/sweeper-tasks/idempotency-keys.ts';
+import { createInquiryTask } from '../../../activities/sweeper-tasks/inquiries.ts';
+import { createOutboxTask } from '../../../activities/sweeper-tasks/outbox.ts';
+import { createPostponedDeliveryTask } from '../../../activities/sweeper-tasks/postponed-deliveries.ts';
+import type { GatewayAdapter } from '../../../gateways/gateway.ts';
+import {
+  createGatewayExchanges,
+  type GatewayExchanges,
+} from '../../../postgres/gateway-exchanges.ts';
+import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
+import { createSweeperQueries } from '../../../postgres/sweeper.ts';
+import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
+import type { PaymentWorkflows } from '../../../temporal/payment-workflows.ts';
+import type { Records } from '../data/records.ts';
+import { aGateway, publicBaseUrl, readableLogger } from './scripted-gateway.ts';
+
+/** The sweeper's tasks with a scripted gateway. Records the payments whose workflows they touch. */
+export const sweeperTasksOn = (
+  records: Pick<Records, 'sql' | 'paymentOutcomes'>,
+  script: Partial<GatewayAdapter>,
+  {
+    workflows = {},
+    gatewayExchanges = createGatewayExchanges(records.sql),
+  }: {
+    workflows?: Partial<PaymentWorkflows>;
+    gatewayExchanges?: Pick<GatewayExchanges, 'replaceRepeated'>;
+  } = {},
+) => {
+  const { gatewayOf, asked, lists } = aGateway(script);
+  const { logger, alerts, warnings } = readableLogger();
+  const started: string[] = [];
+  const restarted: string[] = [];
+  const rechecked: string[] = [];
+  const late: string[] = [];
+  const deps = {
+    sweeperQueries: createSweeperQueries(records.sql),
+    outbox: createWorkflowOutbox(records.sql),
+    idempotencyKeys: createIdempotencyKeys(records.sql),
+    paymentOutcomes: records.paymentOutcomes,
+    gatewayExchanges,
+    gatewayOf,
+    workflows: {
+      start: async ({ id }: { id: string }) => void started.push(id),
+      restart: async ({ id }: { id: string }) => void restarted.push(id),
+      recheck: async ({ id }: { id: string }) => void rechecked.push(id),
+      startLatePayment: async (id: string) => void late.push(id),
+      ...workflows,
+    },
+    publicBaseUrl,
+    pause: async () => {},
+    logger,
+  };
+  return {
+    ...createOutboxTask(deps),
+    ...createInquiryTask(deps),
+    ...createHealingTask(deps),
+    ...createPostponedDeliveryTask(deps),
+    ...createIdempotencyKeyTask(deps),
+    asked,
+    lists,
+    started,
+    restarted,
+    rechecked,
+    late,
+    alerts,
+    warnings,
+  };
+};

@@ -1,0 +1,241 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { inject } from 'vitest';
+import type { TokenMode } from '../../../contract/token.ts';
+import { createApplications } from '../../../postgres/applications.ts';
+import { connect } from '../../../postgres/driver/connection.ts';
+import type { Sql } from '../../../postgres/driver/sql.ts';
+import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
+import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createTokens } from '../../../postgres/tokens.ts';
+import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
+import { choosePorts } from '../../../stack/ports.ts';
+import { aDatabase } from '../data/database.ts';
+import type { TestProcess } from './processes.ts';
+import { createProcess } from './processes.ts';
+import { startReceiver } from './receiver.ts';
+import { startOwnTemporal } from '../servers/own-temporal.ts';
+import { aNamespace } from '../runner/shared-temporal.ts';
+
+/** The address, the database, the Temporal namespace and the keys of a service. */
+export interface ServiceEnvironment {
+  url: string;
+  databaseUrl: string;
+  temporalAddress: string;
+  namespace: string;
+  /** Each is 32 bytes in base64. */
+  keys: { secrets: string; notifications: string };
+}
+
+export const newKeys = (): ServiceEnvironment['keys'] => ({
+  secrets: randomBytes(32).toString('base64'),
+  notifications: randomBytes(32).toString('base64'),
+});
+
+interface ProcessOptions {
+  workflowBundle: string;
+  apiEnv?: Record<string, string>;
+  workerEnv?: Record<string, string>;
+}
+
+/** The processes of a service; none is started. */
+export const serviceProcesses = (
+  { url, databaseUrl, temporalAddress, namespace, keys }: ServiceEnvironment,
+  { workflowBundle, apiEnv = {}, workerEnv = {} }: ProcessOptions,
+) => {
+  const env = {
+    DATABASE_URL: databaseUrl,
+    PUBLIC_BASE_URL: url,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_NAMESPACE: namespace,
+    SHUTDOWN_GRACE_SECONDS: '5',
+    LOG_LEVEL: 'info',
+    METRICS_PORT: '0',
+  };
+  const withKey = { ...env, SECRETS_KEY: `test:${keys.secrets}` };
+  return {
+    env: withKey,
+    api: (own: Record<string, string> = {}) =>
+      createProcess('api', 'api/main.ts', {
+        ...env,
+        API_PORT: new URL(url).port,
+        NOTIFICATIONS_KEY: `test:${keys.notifications}`,
+        PAYER_PAGES_PER_MINUTE: '1000000',
+        // The tests' own idle connections are not worth waiting for.
+        SHUTDOWN_GRACE_SECONDS: '1',
+        ...apiEnv,
+        ...own,
+      }),
+    worker: createProcess('worker', 'worker/main.ts', {
+      ...withKey,
+      ALLOW_LOOPBACK_TARGETS: 'true',
+      WORKFLOW_BUNDLE: workflowBundle,
+      ...workerEnv,
+    }),
+  };
+};
+
+/** Starts both. Where one fails, the other is still to be stopped once it is up. */
+export const startBoth = async (...processes: [TestProcess, TestProcess]): Promise<void> => {
+  const starts = await Promise.allSettled(processes.map((process) => process.start()));
+  for (const start of starts) if (start.status === 'rejected') throw start.reason;
+};
+
+/** All that a test needs of a running service, with a receiver of webhooks of its own. */
+const useRunning = async (
+  { url, temporalAddress, namespace, keys }: ServiceEnvironment,
+  sql: Sql,
+) => {
+  const connection = Connection.lazy({ address: temporalAddress });
+  const receiver = await startReceiver();
+  const ringOf = (key: string) => ({
+    currentId: 'test',
+    keys: new Map([['test', Buffer.from(key, 'base64')]]),
+  });
+  const [keyRing, notificationKeyRing] = [ringOf(keys.secrets), ringOf(keys.notifications)];
+  return {
+    sql,
+    url,
+    keyRing,
+    notificationKeyRing,
+    seals: {
+      secretBox: () => createSecretBox(keyRing),
+      notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
+    },
+    client: new Client({ connection, namespace }),
+    receiver,
+
+    /** An application of its own, with one token and one webhook secret. */
+    async anApplication(options: ApplicationOptions = {}) {
+      const { mode = 'test', webhookUrl = receiver.url, requestsPerMinute = 1_000_000 } = options;
+      const application = `app-${randomUUID().slice(0, 8)}`;
+      await createApplications(sql).insert({
+        slug: application,
+        defaultGateway: 'sandbox',
+        callbackUrls: ['http://127.0.0.1:9/return', 'http://127.0.0.1:9/other?kept=1'],
+        webhookUrl,
+        requestsPerMinute,
+      });
+      const token = await createTokens(sql).issue({ application, mode, name: 'test' });
+      const secret = await createWebhookSecrets(sql).issue(application, createSecretBox(keyRing));
+      return { application, token, secret };
+    },
+
+    async stop() {
+      await receiver.stop();
+      await connection.close();
+    },
+  };
+};
+
+/**
+ * Uses the service that the files of a run share, because the start of two processes takes three CPU seconds.
+ * Only for a test that leaves the processes and the data of others alone, and sends few invalid tokens: an
+ * address has 20 in a minute.
+ */
+export const useService = async (): Promise<SharedService> => {
+  const shared = inject('sharedService');
+  const sql = connect(shared.databaseUrl, { name: 'tests', max: 10 });
+  const running = await useRunning(shared, sql);
+  return {
+    ...running,
+    async stop() {
+      await running.stop();
+      await sql.end({ timeout: 1 });
+    },
+  };
+};
+export type SharedService = Awaited<ReturnType<typeof useRunning>>;
+
+/**
+ * Starts the whole service for one test file: API and worker processes, on a database and a Temporal
+ * namespace of its own.
+ */
+export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {}) => {
+  // What has begun ends again where the rest does not begin.
+  await using begun = new AsyncDisposableStack();
+  const ports = await choosePorts({ api: 0, apiMetrics: 0, workerMetrics: 0 });
+  const database = given.database ?? (await aDatabase());
+  begun.defer(() => database.drop());
+  const ownTemporal = given.ownTemporal ? await startOwnTemporal(given) : undefined;
+  begun.defer(() => ownTemporal?.drop());
+  const environment: ServiceEnvironment = {
+    url: `http://127.0.0.1:${ports.api}`,
+    databaseUrl: database.url,
+    temporalAddress: ownTemporal?.address ?? inject('sharedTemporal').address,
+    namespace: ownTemporal ? 'default' : aNamespace(),
+    keys: newKeys(),
+  };
+  const processes = serviceProcesses(environment, {
+    apiEnv,
+    workerEnv: { METRICS_PORT: String(ports.workerMetrics) },
+    workflowBundle: inject('workflowBundle'),
+  });
+  const api = processes.api({ METRICS_PORT: String(ports.apiMetrics) });
+  const furtherApis: TestProcess[] = [];
+  const { worker } = processes;
+  const inUse = await useRunning(environment, database.sql);
+  begun.defer(() => inUse.stop());
+  begun.defer(async () => {
+    await Promise.all([api, worker, ...furtherApis].map((process) => process.stop()));
+  });
+  await startBoth(api, worker);
+  await createGateways(database.sql).insert(sandboxAccount);
+
+  const running = begun.move();
+  return {
+    ...inUse,
+    /** Where the metrics ports of its two first processes are. */
+    metricsUrls: {
+      api: `http://127.0.0.1:${ports.apiMetrics}`,
+      worker: `http://127.0.0.1:${ports.workerMetrics}`,
+    },
+    /** The environment of its processes: where its database and Temporal are, and its keys. */
+    env: processes.env,
+    /** The Temporal server of a service that has its own. */
+    get engine() {
+      if (!ownTemporal) throw new Error('Start the service with ownTemporal: true');
+      return ownTemporal;
+    },
+    api,
+    worker,
+
+    /** One more API process on the same database and namespace. */
+    async anotherApi(own: Record<string, string> = {}) {
+      const { further, metrics } = await choosePorts({ further: 0, metrics: 0 });
+      const process = processes.api({
+        METRICS_PORT: String(metrics),
+        ...own,
+        API_PORT: String(further),
+      });
+      furtherApis.push(process);
+      await process.start();
+      return {
+        url: `http://127.0.0.1:${further}`,
+        metricsUrl: `http://127.0.0.1:${metrics}`,
+        process,
+      };
+    },
+
+    stop: () => running.disposeAsync(),
+  };
+};
+export type Service = Awaited<ReturnType<typeof startService>>;
+
+export interface ServiceOptions {
+  /** Settings of the API processes beside the usual ones. */
+  apiEnv?: Record<string, string>;
+  /** A Temporal server that the test may stop, instead of a namespace of the shared one. */
+  ownTemporal?: boolean;
+  /** Own Temporal with its Web UI. */
+  withUi?: boolean;
+  /** Instead of one of its own; it is dropped in the end. */
+  database?: Pick<Awaited<ReturnType<typeof aDatabase>>, 'sql' | 'url' | 'drop'>;
+}
+
+export interface ApplicationOptions {
+  mode?: TokenMode;
+  webhookUrl?: string | null;
+  /** So many that no test meets it by chance. */
+  requestsPerMinute?: number;
+}

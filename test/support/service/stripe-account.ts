@@ -1,0 +1,69 @@
+import Stripe from 'stripe';
+import { sealCredentials } from '../../../gateways/registry.ts';
+import { createGateways } from '../../../postgres/gateways.ts';
+import { startStripe } from '../../fakes/stripe.ts';
+import type { Service } from './service.ts';
+
+const { webhooks } = new Stripe('sk_test_0123456789abcdef');
+export const webhookSecret = 'whsec_of_the_account';
+
+export interface Notice {
+  /** The event type without `checkout.session.`. */
+  type?: string;
+  secret?: string;
+  /** The time of the signature, in Unix seconds. */
+  timestamp?: number;
+}
+
+/** The notification that Stripe sends about a session, signed by Stripe's own library. */
+export const noticeOf = (
+  reference: string,
+  { type = 'completed', secret = webhookSecret, timestamp }: Notice = {},
+) => {
+  const body = JSON.stringify({
+    id: 'evt_1',
+    object: 'event',
+    livemode: false,
+    type: `checkout.session.${type}`,
+    data: { object: { id: reference } },
+  });
+  return { body, headers: signed(body, { secret, ...(timestamp && { timestamp }) }) };
+};
+
+export const signed = (
+  payload: string,
+  options: { secret?: string; timestamp?: number } = {},
+): Record<string, string> => ({
+  'content-type': 'application/json; charset=utf-8',
+  'stripe-signature': webhooks.generateTestHeaderString({
+    payload,
+    secret: webhookSecret,
+    ...options,
+  }),
+});
+
+/** Adds the gateway `stripe` to a service, with a fake provider. */
+export const addStripe = async ({ sql, seals }: Pick<Service, 'sql' | 'seals'>) => {
+  const provider = await startStripe();
+  const credentials = {
+    secretKey: 'sk_test_0123456789abcdef',
+    webhookSecrets: [webhookSecret],
+    baseUrl: provider.url,
+  };
+  const account = { slug: 'stripe', driver: 'stripe' };
+  await createGateways(sql).insert({
+    ...account,
+    kind: 'sandbox',
+    ...sealCredentials({ ...account, credentials }, seals),
+  });
+  return {
+    ...provider,
+    /** Stripe's reference of a payment. */
+    referenceOf(id: string): string {
+      const [reference] = [...provider.book].find(([, { paymentId }]) => paymentId === id) ?? [];
+      if (reference === undefined) throw new Error(`The fake Stripe has no session for ${id}`);
+      return reference;
+    },
+  };
+};
+export type StripeAccount = Awaited<ReturnType<typeof addStripe>>;
