@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { limits } from './contract/limits.ts';
 import {
   type Environment,
   parseVariables,
@@ -87,7 +88,7 @@ const apiShape = {
   PUBLIC_BASE_URL: httpUrl,
   /** Proxies whose X-Forwarded-For counts. */
   TRUSTED_PROXIES: networks.default([]),
-  PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(60),
+  PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(limits.payerPagesPerMinute),
   /** Opens the secrets of gateway notifications, and nothing else. Without it, the API rejects them. */
   NOTIFICATIONS_KEY: keyRing.optional(),
 };

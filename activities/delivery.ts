@@ -1,6 +1,7 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { ErrorClass } from '../contract/attempt-error.ts';
 import { eventId } from '../contract/ids.ts';
+import { limits } from '../contract/limits.ts';
 import type { Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import {
@@ -15,7 +16,7 @@ import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import { post, type WebhookResult } from '../webhooks/request.ts';
 import type { Step } from '../webhooks/schedule.ts';
-import { attemptsPerRound, delaysMs, nextStep, toleranceMs } from '../webhooks/schedule.ts';
+import { nextStep, toleranceMs } from '../webhooks/schedule.ts';
 import { createHeaders } from '../webhooks/signature.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Log } from './log.ts';
@@ -88,14 +89,13 @@ export const createDeliveryActivities = (deps: Deps) => {
   /** Sends one POST, with its row in the ledger written before and completed after. */
   const attempt = async (
     delivery: Delivery,
-    { number, indexInRound }: Extract<Step, { kind: 'attempt' }>,
+    { number, delayMs }: Extract<Step, { kind: 'attempt' }>,
     scheduledAt: Date,
   ): Promise<'delivered'> => {
     const { paymentId: id, application, round, event } = delivery;
     const row = { number, round, scheduledAt, startedAt: now() };
     if (!(await deliveries.beginAttempt(event.id, row))) throw overtaken(number);
     const result = await send(delivery, number);
-    const delayMs = delaysMs[indexInRound - 1];
     const consequence = consequenceOf(result, delayMs);
     const completion = { result, consequence, completedAt: now() };
     if (!(await deliveries.completeAttempt(event.id, number, completion))) throw overtaken(number);
@@ -179,7 +179,7 @@ const notSent = (errorClass: ErrorClass, error: string): WebhookResult => ({
 });
 
 const exhausted = (id: string) =>
-  webhookExhausted(`The event of ${id} was not accepted in ${attemptsPerRound} attempts`);
+  webhookExhausted(`The event of ${id} was not accepted in ${limits.attemptsPerRound} attempts`);
 
 /** A try that Temporal had given up has completed the attempt. The retry reads the ledger again. */
 const overtaken = (number: number) =>

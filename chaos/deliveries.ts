@@ -1,3 +1,4 @@
+import { limits } from '../contract/limits.ts';
 import { delaysMs } from '../webhooks/schedule.ts';
 import type { Disruptions } from './disruptions.ts';
 import type { Post } from './receiver.ts';
@@ -15,7 +16,7 @@ const recordMs = 5_000;
 const lagMs = 1_000;
 /** On a busy machine the receiver sees the end of an attempt this much later than the worker. */
 const lateEndMs = 3_000;
-const deadlineMs = 10_000;
+const deadlineMs = limits.attemptSeconds * 1000;
 
 /** Finds where the POSTs that arrived contradict the ledger, or arrived too often or too early. */
 export const findDeliveryProblems = ({

@@ -1,4 +1,5 @@
 import { printParseErrorCode, visit } from 'jsonc-parser';
+import { limits } from './limits.ts';
 
 /**
  * A JSON value together with the text it was written as. `JSON.parse` loses the order of integer-like keys,
@@ -19,7 +20,6 @@ type OpenNode =
   | { kind: 'object'; start: number; members: Map<string, JsonNode>; key: string }
   | { kind: 'array'; start: number; items: JsonNode[] };
 
-const maxDepth = 32;
 const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
 /**
@@ -39,7 +39,7 @@ export const parseJson = (text: string): JsonNode => {
     if (!value.isWellFormed()) fail('lone surrogate in a string', offset);
   };
   const begin = (node: OpenNode) => {
-    if (open.length === maxDepth) fail(`more than ${maxDepth} levels`, node.start);
+    if (open.length === limits.jsonDepth) fail(`more than ${limits.jsonDepth} levels`, node.start);
     open.push(node);
   };
   const add = (node: JsonNode) => {

@@ -1,6 +1,11 @@
+/** Minutes from the end of one attempt of a round to the next. Source: service interface, section 6.5. */
+const attemptDelaysMinutes = [1, 5, 30, 120, 720] as const;
+
 /** The limits that the service enforces and publishes in its API documentation. */
 export const limits = {
   requestBodyKb: 64,
+  /** Nested objects and arrays of a body. */
+  jsonDepth: 32,
   /** The request line and the headers together. */
   requestHeadKb: 16,
   requestHeaders: 100,
@@ -16,8 +21,22 @@ export const limits = {
   applicationRequestsPerMinute: 120,
   /** Failed requests of a client address in a minute, in one API process. */
   addressFailuresPerMinute: 20,
+  /** Requests of a client address to the payer pages in a minute, unless the operator has set another number. */
+  payerPagesPerMinute: 60,
+  /** An idempotency key is kept at least this long. */
+  idempotencyHours: 24,
+  /** Entries of one page of a list. */
+  perPage: 100,
+  perPageDefault: 20,
+  /** A list by `page` ends here; a cursor goes deeper. */
+  listDepth: 10_000,
+  /** The checkout waits this long for the gateway to open the payment. */
+  checkoutSeconds: 10,
+  /** One attempt of a delivery: name resolution, connection, TLS, and the response's headers. */
+  attemptSeconds: 10,
+  attemptDelaysMinutes,
   /** POSTs of a delivery in one round. */
-  attemptsPerRound: 6,
+  attemptsPerRound: attemptDelaysMinutes.length + 1,
   /** The feed of events leaves out what was recorded in the last seconds, see postgres/events.ts. */
   feedDelaySeconds: 15,
   /** The last attempts of an event are shown. */

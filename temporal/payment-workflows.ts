@@ -34,7 +34,12 @@ import {
 } from './start-options.ts';
 
 /** The longest time of a call to Temporal. A verification includes the calls to the gateway. */
-const deadlinesMs = { start: 5_000, verify: 10_000, replay: 5_000, webhookTest: 14_000 } as const;
+const deadlinesMs = {
+  start: 5_000,
+  verify: 10_000,
+  replay: 5_000,
+  webhookTest: limits.attemptSeconds * 1000 + 4_000,
+} as const;
 
 /** Temporal did not answer within the deadline, or refused the call; the cause says why. */
 export class TemporalUnavailable extends Error {}

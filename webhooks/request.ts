@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici';
 import type { ErrorClass } from '../contract/attempt-error.ts';
+import { limits } from '../contract/limits.ts';
 import { failureOf } from './failure.ts';
 
 /** For the whole attempt: name resolution, connection, TLS, headers and body. */
-export const attemptDeadlineMs = 10_000;
+export const attemptDeadlineMs = limits.attemptSeconds * 1000;
 const maxReadBytes = 64 * 1024;
 const maxKeptBytes = 4 * 1024;
 

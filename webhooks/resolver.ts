@@ -2,7 +2,7 @@ import type { NameOptions, ResolveName } from './dns.ts';
 import { createNameResolver } from './dns.ts';
 import { AttemptError } from './failure.ts';
 
-/** The part of an attempt's 10 s that name resolution may take. */
+/** The part of an attempt that name resolution may take. */
 const webhookBudgetMs = 4_000;
 
 /** @returns a function that throws AttemptError of class dns, or another error if the fault is ours */

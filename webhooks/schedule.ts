@@ -1,15 +1,9 @@
-const minuteMs = 60_000;
+import { limits } from '../contract/limits.ts';
 
-/** The delay from the end of one attempt to the next. Source: service interface, section 6.5. */
-export const delaysMs = [
-  1 * minuteMs,
-  5 * minuteMs,
-  30 * minuteMs,
-  120 * minuteMs,
-  720 * minuteMs,
-] as const;
-
-export const attemptsPerRound = delaysMs.length + 1;
+/** The delay from the end of one attempt to the next. */
+export const delaysMs: readonly number[] = limits.attemptDelaysMinutes.map(
+  (minutes) => minutes * 60_000,
+);
 
 /** Temporal's clock and ours drift apart by less than this within one attempt. */
 export const toleranceMs = 500;
@@ -33,7 +27,8 @@ export interface DeliveryProgress {
 }
 
 export type Step =
-  | { kind: 'attempt'; number: number; indexInRound: number }
+  /** If the attempt fails, the next one of the round follows after `delayMs`; undefined: it is the last. */
+  | { kind: 'attempt'; number: number; delayMs: number | undefined }
   | { kind: 'wait'; ms: number }
   | { kind: 'exhausted' };
 
@@ -48,15 +43,14 @@ export const nextStep = (
   { dueAt, now }: { dueAt: Date; now: Date },
 ): Step => {
   const last = attempts.at(-1);
-  if (last && !last.completed)
-    return { kind: 'attempt', number: last.number, indexInRound: attempts.length };
-  if (attempts.length >= attemptsPerRound) return { kind: 'exhausted' };
-  if (last) {
-    const delayMs = delaysMs[attempts.length - 1] ?? 0;
+  const delayMs = delaysMs[attempts.length - 1];
+  if (last && !last.completed) return { kind: 'attempt', number: last.number, delayMs };
+  if (attempts.length >= limits.attemptsPerRound) return { kind: 'exhausted' };
+  if (last && delayMs !== undefined) {
     const restMs = remainingMs(last, delayMs, { dueAt, now });
     if (restMs > toleranceMs) return { kind: 'wait', ms: Math.min(restMs, delayMs) };
   }
-  return { kind: 'attempt', number: highestNumber + 1, indexInRound: attempts.length + 1 };
+  return { kind: 'attempt', number: highestNumber + 1, delayMs: delaysMs[attempts.length] };
 };
 
 const remainingMs = (

@@ -1,5 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import { limits } from '../contract/limits.ts';
 import { webhooksQueue } from '../temporal/messages.ts';
 
 /**
@@ -50,7 +51,7 @@ export const { replaySome } = proxyActivities<Activities>({
 /** One POST: a sample that is sent twice would confuse who tests a receiver. */
 export const { sendTestWebhook } = proxyActivities<Activities>({
   summary: 'Sends a signed sample to the webhook URL',
-  startToCloseTimeout: '15s',
+  startToCloseTimeout: (limits.attemptSeconds + 5) * 1000,
   retry: { maximumAttempts: 1 },
 });
 
@@ -61,7 +62,7 @@ export const { sendTestWebhook } = proxyActivities<Activities>({
 export const { deliverWebhook } = proxyActivities<Activities>({
   summary: 'Sends the webhook: six attempts in 14 h 36 min',
   taskQueue: webhooksQueue,
-  startToCloseTimeout: '20s',
+  startToCloseTimeout: (limits.attemptSeconds + 10) * 1000,
   retry: { initialInterval: '10s', maximumInterval: '1m' },
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CreateDocumentOptions } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
 import { EventBody, EventHeaders } from '../../contract/event-schema.ts';
+import { limits } from '../../contract/limits.ts';
 import type { DeclaredResponse } from '../http/declared-responses.ts';
 import { declaredResponses } from '../http/declared-responses.ts';
 import type { HeaderName } from '../http/response-headers.ts';
@@ -178,12 +179,22 @@ const combinedContent = (declared: DeclaredResponse[]) => {
 const linkTo = (name: string) =>
   [name, { operationId: name, parameters: { payment_id: '$response.body#/payment_id' } }] as const;
 
+const inWords = (count: number, unit: 'minute' | 'hour') =>
+  new Intl.NumberFormat('en-GB', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+
+/** E.g. `1 minute, 30 minutes and 2 hours`. */
+const attemptDelays = new Intl.ListFormat('en-GB').format(
+  limits.attemptDelaysMinutes.map((minutes) =>
+    minutes < 60 ? inWords(minutes, 'minute') : inWords(minutes / 60, 'hour'),
+  ),
+);
+
 const webhook = {
   operationId: 'paymentEnded',
   summary: 'A payment has ended',
   description:
     "Each payment sends one signed event to the application's webhook URL when it ends. A failed " +
-    'attempt is repeated after 1 minute, 5 minutes, 30 minutes, 2 hours and 12 hours. Redirects are ' +
+    `attempt is repeated after ${attemptDelays}. Redirects are ` +
     'not followed. If the application had no webhook URL when the payment ended, the event is never ' +
     'sent, even if a URL is added later.',
   security: [],
@@ -191,7 +202,7 @@ const webhook = {
   requestBody: requestBody({ json: EventBody, examples: eventExamples }),
   responses: {
     '2XX': {
-      description: 'Received. Respond within 10 seconds; a later response is a failed attempt.',
+      description: `Received. Respond within ${limits.attemptSeconds} seconds; a later response is a failed attempt.`,
     },
     '4XX': { description: 'A failed attempt, like every status that is not 2xx.' },
   },

@@ -62,9 +62,9 @@ export const createPaymentRoute = {
     'An `Idempotency-Key` makes the request safe to repeat. Use one key for each payment, and the same ' +
     'key in every retry of it: another key creates another payment. The same key with the same body ' +
     '(the order of its fields does not matter) returns the first status and bytes again, for at least ' +
-    '24 hours, per application and token mode. Failed requests are not stored.\n\n' +
+    `${limits.idempotencyHours} hours, per application and token mode. Failed requests are not stored.\n\n` +
     `The body is UTF-8, uncompressed, at most ${limits.requestBodyKb} KB. A duplicate key, NUL or a lone ` +
-    'surrogate in a string, and nesting deeper than 32 levels are rejected.',
+    `surrogate in a string, and nesting deeper than ${limits.jsonDepth} levels are rejected.`,
   headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
   body: { json: CreatePayment, examples: createExamples },
   validationExample: invalidAmount,
@@ -93,8 +93,7 @@ export interface Deps extends NewPaymentDeps {
 
 /** The scope of idempotency keys, as stored. */
 const keyScope = 'POST /api/v1/payments';
-/** The contract says at least 24 hours. */
-const keptFor = '25 hours';
+const keptFor = `${limits.idempotencyHours + 1} hours`;
 
 /** Stores the payment and responds; the workflow starts after the response. */
 export const createPaymentHandler = (deps: Deps): Handler<typeof createPaymentRoute> => {

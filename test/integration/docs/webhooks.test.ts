@@ -8,9 +8,9 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { post } from '../../../webhooks/request.ts';
-import { delaysMs } from '../../../webhooks/schedule.ts';
 import { createHeaders } from '../../../webhooks/signature.ts';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
+import { limits } from '../../../contract/limits.ts';
 import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
@@ -166,6 +166,12 @@ describe('the example of the page', () => {
   });
 });
 
+it('the page and docs/openapi.json say how soon a receiver must answer', () => {
+  const ofPage = /headers within (\d+) seconds/.exec(page);
+  const ofContract = /Respond within (\d+) seconds/.exec(readProjectFile('docs/openapi.json'));
+  for (const found of [ofPage, ofContract]) expect(Number(found?.[1])).toBe(limits.attemptSeconds);
+});
+
 it('the page and docs/openapi.json give the delays between attempts', () => {
   const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000 };
   const table = page.match(/^\| \d +\| .* after attempt/gm)?.join();
@@ -175,6 +181,6 @@ it('the page and docs/openapi.json give the delays between attempts', () => {
     const documented = [...(text ?? '').matchAll(/(\d+) (minute|hour)s?/g)].map(
       ([, count, unit = '']) => Number(count) * (unitMs[unit] ?? 0),
     );
-    expect(documented).toEqual([...delaysMs]);
+    expect(documented).toEqual(limits.attemptDelaysMinutes.map((minutes) => minutes * 60_000));
   }
 });

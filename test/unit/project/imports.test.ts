@@ -14,7 +14,7 @@ const service =
 const rules: Record<string, { value?: string; type?: string }> = {
   contract: {},
   'node-version.mjs': {},
-  'config.ts': { value: 'environment.ts process.ts#SetupError' },
+  'config.ts': { value: 'environment.ts contract/limits.ts process.ts#SetupError' },
   // Only config.ts imports it, so that nothing else reads settings.
   'environment.ts': { value: 'process.ts#SetupError' },
   'process.ts': {},

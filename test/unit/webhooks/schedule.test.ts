@@ -5,6 +5,12 @@ import { nextStep } from '../../../webhooks/schedule.ts';
 const minuteMs = 60_000;
 const start = Date.UTC(2030, 0, 1);
 const at = (ms: number) => new Date(start + ms);
+/** An attempt with the delay that follows it; none follows the last attempt of a round. */
+const attempt = (number: number, minutesAfter?: number) => ({
+  kind: 'attempt',
+  number,
+  delayMs: minutesAfter && minutesAfter * minuteMs,
+});
 
 /** Completed failures that took 2 s each. */
 const failures = (count: number, firstNumber = 1): PastAttempt[] =>
@@ -31,18 +37,18 @@ const stepAt = (attempts: PastAttempt[], ms: number, aheadMs = 0) =>
 
 describe('nextStep', () => {
   it('makes the first attempt at once', () => {
-    expect(stepAt([], 0)).toEqual({ kind: 'attempt', number: 1, indexInRound: 1 });
+    expect(stepAt([], 0)).toEqual(attempt(1, 1));
   });
 
   it.each([
-    [1, 1],
-    [2, 5],
-    [3, 30],
-    [4, 120],
-    [5, 720],
-  ])('waits the documented delay after the end of failure %i: %i minutes', (count, minutes) => {
+    [1, 1, 5],
+    [2, 5, 30],
+    [3, 30, 120],
+    [4, 120, 720],
+    [5, 720, undefined],
+  ])('waits the documented delay after failure %i: %i minutes', (count, minutes, following) => {
     const dueMs = 2_000 + minutes * minuteMs;
-    const next = { kind: 'attempt', number: count + 1, indexInRound: count + 1 };
+    const next = attempt(count + 1, following);
     expect(stepAt(failures(count), dueMs)).toEqual(next);
     expect(stepAt(failures(count), dueMs - 1_000)).toEqual({ kind: 'wait', ms: 1_000 });
     expect(stepAt(failures(count), 2_000)).toEqual({ kind: 'wait', ms: minutes * minuteMs });
@@ -82,9 +88,13 @@ describe('nextStep', () => {
     expect(stepAt(failures(1), -3_600_000)).toEqual({ kind: 'wait', ms: minuteMs });
   });
 
-  it.each([1, 3, 6])('repeats number %i at once when it was not completed', (number) => {
+  it.each([
+    [1, 1],
+    [3, 30],
+    [6, undefined],
+  ])('repeats number %i at once when it was not completed', (number, minutes) => {
     const attempts = [...failures(number - 1), incomplete(number)];
-    expect(stepAt(attempts, 0)).toEqual({ kind: 'attempt', number, indexInRound: number });
+    expect(stepAt(attempts, 0)).toEqual(attempt(number, minutes));
   });
 
   it('is exhausted after six failures', () => {
@@ -95,12 +105,8 @@ describe('nextStep', () => {
   it('starts a new round at once, with rising numbers and six attempts', () => {
     const next = (attempts: PastAttempt[], highestNumber: number) =>
       nextStep({ attempts, highestNumber }, { dueAt: at(0), now: at(0) });
-    expect(next([], 6)).toEqual({ kind: 'attempt', number: 7, indexInRound: 1 });
-    expect(next([...failures(5, 7), incomplete(12)], 12)).toEqual({
-      kind: 'attempt',
-      number: 12,
-      indexInRound: 6,
-    });
+    expect(next([], 6)).toEqual(attempt(7, 1));
+    expect(next([...failures(5, 7), incomplete(12)], 12)).toEqual(attempt(12));
     expect(next(failures(6, 7), 12)).toEqual({ kind: 'exhausted' });
   });
 });
