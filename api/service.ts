@@ -19,7 +19,6 @@ import type { ApiMetrics } from '../telemetry/metrics.ts';
 import { createPaymentWorkflows, type PaymentWorkflows } from '../temporal/payment-workflows.ts';
 import { createAuthenticate } from './auth/authentication.ts';
 import { getApplicationHandler } from './auth/me.ts';
-import { shareAuthentication } from './auth/shared-authentication.ts';
 import { getEventHandler } from './events/get.ts';
 import { listEventsHandler } from './events/list.ts';
 import { replayEventHandler } from './events/replay.ts';
@@ -90,11 +89,7 @@ export const createService = (deps: Deps) => {
   });
   const app = createApp({
     handlers,
-    authenticate: createAuthenticate({
-      tokens: shareAuthentication(createTokens(sql)),
-      failures,
-      logger,
-    }),
+    authenticate: createAuthenticate({ tokens: createTokens(sql), failures, logger }),
     clientAddress: createClientAddress({ trustedProxies: deps.trustedProxies, logger }),
     payerPages: createRateLimiter({ perMinute: deps.payerPagesPerMinute, now: Date.now }),
     openRequests: createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now }),

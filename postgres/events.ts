@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
 import type { EventPosition } from '../contract/list-events.ts';
@@ -62,8 +61,6 @@ export interface EventQuery extends EventFilter {
   limit: number;
 }
 
-const maxReadsPerQuery = 50;
-
 /**
  * The end of the feed. `recorded_at` is when a transaction began, and its event becomes visible when it
  * commits: an event that is older than the longest transaction can have no predecessor that is still
@@ -80,35 +77,6 @@ const columns = (sql: Queries) => sql`
     select count(*) from attempts t
     where t.event_id = d.event_id and t.round = d.round and t.completed_at is not null)
   else 0 end as "attemptsMade"`;
-
-/** Reads in the same turn of the event loop share one query, as those of payments do. */
-const createGet = (sql: Queries) => {
-  const readAll = async (keys: readonly (Owner & { id: string })[]) => {
-    const rows = await sql<(EventWithAttempts & { nth: number })[]>`
-      select ${columns(sql)}, e.body, w.nth, coalesce((
-        select json_agg(json_build_object('number', t.number, 'round', t.round, 'trigger', t.trigger,
-          'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
-          'responseStatus', t.response_status, 'errorClass', t.error_class,
-          'responseBody', case when t.error_class is not null then t.response_body end,
-          'responseTruncated', t.response_truncated) order by t.number)
-        from (select * from attempts where event_id = d.event_id order by number desc
-          limit ${limits.attemptsShown}) as t), '[]') as attempts
-      from unnest(${keys.map(({ id }) => id)}::text[],
-          ${keys.map(({ application }) => application)}::text[],
-          ${keys.map(({ test }) => String(test))}::text[])
-        with ordinality as w (id, application, test, nth)
-      join deliveries d on d.event_id = w.id::uuid and d.application = w.application
-        and d.test = w.test::boolean
-      join events e on e.id = d.event_id`;
-    const found: (EventWithAttempts | undefined)[] = keys.map(() => undefined);
-    for (const { nth, ...event } of rows) found[nth - 1] = event;
-    return found;
-  };
-  // No cache: a read must see the current state.
-  const reads = new DataLoader(readAll, { cache: false, maxBatchSize: maxReadsPerQuery });
-  return (id: string, owner: Owner): Promise<EventWithAttempts | undefined> =>
-    reads.load({ id, ...owner });
-};
 
 /** The events of applications and their deliveries, for reading. */
 export const createEvents = (sql: Queries) => {
@@ -160,7 +128,21 @@ export const createEvents = (sql: Queries) => {
   };
 
   return {
-    get: createGet(sql),
+    /** @returns undefined if the event does not exist or has another owner */
+    async get(id: string, { application, test }: Owner): Promise<EventWithAttempts | undefined> {
+      const [row] = await sql<EventWithAttempts[]>`
+        select ${columns(sql)}, e.body, coalesce((
+          select json_agg(json_build_object('number', t.number, 'round', t.round, 'trigger', t.trigger,
+            'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
+            'responseStatus', t.response_status, 'errorClass', t.error_class,
+            'responseBody', case when t.error_class is not null then t.response_body end,
+            'responseTruncated', t.response_truncated) order by t.number)
+          from (select * from attempts where event_id = d.event_id order by number desc
+            limit ${limits.attemptsShown}) as t), '[]') as attempts
+        from deliveries d join events e on e.id = d.event_id
+        where d.event_id = ${id}::uuid and d.application = ${application} and d.test = ${test}`;
+      return row;
+    },
 
     /** Counts events up to `limit`. */
     async count(owner: Owner, query: EventFilter, limit: number): Promise<number> {

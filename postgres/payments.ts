@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import type { ListPosition } from '../contract/list-payments.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
@@ -83,35 +82,6 @@ const planInsert = (
 const progress = (sql: Queries) =>
   sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent`;
 
-const maxReadsPerQuery = 50;
-
-/**
- * Gets a payment; undefined if it does not exist or has another owner. Reads in the same turn of the event
- * loop share one query, because under load the round trip is most of the cost of a read.
- */
-const createGet = (sql: Queries) => {
-  const readAll = async (keys: readonly (Owner & Pick<Payment, 'id'>)[]) => {
-    const rows = await sql<(StoredPayment & { nth: number })[]>`
-      select ${selectPayment(sql)}, ${progress(sql)}, w.nth
-      from unnest(${keys.map(({ id }) => id)}::text[],
-          ${keys.map(({ application }) => application)}::text[],
-          ${keys.map(({ test }) => String(test))}::text[])
-        with ordinality as w (id, application, test, nth)
-      join payments p
-        on p.id = w.id and p.application = w.application and p.test = w.test::boolean`;
-    const found: (StoredPayment | undefined)[] = keys.map(() => undefined);
-    for (const { nth, ...payment } of rows) found[nth - 1] = payment;
-    return found;
-  };
-  // No cache: a read must see the current state.
-  const reads = new DataLoader(readAll, { cache: false, maxBatchSize: maxReadsPerQuery });
-  return (id: string, owner: Owner): Promise<StoredPayment | undefined> =>
-    reads.load({ id, ...owner });
-};
-
-const maxPollsPerQuery = 200;
-const pollBatchMs = 40;
-
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
   o.payment_id is not null as "inOutbox", o.trace_id as "traceId",
@@ -119,38 +89,6 @@ const payerColumns = (sql: Queries) => sql`
 const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway
   left join workflow_outbox o on o.payment_id = p.id`;
-
-/**
- * Sends a payer who waits, as `sendToGateway` does. Undefined while the payer must wait longer. Behind a slow
- * gateway hundreds of payers may wait and poll, so their polls share a statement.
- */
-const createSendWaiting = (sql: Queries) => {
-  const sendAll = async (polls: readonly { id: string; now: Date }[]) => {
-    const ids = polls.map(({ id }) => id);
-    const now = polls.at(-1)?.now ?? new Date();
-    // Without rows that another statement has locked: the next poll finds them, and nothing can deadlock.
-    const rows = await sql<CheckoutPayment[]>`
-      with opened as (
-        select id from payments
-        where id = any(${ids}::text[]) and status = 'pending' and gateway_redirect is not null
-          and expires_at > ${now}
-        for update skip locked
-      ), sent as (
-        update payments p set checkout_at = ${now} from opened where p.id = opened.id
-        returning p.id, p.gateway_redirect)
-      select ${payerColumns(sql)}, sent.gateway_redirect as redirect
-      ${fromPayers(sql)} left join sent on sent.id = p.id
-      where p.id = any(${ids}::text[]) and (sent.id is not null or p.status <> 'pending')`;
-    const found = new Map(rows.map((row) => [row.id, row]));
-    return ids.map((id) => found.get(id));
-  };
-  const loader = new DataLoader(sendAll, {
-    cache: false,
-    maxBatchSize: maxPollsPerQuery,
-    batchScheduleFn: (send) => void setTimeout(send, pollBatchMs),
-  });
-  return (id: string, now: Date): Promise<CheckoutPayment | undefined> => loader.load({ id, now });
-};
 
 /** The API's queries: it creates payments, reads them, and records that a payer was sent to the gateway. */
 export const createPayments = (sql: Queries) => ({
@@ -192,8 +130,13 @@ export const createPayments = (sql: Queries) => ({
     return inserted.count === 1;
   },
 
-  get: createGet(sql),
-  sendWaiting: createSendWaiting(sql),
+  /** @returns undefined if the payment does not exist or has another owner */
+  async get(id: string, { application, test }: Owner): Promise<StoredPayment | undefined> {
+    const [row] = await sql<StoredPayment[]>`
+      select ${selectPayment(sql)}, ${progress(sql)} from payments p
+      where p.id = ${id} and p.application = ${application} and p.test = ${test}`;
+    return row;
+  },
 
   /**
    * Newest first. The query has only the conditions that are given, so that each list finds its index. The

@@ -62,11 +62,11 @@ export const createTokens = (sql: Queries) => ({
   },
 
   /**
-   * Finds the caller and counts its requests in the same query. The count is exact over all processes,
-   * because they share one row for each application. `used` is the number of the last request.
+   * Finds the caller and counts the request in the same query. The count is exact over all processes,
+   * because they share one row for each application. `used` is the number of this request.
    * @returns undefined if the token is unknown, revoked or expired
    */
-  async authenticate(token: string, requests = 1): Promise<Caller | undefined> {
+  async authenticate(token: string): Promise<Caller | undefined> {
     const [row] = await sql<CallerRow[]>`
       with token as (
         select hash, application, mode from tokens
@@ -80,7 +80,7 @@ export const createTokens = (sql: Queries) => ({
         join gateways g on g.slug = a.default_gateway
       ), counted as (
         insert into request_counts as c (application, minute, requests)
-        select slug, floor(extract(epoch from now()) / 60), ${requests}::int
+        select slug, floor(extract(epoch from now()) / 60), 1
         from caller where status = 'active'
         -- A query may start before the minute ends and lock the row after it, so the minute is read again.
         -- Any other minute starts a new count, also an earlier one: the clock may be set back.

@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import { EventListResponse } from '../../contract/event-responses.ts';
 import { formatObject } from '../../contract/json-text.ts';
 import { limits } from '../../contract/limits.ts';
@@ -59,17 +58,9 @@ interface ListRequest {
 
 /** Identical lists requested in one turn of the event loop share one query, as those of payments do. */
 export const listEventsHandler = (deps: Deps): Handler<typeof listEventsRoute> => {
-  const lists = new DataLoader<ListRequest, string, string>(
-    (requests) => {
-      // A request that arrives after this turn must see what was written in between.
-      lists.clearAll();
-      return Promise.all(requests.map((each) => render(deps, each).catch((error: Error) => error)));
-    },
-    { cacheKeyFn: (request) => JSON.stringify(request) },
-  );
   return async ({ caller, query }) => ({
     status: 200,
-    body: await lists.load({ owner: ownerOf(caller), webhookUrl: caller.webhookUrl, query }),
+    body: await render(deps, { owner: ownerOf(caller), webhookUrl: caller.webhookUrl, query }),
   });
 };
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../contract/limits.ts';
 import type { CheckoutPayment, Payments } from '../../postgres/payments.ts';
 import type { Handler, Route } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
@@ -12,7 +13,7 @@ export const checkoutRoute = {
   access: 'payer',
   summary: 'Send the payer to the gateway',
   description:
-    "Open it in the payer's browser. Waits up to 10 seconds for the gateway to open the payment, " +
+    `Open it in the payer's browser. Waits up to ${limits.checkoutSeconds} seconds for the gateway to open the payment, ` +
     'then shows a page that reloads by itself.',
   params: paymentParams,
   responses: {
@@ -39,14 +40,13 @@ export const checkoutRoute = {
 } as const satisfies Route;
 
 export interface Deps {
-  payments: Pick<Payments, 'sendToGateway' | 'sendWaiting'>;
+  payments: Pick<Payments, 'sendToGateway'>;
   starter: Pick<Starter, 'startNow'>;
   now: () => Date;
 }
 
-const waitMaxMs = 10_000;
 const firstPauseMs = 40;
-const longestPauseMs = 460;
+const longestPauseMs = 1_000;
 const reloadSeconds = 3;
 
 /** The payment is still being opened. */
@@ -58,7 +58,7 @@ export const checkoutHandler =
   ({ payments, starter, now }: Deps): Handler<typeof checkoutRoute> =>
   async (request) => {
     const signal = request.disconnectSignal();
-    const deadline = Date.now() + waitMaxMs;
+    const deadline = Date.now() + limits.checkoutSeconds * 1000;
     let payment = await findByPaymentId(request, (id) => payments.sendToGateway(id, now()));
     if (!payment) return unknownPaymentPage();
     if (mustWait(payment) && payment.inOutbox) await starter.startNow(payment);
@@ -68,7 +68,7 @@ export const checkoutHandler =
         return retryingPage(503, 'Your payment is being prepared.', reloadSeconds);
       await sleep(pauseMs, undefined, { signal });
       pauseMs = Math.min(pauseMs * 2 || firstPauseMs, longestPauseMs);
-      payment = (await payments.sendWaiting(id, now())) ?? payment;
+      payment = (await payments.sendToGateway(id, now())) ?? payment;
     }
     if (payment.redirect) return redirectToGateway(payment.redirect);
     return redirectToCallback(payment, payment.status);

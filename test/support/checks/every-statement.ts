@@ -189,7 +189,6 @@ export const everyStatement = (
           }),
         getForPayer: () => payments.getForPayer(idOf(7)),
         getByReference: () => payments.getByReference('sandbox', 'R7'),
-        sendWaiting: () => payments.sendWaiting(idOf(7), now),
         sendToGateway: () => payments.sendToGateway(idOf(7), now),
         recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
         exists: () => payments.exists(idOf(7)),
