@@ -1,59 +1,105 @@
-import { getApplicationRoute } from './auth/me.ts';
-import { getEventRoute } from './events/get.ts';
-import { listEventsRoute } from './events/list.ts';
-import { replayEventRoute } from './events/replay.ts';
-import { notifyOfPaymentRoute } from './gateways/notifications.ts';
-import type { Handler, Route } from './http/route.ts';
-import { getDocsAssetRoute, showDocsRoute } from './openapi/docs-page.ts';
-import { getOpenApiRoute } from './openapi/serve-document.ts';
-import { checkoutRoute } from './payer/checkout.ts';
-import { returnFromGatewayByPostRoute, returnFromGatewayRoute } from './payer/return.ts';
-import { chooseInSandboxRoute, showSandboxRoute } from './payer/sandbox.ts';
-import { createPaymentRoute } from './payments/create.ts';
-import { getPaymentRoute } from './payments/get.ts';
-import { listPaymentsRoute } from './payments/list.ts';
-import { verifyPaymentRoute } from './payments/verify.ts';
-import { createReplayRoute } from './replays/create.ts';
-import { getReplayRoute } from './replays/get.ts';
-import { stopReplayRoute } from './replays/stop.ts';
-import { testWebhookRoute } from './webhook/test.ts';
+import { getApplicationHandler, getApplicationRoute } from './auth/me.ts';
+import { getEventHandler, getEventRoute } from './events/get.ts';
+import { listEventsHandler, listEventsRoute } from './events/list.ts';
+import { replayEventHandler, replayEventRoute } from './events/replay.ts';
+import { notifyOfPaymentHandler, notifyOfPaymentRoute } from './gateways/notifications.ts';
+import { type AnyRequest, type HandlerResult, type Route, routesFor } from './http/route.ts';
+import {
+  getDocsAssetHandler,
+  getDocsAssetRoute,
+  showDocsHandler,
+  showDocsRoute,
+} from './openapi/docs-page.ts';
+import { getOpenApiHandler, getOpenApiRoute } from './openapi/serve-document.ts';
+import { checkoutHandler, checkoutRoute } from './payer/checkout.ts';
+import {
+  returnFromGatewayByPostRoute,
+  returnFromGatewayRoute,
+  returnHandler,
+} from './payer/return.ts';
+import {
+  chooseInSandboxHandler,
+  chooseInSandboxRoute,
+  showSandboxHandler,
+  showSandboxRoute,
+} from './payer/sandbox.ts';
+import { createPaymentHandler, createPaymentRoute } from './payments/create.ts';
+import { getPaymentHandler, getPaymentRoute } from './payments/get.ts';
+import { listPaymentsHandler, listPaymentsRoute } from './payments/list.ts';
+import { verifyPaymentHandler, verifyPaymentRoute } from './payments/verify.ts';
+import { createReplayHandler, createReplayRoute } from './replays/create.ts';
+import { getReplayHandler, getReplayRoute } from './replays/get.ts';
+import { stopReplayHandler, stopReplayRoute } from './replays/stop.ts';
+import { testWebhookHandler, testWebhookRoute } from './webhook/test.ts';
+
+/** With a bearer token. */
+const application = routesFor('application');
+/** A browser with the link of a payment. */
+const payer = routesFor('payer');
+/** A payment provider's server, with a signature. */
+const gateway = routesFor('gateway');
+const anyone = routesFor('anyone');
 
 /**
- * The table of all routes. A key is the name of its route everywhere: `operationId`, links, handlers.
- * The file of a row holds its handler and its examples, too.
+ * The table of all routes: who may call it, method, path below /api/v1, what its file declares, and its
+ * handler. A key is the name of its route everywhere: `operationId`, links, handlers.
  */
 export const routes = {
-  // Applications, with a bearer token
-  getApplication: getApplicationRoute,
-  createPayment: createPaymentRoute,
-  listPayments: listPaymentsRoute,
-  getPayment: getPaymentRoute,
-  verifyPayment: verifyPaymentRoute,
-  listEvents: listEventsRoute,
-  getEvent: getEventRoute,
-  replayEvent: replayEventRoute,
-  createReplay: createReplayRoute,
-  getReplay: getReplayRoute,
-  stopReplay: stopReplayRoute,
-  testWebhook: testWebhookRoute,
+  getApplication: application.get('/me', getApplicationRoute, getApplicationHandler),
+  createPayment: application.post('/payments', createPaymentRoute, createPaymentHandler),
+  listPayments: application.get('/payments', listPaymentsRoute, listPaymentsHandler),
+  getPayment: application.get('/payments/:payment_id', getPaymentRoute, getPaymentHandler),
+  verifyPayment: application.post(
+    '/payments/:payment_id/verify',
+    verifyPaymentRoute,
+    verifyPaymentHandler,
+  ),
+  listEvents: application.get('/events', listEventsRoute, listEventsHandler),
+  getEvent: application.get('/events/:event_id', getEventRoute, getEventHandler),
+  replayEvent: application.post('/events/:event_id/replay', replayEventRoute, replayEventHandler),
+  createReplay: application.post('/replays', createReplayRoute, createReplayHandler),
+  getReplay: application.get('/replays/:replay_id', getReplayRoute, getReplayHandler),
+  stopReplay: application.post('/replays/:replay_id/stop', stopReplayRoute, stopReplayHandler),
+  testWebhook: application.post('/webhook/test', testWebhookRoute, testWebhookHandler),
 
-  // Payers' browsers, with the link of a payment
-  checkout: checkoutRoute,
-  returnFromGateway: returnFromGatewayRoute,
-  returnFromGatewayByPost: returnFromGatewayByPostRoute,
-  showSandbox: showSandboxRoute,
-  chooseInSandbox: chooseInSandboxRoute,
+  checkout: payer.get('/payments/:payment_id/checkout', checkoutRoute, checkoutHandler),
+  returnFromGateway: payer.get(
+    '/payments/:payment_id/return',
+    returnFromGatewayRoute,
+    returnHandler,
+  ),
+  returnFromGatewayByPost: payer.post(
+    '/payments/:payment_id/return',
+    returnFromGatewayByPostRoute,
+    returnHandler,
+  ),
+  showSandbox: payer.get('/sandbox/:payment_id', showSandboxRoute, showSandboxHandler),
+  chooseInSandbox: payer.post('/sandbox/:payment_id', chooseInSandboxRoute, chooseInSandboxHandler),
 
-  // Payment providers' servers, with a signature
-  notifyOfPayment: notifyOfPaymentRoute,
+  notifyOfPayment: gateway.post(
+    '/gateways/:gateway/notifications',
+    notifyOfPaymentRoute,
+    notifyOfPaymentHandler,
+  ),
 
-  // Anyone
-  getOpenApi: getOpenApiRoute,
-  showDocs: showDocsRoute,
-  getDocsAsset: getDocsAssetRoute,
+  getOpenApi: anyone.get('/openapi.json', getOpenApiRoute, getOpenApiHandler),
+  showDocs: anyone.get('/docs', showDocsRoute, showDocsHandler),
+  getDocsAsset: anyone.get('/docs/:asset', getDocsAssetRoute, getDocsAssetHandler),
 } as const satisfies Record<string, Route>;
 
 export type Routes = typeof routes;
 
-/** One handler for each route. A missing handler, or one that responds as its row does not declare, does not compile. */
-export type Handlers = { [Name in keyof Routes]: Handler<Routes[Name]> };
+/** Everything that the handlers need together. */
+export type HandlerDeps = Routes[keyof Routes]['createHandler'] extends (
+  deps: infer Deps,
+) => unknown
+  ? Deps
+  : never;
+
+/** The handler of each route, for any request: the application passes what the route declares. */
+export type Handlers = Record<keyof Routes, (request: AnyRequest) => Promise<HandlerResult>>;
+
+export const createHandlers = (deps: HandlerDeps): Handlers =>
+  Object.fromEntries(
+    Object.entries(routes).map(([name, { createHandler }]) => [name, createHandler(deps)]),
+  ) as unknown as Handlers; // The same keys; and the application passes what each row declares.

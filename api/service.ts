@@ -17,37 +17,21 @@ import { createWorkflowOutbox } from '../postgres/workflow-outbox.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
 import { createPaymentWorkflows, type PaymentWorkflows } from '../temporal/payment-workflows.ts';
+import { createApp } from './app.ts';
 import { createAuthenticate } from './auth/authentication.ts';
-import { getApplicationHandler } from './auth/me.ts';
-import { getEventHandler } from './events/get.ts';
-import { listEventsHandler } from './events/list.ts';
-import { replayEventHandler } from './events/replay.ts';
-import { notifyOfPaymentHandler } from './gateways/notifications.ts';
-import { createApp } from './http/app.ts';
 import type { Network } from './http/client-address.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
-import { getDocsAssetHandler, showDocsHandler } from './openapi/docs-page.ts';
 import { createOpenApi } from './openapi/document.ts';
-import { getOpenApiHandler } from './openapi/serve-document.ts';
 import { checkoutHandler } from './payer/checkout.ts';
 import { createGatewayBudget } from './payer/gateway-budget.ts';
 import { createSearchLate } from './payer/late-payments.ts';
 import { createPlayedPayers, type PlayedPayers } from './payer/played-payer.ts';
 import { returnHandler } from './payer/return.ts';
-import { chooseInSandboxHandler, showSandboxHandler } from './payer/sandbox.ts';
 import { createBacklog } from './payments/backlog.ts';
-import { createPaymentHandler } from './payments/create.ts';
-import { getPaymentHandler } from './payments/get.ts';
-import { listPaymentsHandler } from './payments/list.ts';
 import { createStarter } from './payments/starter.ts';
 import { createVerifier } from './payments/verifier.ts';
-import { verifyPaymentHandler } from './payments/verify.ts';
-import { createReplayHandler } from './replays/create.ts';
-import { getReplayHandler } from './replays/get.ts';
-import { stopReplayHandler } from './replays/stop.ts';
-import type { Handlers } from './routes.ts';
-import { testWebhookHandler } from './webhook/test.ts';
+import { createHandlers, type Handlers } from './routes.ts';
 
 export interface Config {
   publicBaseUrl: string;
@@ -80,7 +64,7 @@ export const createService = (deps: Deps) => {
   const failures = createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now });
   let draining = false;
 
-  const { handlers, playedPayers } = createHandlers({
+  const { handlers, playedPayers } = connectHandlers({
     ...deps,
     workflows,
     starter,
@@ -113,14 +97,16 @@ export const createService = (deps: Deps) => {
   };
 };
 
-interface HandlerDeps extends Deps {
+interface ServiceParts extends Deps {
   workflows: PaymentWorkflows;
   starter: ReturnType<typeof createStarter>;
   backlog: ReturnType<typeof createBacklog>;
   failures: ReturnType<typeof createRateLimiter>;
 }
 
-const createHandlers = (deps: HandlerDeps): { handlers: Handlers; playedPayers: PlayedPayers } => {
+const connectHandlers = (
+  deps: ServiceParts,
+): { handlers: Handlers; playedPayers: PlayedPayers } => {
   const { sql, workflows, logger, metrics, publicBaseUrl, starter, backlog, failures } = deps;
   const now = () => new Date();
   const payments = createPayments(sql);
@@ -147,51 +133,29 @@ const createHandlers = (deps: HandlerDeps): { handlers: Handlers; playedPayers: 
     returnFromGateway,
     logger,
   });
-  const handlers: Handlers = {
-    getApplication: getApplicationHandler,
-    createPayment: createPaymentHandler({
-      payments,
-      idempotencyKeys,
-      gateways,
-      starter,
-      playedPayers,
-      backlog,
-      metrics,
-      publicBaseUrl,
-      now,
-    }),
-    listPayments: listPaymentsHandler({ payments, publicBaseUrl }),
-    getPayment: getPaymentHandler({ payments, publicBaseUrl }),
-    verifyPayment: verifyPaymentHandler({ payments, verify, searchLate, publicBaseUrl, now }),
-    listEvents: listEventsHandler({ events, publicBaseUrl }),
-    getEvent: getEventHandler({ events, publicBaseUrl }),
-    replayEvent: replayEventHandler({ events, workflows, publicBaseUrl }),
-    createReplay: createReplayHandler({ replays, events, workflows, publicBaseUrl }),
-    getReplay: getReplayHandler({ replays }),
-    stopReplay: stopReplayHandler({ replays, workflows }),
-    testWebhook: testWebhookHandler({
-      sql,
-      webhookTests: createWebhookTests(sql),
-      workflows,
-    }),
-    checkout,
-    returnFromGateway,
-    returnFromGatewayByPost: (request) => returnFromGateway(request),
-    showSandbox: showSandboxHandler({ sandboxPayments, payments }),
-    chooseInSandbox: chooseInSandboxHandler({ sandboxPayments }),
-    notifyOfPayment: notifyOfPaymentHandler({
-      gateways,
-      payments,
-      workflows,
-      readNotification,
-      unverified: failures,
-      metrics,
-      now,
-      logger,
-    }),
-    getOpenApi: getOpenApiHandler(createOpenApi(publicBaseUrl)),
-    showDocs: showDocsHandler,
-    getDocsAsset: getDocsAssetHandler(),
-  };
+  const handlers = createHandlers({
+    sql,
+    payments,
+    idempotencyKeys,
+    gateways,
+    events,
+    replays,
+    webhookTests: createWebhookTests(sql),
+    sandboxPayments,
+    workflows,
+    starter,
+    backlog,
+    verify,
+    searchLate,
+    budget,
+    playedPayers,
+    readNotification,
+    unverified: failures,
+    openApi: createOpenApi(publicBaseUrl),
+    publicBaseUrl,
+    metrics,
+    now,
+    logger,
+  });
   return { handlers, playedPayers };
 };

@@ -1,11 +1,15 @@
 import type { Life, Member, Part } from '../tools/production/member.ts';
-import type { Kill } from './faults.ts';
 import type { Post } from './receiver.ts';
 
 /** From the moment something went down until it was up again. */
 export interface Outage {
   from: number;
   to: number;
+}
+
+export interface Kill {
+  at: number;
+  member: Member;
 }
 
 /** The time at which a process was seen to have ended. */

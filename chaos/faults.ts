@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faults } from '../test/fakes/server.ts';
 import type { Member } from '../tools/production/member.ts';
-import type { Outage } from './disruptions.ts';
+import type { Kill, Outage } from './disruptions.ts';
 import type { Gateway } from './gateways.ts';
 import type { Link } from './link.ts';
 import type { Random } from './random.ts';
-
-export interface Kill {
-  at: number;
-  member: Member;
-}
 
 /** The links from our processes to their servers. */
 export type Links = Record<'postgres' | 'temporal', Link>;

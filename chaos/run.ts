@@ -8,9 +8,10 @@ import {
   findUnexplainedEnds,
   measureRecoveries,
   type Recovery,
+  type Kill,
 } from './disruptions.ts';
 import { startEnvironment } from './environment.ts';
-import { disturbGateways, disturbLinks, type Kill, killAtRandom } from './faults.ts';
+import { disturbGateways, disturbLinks, killAtRandom } from './faults.ts';
 import { plantFault, type PlantedFault } from './planted-faults.ts';
 import { createRandom, type Random } from './random.ts';
 import { type CreatedPayment, drawScenarios, type Scenario } from './scenarios.ts';

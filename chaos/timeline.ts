@@ -1,4 +1,4 @@
-import type { Kill } from './faults.ts';
+import type { Kill } from './disruptions.ts';
 import type { Journal } from './journal.ts';
 import type { Post } from './receiver.ts';
 import type { CreatedPayment } from './scenarios.ts';

@@ -1,5 +1,5 @@
 import { ApplicationResponse } from '../../contract/responses.ts';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 
 const exampleApplication: ApplicationResponse = {
   application: 'shop',
@@ -11,9 +11,6 @@ const exampleApplication: ApplicationResponse = {
 };
 
 export const getApplicationRoute = {
-  method: 'GET',
-  path: '/api/v1/me',
-  access: 'application',
   summary: 'Identify the calling application',
   description: 'Returns the application that the token belongs to, without any secret.',
   responses: {
@@ -24,18 +21,20 @@ export const getApplicationRoute = {
     },
   },
   errors: [],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 /** Authentication has read all of it. */
-export const getApplicationHandler: Handler<typeof getApplicationRoute> = async ({ caller }) => {
-  const { slug, kind } = caller.defaultGateway;
-  const application: ApplicationResponse = {
-    application: caller.application,
-    status: 'active',
-    default_gateway: { slug, kind },
-    callback_urls: caller.callbackUrls,
-    webhook_url: caller.webhookUrl,
-    token_mode: caller.mode,
+export const getApplicationHandler =
+  (): Handler<'application', typeof getApplicationRoute> =>
+  async ({ caller }) => {
+    const { slug, kind } = caller.defaultGateway;
+    const application: ApplicationResponse = {
+      application: caller.application,
+      status: 'active',
+      default_gateway: { slug, kind },
+      callback_urls: caller.callbackUrls,
+      webhook_url: caller.webhookUrl,
+      token_mode: caller.mode,
+    };
+    return { status: 200, body: JSON.stringify(application) };
   };
-  return { status: 200, body: JSON.stringify(application) };
-};

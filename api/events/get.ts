@@ -1,14 +1,11 @@
 import { EventResponse } from '../../contract/event-responses.ts';
 import type { Events } from '../../postgres/events.ts';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { exhaustedEvent } from './event-examples.ts';
 import { eventParams, findOwnEvent } from './event-id.ts';
 import { presentEvent } from './present-event.ts';
 
 export const getEventRoute = {
-  method: 'GET',
-  path: '/api/v1/events/:event_id',
-  access: 'application',
   tag: 'Events',
   summary: 'Get one event with its attempts',
   description:
@@ -23,7 +20,7 @@ export const getEventRoute = {
     },
   },
   errors: ['EVENT_NOT_FOUND'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   events: Pick<Events, 'get'>;
@@ -31,7 +28,7 @@ export interface Deps {
 }
 
 export const getEventHandler =
-  ({ events, publicBaseUrl }: Deps): Handler<typeof getEventRoute> =>
+  ({ events, publicBaseUrl }: Deps): Handler<'application', typeof getEventRoute> =>
   async (request) => {
     const event = await findOwnEvent(events, request);
     const { webhookUrl } = request.caller;

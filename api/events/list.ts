@@ -5,7 +5,7 @@ import { formatEventCursor, hashFilters, ListEvents } from '../../contract/list-
 import type { Events } from '../../postgres/events.ts';
 import type { Owner } from '../../postgres/payments.ts';
 import { ownerOf } from '../auth/authentication.ts';
-import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import { exampleEvents } from './event-examples.ts';
 import { presentEventSummary } from './present-event.ts';
 
@@ -22,9 +22,6 @@ const invalidDelivery: ValidationExample = {
 };
 
 export const listEventsRoute = {
-  method: 'GET',
-  path: '/api/v1/events',
-  access: 'application',
   tag: 'Events',
   summary: 'List events',
   description:
@@ -43,7 +40,7 @@ export const listEventsRoute = {
     },
   },
   errors: [],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   events: Pick<Events, 'list'>;
@@ -57,7 +54,7 @@ interface ListRequest {
 }
 
 /** Identical lists requested in one turn of the event loop share one query, as those of payments do. */
-export const listEventsHandler = (deps: Deps): Handler<typeof listEventsRoute> => {
+export const listEventsHandler = (deps: Deps): Handler<'application', typeof listEventsRoute> => {
   return async ({ caller, query }) => ({
     status: 200,
     body: await render(deps, { owner: ownerOf(caller), webhookUrl: caller.webhookUrl, query }),

@@ -2,16 +2,13 @@ import { EventResponse } from '../../contract/event-responses.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Events, EventWithAttempts } from '../../postgres/events.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
 import { replayedEvent } from './event-examples.ts';
 import { eventParams, findOwnEvent } from './event-id.ts';
 import { presentEvent } from './present-event.ts';
 
 export const replayEventRoute = {
-  method: 'POST',
-  path: '/api/v1/events/:event_id/replay',
-  access: 'application',
   tag: 'Events',
   summary: 'Deliver an event again',
   description:
@@ -31,7 +28,7 @@ export const replayEventRoute = {
     },
   },
   errors: ['EVENT_NOT_FOUND', 'REPLAY_NOT_POSSIBLE'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   events: Pick<Events, 'get'>;
@@ -40,7 +37,7 @@ export interface Deps {
 }
 
 export const replayEventHandler =
-  ({ events, workflows, publicBaseUrl }: Deps): Handler<typeof replayEventRoute> =>
+  ({ events, workflows, publicBaseUrl }: Deps): Handler<'application', typeof replayEventRoute> =>
   async (request) => {
     const { application, webhookUrl } = request.caller;
     const accepted = (event: EventWithAttempts) => ({

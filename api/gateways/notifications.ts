@@ -19,7 +19,7 @@ import { type PaymentWorkflows, TemporalUnavailable } from '../../temporal/payme
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { rateLimited, RepeatedRateLimitError } from '../http/rate-limiter.ts';
-import type { Handler, RequestOf, Route, ValidationExample } from '../http/route.ts';
+import type { Handler, RequestOf, RouteSpec, ValidationExample } from '../http/route.ts';
 
 const invalidSignature: ValidationExample = {
   message: 'The signature is not valid.',
@@ -33,9 +33,6 @@ const invalidSignature: ValidationExample = {
 };
 
 export const notifyOfPaymentRoute = {
-  method: 'POST',
-  path: '/api/v1/gateways/:gateway/notifications',
-  access: 'gateway',
   summary: "Receive a gateway's notification",
   description:
     "A provider's servers report news of a payment here. A message without the provider's own signature " +
@@ -55,9 +52,9 @@ export const notifyOfPaymentRoute = {
   validationExample: invalidSignature,
   responses: { 200: { description: 'Received.' } },
   errors: ['NOT_FOUND'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
-type NotificationRequest = RequestOf<typeof notifyOfPaymentRoute>;
+type NotificationRequest = RequestOf<'gateway', typeof notifyOfPaymentRoute>;
 
 export interface Deps {
   gateways: Pick<Gateways, 'getNotificationAccount'>;
@@ -75,7 +72,9 @@ export interface Deps {
 const lostReference: Alert = 'unknown_reference';
 
 /** Checks a notification and passes it to the payment's workflow before it responds. */
-export const notifyOfPaymentHandler = (deps: Deps): Handler<typeof notifyOfPaymentRoute> => {
+export const notifyOfPaymentHandler = (
+  deps: Deps,
+): Handler<'gateway', typeof notifyOfPaymentRoute> => {
   const { payments, unverified, metrics, logger } = deps;
   const bulkhead = createAddressBulkhead(unverified);
   // From 0 on: if the counter started at its first alert, Prometheus would not see it increase.

@@ -2,17 +2,26 @@ import { errors, PaymentError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { isPostgresUnavailable } from '../../postgres/driver/error-codes.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { problemPage, retryingPage } from '../payer/pages.ts';
 import type { HandlerResult, Route } from './route.ts';
 import { errorCodes } from './route.ts';
 
 const retryAfterSeconds = 5;
+
+/** Renders an error for a payer's browser. */
+export type ErrorPage = (error: {
+  status: number;
+  message: string;
+  requestId: string;
+  /** Seconds until the page reloads by itself; undefined if a repetition does not help. */
+  retryAfter: number | undefined;
+}) => Promise<HandlerResult>;
 
 interface Context {
   requestId: string;
   /** Undefined when no route matched. */
   route: Route | undefined;
   logger: Pick<Logger, 'error'>;
+  errorPage: ErrorPage;
 }
 
 /** The one place where an error becomes a response: JSON for applications, a page for payers. */
@@ -21,11 +30,8 @@ export const errorResponse = async (error: unknown, context: Context): Promise<H
   const known = toPaymentError(error, context);
   const { status } = errors[known.code];
   const retryAfter = known.details?.retry_after ?? (status === 503 ? retryAfterSeconds : undefined);
-  if (route?.access === 'payer') {
-    if (retryAfter !== undefined) return retryingPage(status, known.message, retryAfter);
-    // The title must not suggest to a returning payer that the payment failed.
-    return problemPage(status, 'This page cannot be shown', `${known.message} (${requestId})`);
-  }
+  if (route?.access === 'payer')
+    return context.errorPage({ status, message: known.message, requestId, retryAfter });
   const headers: Record<string, string> = {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),

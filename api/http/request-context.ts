@@ -6,7 +6,7 @@ import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { logContext } from '../../telemetry/log.ts';
 import { isBodyCut } from './body.ts';
-import { errorResponse } from './error-response.ts';
+import { type ErrorPage, errorResponse } from './error-response.ts';
 import type { ClientAddress } from './client-address.ts';
 import { rateLimitKey } from './client-address.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -19,6 +19,7 @@ export interface Deps {
   clientAddress: ClientAddress;
   /** Counts requests that anyone can send, by address: they must not fill the log. */
   openRequests: RateLimiter;
+  errorPage: ErrorPage;
   /** True while the process shuts down: every response then closes its connection. */
   isDraining: () => boolean;
 }

@@ -27,20 +27,11 @@ export interface ValidationExample {
 }
 
 /**
- * One row of the table of routes: everything about a route except its behaviour. The router, the
- * validation of queries, the OpenAPI document and the tests read it. Handlers validate path parameters,
- * headers and bodies, because each responds differently to invalid ones.
+ * What a route accepts and responds, declared beside its handler. The validation of queries, the OpenAPI
+ * document and the tests read it. Handlers validate path parameters, headers and bodies, because each
+ * responds differently to invalid ones.
  */
-export interface Route {
-  method: 'GET' | 'POST';
-  /** From the root, with `:name` for parameters. */
-  path: string;
-  /**
-   * `application`: needs a bearer token, responds with JSON. `payer`: needs the link of a payment,
-   * responds to a browser with pages and redirects. `gateway`: a provider's server, authenticated by its
-   * signature. `anyone`: public.
-   */
-  access: 'application' | 'payer' | 'gateway' | 'anyone';
+export interface RouteSpec {
   /** The group in the documentation; by default that of the access. */
   tag?: 'Events';
   summary: string;
@@ -57,9 +48,36 @@ export interface Route {
     | { bytes: string };
   validationExample?: ValidationExample;
   responses: Readonly<Record<number, ResponseSpec>>;
-  /** Error codes of its handler, in addition to those that follow from the rest of the row. */
+  /** Error codes of its handler, in addition to those that follow from the rest and from the access. */
   errors: readonly ErrorCode[];
 }
+
+/**
+ * Who may call a route. `application`: needs a bearer token, gets JSON. `payer`: needs the link of a
+ * payment, gets pages and redirects. `gateway`: a provider's server, authenticated by its signature.
+ * `anyone`: public.
+ */
+export type Access = 'application' | 'payer' | 'gateway' | 'anyone';
+
+/** One row of the table of routes. */
+export interface Route extends RouteSpec {
+  method: 'GET' | 'POST';
+  /** From the root, with `:name` for parameters. */
+  path: string;
+  access: Access;
+}
+
+/** Makes the rows of the routes that these callers may call. A handler that responds as its spec does not declare does not compile. */
+export const routesFor = <A extends Access>(access: A) => {
+  const rowOf =
+    <Method extends Route['method']>(method: Method) =>
+    <S extends RouteSpec, Deps>(
+      path: string,
+      spec: S,
+      createHandler: (deps: Deps) => Handler<A, S>,
+    ) => ({ ...spec, method, path: `/api/v1${path}`, access, createHandler });
+  return { get: rowOf('GET'), post: rowOf('POST') };
+};
 
 const impliedErrors = {
   always: ['METHOD_NOT_ALLOWED', 'INTERNAL', 'SERVICE_UNAVAILABLE'],
@@ -87,16 +105,16 @@ export const errorCodes = (route: Route): ErrorCode[] => [
 type Has<R, Part extends string, Type> = R extends Record<Part, Type> ? true : false;
 
 /** The error codes that a handler of this route may throw. */
-export type CodeOf<R extends Route> =
-  | R['errors'][number]
-  | ImpliedErrors['always' | R['access']]
-  | (Has<R, 'query', z.ZodObject> extends true ? ImpliedErrors['query'] : never)
-  | (Has<R, 'body', object> extends true ? ImpliedErrors['text'] : never);
+export type CodeOf<A extends Access, S extends RouteSpec> =
+  | S['errors'][number]
+  | ImpliedErrors['always' | A]
+  | (Has<S, 'query', z.ZodObject> extends true ? ImpliedErrors['query'] : never)
+  | (Has<S, 'body', object> extends true ? ImpliedErrors['text'] : never);
 
 /** The statuses that a handler of this route may return; a payer's page may also return error statuses. */
-export type StatusOf<R extends Route> =
-  | (keyof R['responses'] & number)
-  | (R['access'] extends 'payer' ? (typeof errors)[CodeOf<R>]['status'] : never);
+export type StatusOf<A extends Access, S extends RouteSpec> =
+  | (keyof S['responses'] & number)
+  | (A extends 'payer' ? (typeof errors)[CodeOf<A, S>]['status'] : never);
 
 export interface HandlerResult<Status extends number = number> {
   status: Status;
@@ -135,19 +153,19 @@ interface BodyReaders {
 }
 
 /** A request as the handler of this route sees it: reading an undeclared part does not compile. */
-export type RequestOf<R extends Route> = RouteRequest<CodeOf<R>> &
-  (R['access'] extends 'application' ? { caller: Caller } : unknown) &
-  (R['access'] extends 'payer' ? Pick<AnyRequest, 'search'> : unknown) &
-  (R['access'] extends 'gateway' ? Pick<AnyRequest, 'address'> : unknown) &
-  (R extends { query: infer Q extends z.ZodObject } ? { query: z.output<Q> } : unknown) &
-  (R extends { body: { json: z.ZodType } } ? Pick<BodyReaders, 'readJson'> : unknown) &
-  (R extends { body: { form: z.ZodType } } ? Pick<BodyReaders, 'readForm'> : unknown) &
-  (R extends { body: { bytes: string } } ? Pick<BodyReaders, 'readBytes'> : unknown);
+export type RequestOf<A extends Access, S extends RouteSpec> = RouteRequest<CodeOf<A, S>> &
+  (A extends 'application' ? { caller: Caller } : unknown) &
+  (A extends 'payer' ? Pick<AnyRequest, 'search'> : unknown) &
+  (A extends 'gateway' ? Pick<AnyRequest, 'address'> : unknown) &
+  (S extends { query: infer Q extends z.ZodObject } ? { query: z.output<Q> } : unknown) &
+  (S extends { body: { json: z.ZodType } } ? Pick<BodyReaders, 'readJson'> : unknown) &
+  (S extends { body: { form: z.ZodType } } ? Pick<BodyReaders, 'readForm'> : unknown) &
+  (S extends { body: { bytes: string } } ? Pick<BodyReaders, 'readBytes'> : unknown);
 
 /** Returning an undeclared status does not compile. */
-export type Handler<R extends Route> = (
-  request: RequestOf<R>,
-) => Promise<HandlerResult<StatusOf<R>>>;
+export type Handler<A extends Access, S extends RouteSpec> = (
+  request: RequestOf<A, S>,
+) => Promise<HandlerResult<StatusOf<A, S>>>;
 
 /** The whole request, as the application passes it to every handler. */
 export type AnyRequest = RouteRequest<ErrorCode> &

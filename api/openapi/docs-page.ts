@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 
 /** The files of the page. All but the last come from swagger-ui-dist. */
 const assetNames = [
@@ -13,9 +13,6 @@ const assetNames = [
 ] as const;
 
 export const showDocsRoute = {
-  method: 'GET',
-  path: '/api/v1/docs',
-  access: 'anyone',
   summary: 'Read the contract',
   description:
     'A page that shows the contract and sends requests to try it. It loads nothing from other origins.',
@@ -23,12 +20,9 @@ export const showDocsRoute = {
     200: { description: 'The page.', headers: ['content-security-policy'], content: 'page' },
   },
   errors: [],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export const getDocsAssetRoute = {
-  method: 'GET',
-  path: '/api/v1/docs/:asset',
-  access: 'anyone',
   summary: 'Get a file of the docs page',
   description: "The page's style, scripts and icon.",
   params: z.object({
@@ -36,16 +30,16 @@ export const getDocsAssetRoute = {
   }),
   responses: { 200: { description: 'The file.', content: 'asset' } },
   errors: ['NOT_FOUND'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
-export const showDocsHandler: Handler<typeof showDocsRoute> = async () => ({
+export const showDocsHandler = (): Handler<'anyone', typeof showDocsRoute> => async () => ({
   status: 200,
   headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy },
   body: docsPage,
 });
 
 /** Reads the files once and serves them from memory. */
-export const getDocsAssetHandler = (): Handler<typeof getDocsAssetRoute> => {
+export const getDocsAssetHandler = (): Handler<'anyone', typeof getDocsAssetRoute> => {
   const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
   const assets = new Map<string, Buffer>(
     assetNames.map((name) => [

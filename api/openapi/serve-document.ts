@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 
 export const getOpenApiRoute = {
-  method: 'GET',
-  path: '/api/v1/openapi.json',
-  access: 'anyone',
   summary: 'Get the contract',
   description: 'This OpenAPI 3.1 document. It contains every route of the service.',
   responses: {
@@ -14,10 +11,14 @@ export const getOpenApiRoute = {
     },
   },
   errors: [],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
-/** @param document as made by `createOpenApi`, which cannot be imported here: it reads the table of routes */
-export const getOpenApiHandler = (document: object): Handler<typeof getOpenApiRoute> => {
-  const body = Buffer.from(JSON.stringify(document));
+/** @param openApi as made by `createOpenApi`, which cannot be imported here: it reads the table of routes */
+export const getOpenApiHandler = ({
+  openApi,
+}: {
+  openApi: object;
+}): Handler<'anyone', typeof getOpenApiRoute> => {
+  const body = Buffer.from(JSON.stringify(openApi));
   return async () => ({ status: 200, body });
 };

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
 import type { CheckoutPayment, Payments } from '../../postgres/payments.ts';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import type { Starter } from '../payments/starter.ts';
 import { redirectToCallback } from './callback.ts';
 import { redirectToGateway, retryingPage, unknownPaymentPage } from './pages.ts';
 
 export const checkoutRoute = {
-  method: 'GET',
-  path: '/api/v1/payments/:payment_id/checkout',
-  access: 'payer',
   summary: 'Send the payer to the gateway',
   description:
     `Open it in the payer's browser. Waits up to ${limits.checkoutSeconds} seconds for the gateway to open the payment, ` +
@@ -37,7 +34,7 @@ export const checkoutRoute = {
     },
   },
   errors: ['PAYMENT_NOT_FOUND'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   payments: Pick<Payments, 'sendToGateway'>;
@@ -55,7 +52,7 @@ const mustWait = ({ redirect, status }: CheckoutPayment): boolean =>
 
 /** A payer may be faster than the workflow that opens the payment; the handler then waits for it. */
 export const checkoutHandler =
-  ({ payments, starter, now }: Deps): Handler<typeof checkoutRoute> =>
+  ({ payments, starter, now }: Deps): Handler<'payer', typeof checkoutRoute> =>
   async (request) => {
     const signal = request.disconnectSignal();
     const deadline = Date.now() + limits.checkoutSeconds * 1000;

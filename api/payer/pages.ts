@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Redirect } from '../../contract/payment.ts';
+import type { ErrorPage } from '../http/error-response.ts';
 import type { HandlerResult } from '../http/route.ts';
 
 /** A part of a page, already escaped. */
@@ -107,6 +108,13 @@ export const retryingPage = <const Status extends number>(
     headers: { refresh: String(afterSeconds), 'retry-after': String(afterSeconds) },
     content: html`<p role="status">${text} This page reloads by itself.</p>`,
   });
+
+/** For an error of any payer's route. */
+export const errorPage: ErrorPage = ({ status, message, requestId, retryAfter }) =>
+  retryAfter === undefined
+    ? // The title must not suggest to a returning payer that the payment failed.
+      problemPage(status, 'This page cannot be shown', `${message} (${requestId})`)
+    : retryingPage(status, message, retryAfter);
 
 export const unknownPaymentPage = () =>
   problemPage(

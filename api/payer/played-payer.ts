@@ -12,8 +12,8 @@ export interface Deps {
   sandboxPlans: Pick<SandboxPlans, 'claim' | 'postpone' | 'delete'>;
   sandboxPayments: Pick<SandboxPayments, 'choose' | 'expireByPayment'>;
   payments: Pick<Payments, 'getForPayer'>;
-  checkout: Handler<typeof checkoutRoute>;
-  returnFromGateway: Handler<typeof returnFromGatewayRoute>;
+  checkout: Handler<'payer', typeof checkoutRoute>;
+  returnFromGateway: Handler<'payer', typeof returnFromGatewayRoute>;
   logger: Pick<Logger, 'warn'>;
 }
 
@@ -33,7 +33,7 @@ export const createPlayedPayers = (deps: Deps) => {
   const stopping = new AbortController();
   const playing = new Set<Promise<void>>();
 
-  const request = (paymentId: string): RequestOf<typeof checkoutRoute> => ({
+  const request = (paymentId: string): RequestOf<'payer', typeof checkoutRoute> => ({
     params: { payment_id: paymentId },
     header: () => undefined,
     headerLines: () => [],

@@ -5,7 +5,7 @@ import { isTerminal } from '../../contract/status.ts';
 import { parseReturn } from '../../gateways/registry.ts';
 import type { PayerPayment, Payments } from '../../postgres/payments.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import type { Handler, RequestOf, Route } from '../http/route.ts';
+import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import type { Verify } from '../payments/verifier.ts';
 import { redirectToCallback } from './callback.ts';
@@ -14,8 +14,6 @@ import type { SearchLate } from './late-payments.ts';
 import { unknownPaymentPage } from './pages.ts';
 
 const shared = {
-  path: '/api/v1/payments/:payment_id/return',
-  access: 'payer',
   description:
     'The gateway sends the payer here. The parameters that it adds are a hint and never proof: the ' +
     'service asks the gateway, for at most 10 seconds; returns within the same ' +
@@ -31,17 +29,15 @@ const shared = {
 
 export const returnFromGatewayRoute = {
   ...shared,
-  method: 'GET',
-  summary: 'Return from the gateway',
-} as const satisfies Route;
+  summary: 'Return from the gateway' as string, // Both routes have one type, and so one handler.
+} as const satisfies RouteSpec;
 
 export const returnFromGatewayByPostRoute = {
   ...shared,
-  method: 'POST',
-  summary: 'Return from a gateway that uses POST',
-} as const satisfies Route;
+  summary: 'Return from a gateway that uses POST' as string,
+} as const satisfies RouteSpec;
 
-type ReturnRequest = RequestOf<typeof returnFromGatewayRoute>;
+type ReturnRequest = RequestOf<'payer', typeof returnFromGatewayRoute>;
 
 export interface Deps {
   payments: Pick<Payments, 'getForPayer' | 'recordLostCheckout'>;
@@ -57,7 +53,7 @@ const waitMaxMs = 10_000;
 const lateStartMinMs = 1_000;
 
 export const returnHandler =
-  (deps: Deps): Handler<typeof returnFromGatewayRoute> =>
+  (deps: Deps): Handler<'payer', typeof returnFromGatewayRoute> =>
   async (request) => {
     const payment = await findByPaymentId(request, deps.payments.getForPayer);
     if (!payment) return unknownPaymentPage();

@@ -4,7 +4,7 @@ import { failureReasons, isFailureCode } from '../../contract/failure-codes.ts';
 import { formatMoney } from '../../contract/money.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import type { SandboxPayment, SandboxPayments } from '../../postgres/sandbox-payments.ts';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { findByPaymentId, paymentParams } from '../payments/payment-id.ts';
 import { page, problemPage } from './pages.ts';
 
@@ -17,8 +17,6 @@ const actions = {
 } as const satisfies Record<string, SandboxPayment['state']>;
 
 const shared = {
-  path: '/api/v1/sandbox/:payment_id',
-  access: 'payer',
   params: paymentParams,
   errors: ['PAYMENT_NOT_FOUND'],
 } as const;
@@ -27,16 +25,14 @@ const shownPage = { headers: ['content-security-policy'], content: 'page' } as c
 
 export const showSandboxRoute = {
   ...shared,
-  method: 'GET',
   summary: "Show the sandbox gateway's page",
   description:
     'The built-in gateway moves no money; its page offers the ways in which a payment can end.',
   responses: { 200: { description: 'The page.', ...shownPage } },
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export const chooseInSandboxRoute = {
   ...shared,
-  method: 'POST',
   summary: "Choose on the sandbox gateway's page",
   description:
     'Only the first choice counts. A test needs no browser: open the `checkout_url`, post here, follow ' +
@@ -59,7 +55,7 @@ export const chooseInSandboxRoute = {
     },
     303: { description: "To the service's return address.", headers: ['location'] },
   },
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   sandboxPayments: Pick<SandboxPayments, 'getByPayment' | 'choose'>;
@@ -67,7 +63,7 @@ export interface Deps {
 }
 
 export const showSandboxHandler =
-  ({ sandboxPayments, payments }: Deps): Handler<typeof showSandboxRoute> =>
+  ({ sandboxPayments, payments }: Deps): Handler<'payer', typeof showSandboxRoute> =>
   async (request) => {
     const found = await findByPaymentId(request, sandboxPayments.getByPayment);
     if (!found) return unknownPayment();
@@ -78,7 +74,9 @@ export const showSandboxHandler =
   };
 
 export const chooseInSandboxHandler =
-  ({ sandboxPayments }: Pick<Deps, 'sandboxPayments'>): Handler<typeof chooseInSandboxRoute> =>
+  ({
+    sandboxPayments,
+  }: Pick<Deps, 'sandboxPayments'>): Handler<'payer', typeof chooseInSandboxRoute> =>
   async (request) => {
     const form = await request.readForm();
     const action = form.get('action') ?? '';

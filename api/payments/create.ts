@@ -10,7 +10,7 @@ import type { Caller } from '../../postgres/tokens.ts';
 import { currentTrace, logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { ownerOf } from '../auth/authentication.ts';
-import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import type { PlayedPayers } from '../payer/played-payer.ts';
 import type { Backlog } from './backlog.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from './idempotency.ts';
@@ -52,9 +52,6 @@ const invalidAmount: ValidationExample = {
 };
 
 export const createPaymentRoute = {
-  method: 'POST',
-  path: '/api/v1/payments',
-  access: 'application',
   summary: 'Create a payment',
   description:
     'The payment is stored durably before the response is sent; the response waits for no gateway. ' +
@@ -79,7 +76,7 @@ export const createPaymentRoute = {
     },
   },
   errors: ['INVALID_IDEMPOTENCY_KEY', 'GATEWAY_NOT_ALLOWED', 'IDEMPOTENCY_KEY_REUSED'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps extends NewPaymentDeps {
   payments: Pick<Payments, 'insert'>;
@@ -96,7 +93,9 @@ const keyScope = 'POST /api/v1/payments';
 const keptFor = `${limits.idempotencyHours + 1} hours`;
 
 /** Stores the payment and responds; the workflow starts after the response. */
-export const createPaymentHandler = (deps: Deps): Handler<typeof createPaymentRoute> => {
+export const createPaymentHandler = (
+  deps: Deps,
+): Handler<'application', typeof createPaymentRoute> => {
   const { payments, idempotencyKeys, starter, playedPayers, backlog, metrics, publicBaseUrl } =
     deps;
 

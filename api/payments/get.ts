@@ -3,14 +3,11 @@ import { PaymentResponse } from '../../contract/responses.ts';
 import type { Payments, StoredPayment } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { ownerOf } from '../auth/authentication.ts';
-import type { Handler, Refuse, Route } from '../http/route.ts';
+import type { Handler, Refuse, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
 import { findByPaymentId, paymentParams } from './payment-id.ts';
 
 export const getPaymentRoute = {
-  method: 'GET',
-  path: '/api/v1/payments/:payment_id',
-  access: 'application',
   summary: 'Get one payment',
   description:
     'A payment of another application, or of the other token mode, responds `404` like one that ' +
@@ -24,7 +21,7 @@ export const getPaymentRoute = {
     },
   },
   errors: ['PAYMENT_NOT_FOUND'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   payments: Pick<Payments, 'get'>;
@@ -32,7 +29,7 @@ export interface Deps {
 }
 
 export const getPaymentHandler =
-  ({ payments, publicBaseUrl }: Deps): Handler<typeof getPaymentRoute> =>
+  ({ payments, publicBaseUrl }: Deps): Handler<'application', typeof getPaymentRoute> =>
   async (request) => {
     const payment = await findOwnPayment(payments, request);
     return { status: 200, body: presentPayment(payment, publicBaseUrl) };

@@ -4,7 +4,7 @@ import { presentPayment } from '../../contract/payment.ts';
 import { PaymentListResponse } from '../../contract/responses.ts';
 import type { Owner, Payments } from '../../postgres/payments.ts';
 import { ownerOf } from '../auth/authentication.ts';
-import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
 
 const exampleList: PaymentListResponse = {
@@ -26,9 +26,6 @@ const invalidPerPage: ValidationExample = {
 };
 
 export const listPaymentsRoute = {
-  method: 'GET',
-  path: '/api/v1/payments',
-  access: 'application',
   summary: 'List payments',
   description:
     "The application's payments of the token's mode, newest first. A payment must match all filters. " +
@@ -45,7 +42,7 @@ export const listPaymentsRoute = {
     },
   },
   errors: [],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   payments: Pick<Payments, 'list'>;
@@ -61,7 +58,9 @@ interface ListRequest {
  * Identical lists requested in one turn of the event loop share one query and one rendering. With 50
  * connections of one token that doubles the rate: its requests are counted in one row and so pass together.
  */
-export const listPaymentsHandler = (deps: Deps): Handler<typeof listPaymentsRoute> => {
+export const listPaymentsHandler = (
+  deps: Deps,
+): Handler<'application', typeof listPaymentsRoute> => {
   return async ({ caller, query }) => ({
     status: 200,
     body: await render(deps, { owner: ownerOf(caller), query }),

@@ -4,7 +4,7 @@ import { presentPayment } from '../../contract/payment.ts';
 import { PaymentResponse } from '../../contract/responses.ts';
 import { isTerminal } from '../../contract/status.ts';
 import type { Payments } from '../../postgres/payments.ts';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import type { SearchLate } from '../payer/late-payments.ts';
 import { findOwnPayment } from './get.ts';
 import { paymentExamples } from './payment-examples.ts';
@@ -12,9 +12,6 @@ import { paymentParams } from './payment-id.ts';
 import type { Verify } from './verifier.ts';
 
 export const verifyPaymentRoute = {
-  method: 'POST',
-  path: '/api/v1/payments/:payment_id/verify',
-  access: 'application',
   summary: 'Verify a payment with its gateway',
   description:
     'Asks the gateway and returns the payment, ended or not. Idempotent: repeated calls lead to one ' +
@@ -30,7 +27,7 @@ export const verifyPaymentRoute = {
     },
   },
   errors: ['PAYMENT_NOT_FOUND', 'GATEWAY_UNAVAILABLE'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   payments: Pick<Payments, 'get' | 'recordLostCheckout'>;
@@ -47,7 +44,7 @@ export const verifyPaymentHandler =
     searchLate,
     publicBaseUrl,
     now,
-  }: Deps): Handler<typeof verifyPaymentRoute> =>
+  }: Deps): Handler<'application', typeof verifyPaymentRoute> =>
   async (request) => {
     const present = (payment: Payment) => ({
       status: 200 as const,

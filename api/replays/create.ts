@@ -7,7 +7,7 @@ import type { Replays } from '../../postgres/replays.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { ownerOf } from '../auth/authentication.ts';
 import { parseBody } from '../http/parse-body.ts';
-import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
 import { presentReplay, replayExamples } from './present-replay.ts';
 
@@ -28,9 +28,6 @@ const invalidTime: ValidationExample = {
 };
 
 export const createReplayRoute = {
-  method: 'POST',
-  path: '/api/v1/replays',
-  access: 'application',
   tag: 'Events',
   summary: 'Deliver the events of a time range again',
   description:
@@ -53,7 +50,7 @@ export const createReplayRoute = {
     },
   },
   errors: ['REPLAY_NOT_POSSIBLE'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   replays: Pick<Replays, 'insert' | 'getRunningId'>;
@@ -62,7 +59,9 @@ export interface Deps {
   publicBaseUrl: string;
 }
 
-export const createReplayHandler = (deps: Deps): Handler<typeof createReplayRoute> => {
+export const createReplayHandler = (
+  deps: Deps,
+): Handler<'application', typeof createReplayRoute> => {
   const { replays, events, workflows, publicBaseUrl } = deps;
 
   return async (request) => {

@@ -1,12 +1,9 @@
 import { ReplayResponse } from '../../contract/replays.ts';
 import type { Replays } from '../../postgres/replays.ts';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { findOwnReplay, presentReplay, replayExamples, replayParams } from './present-replay.ts';
 
 export const getReplayRoute = {
-  method: 'GET',
-  path: '/api/v1/replays/:replay_id',
-  access: 'application',
   tag: 'Events',
   summary: 'Get the progress of a replay',
   description: 'A replay of another application, or of the other token mode, responds `404`.',
@@ -15,8 +12,8 @@ export const getReplayRoute = {
     200: { description: 'The replay.', content: ReplayResponse, examples: replayExamples },
   },
   errors: ['REPLAY_NOT_FOUND'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export const getReplayHandler =
-  ({ replays }: { replays: Pick<Replays, 'get'> }): Handler<typeof getReplayRoute> =>
+  ({ replays }: { replays: Pick<Replays, 'get'> }): Handler<'application', typeof getReplayRoute> =>
   async (request) => ({ status: 200, body: presentReplay(await findOwnReplay(replays, request)) });

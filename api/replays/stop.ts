@@ -1,14 +1,11 @@
 import { ReplayResponse } from '../../contract/replays.ts';
 import type { Replays } from '../../postgres/replays.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
-import type { Handler, Route } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
 import { findOwnReplay, presentReplay, replayExamples, replayParams } from './present-replay.ts';
 
 export const stopReplayRoute = {
-  method: 'POST',
-  path: '/api/v1/replays/:replay_id/stop',
-  access: 'application',
   tag: 'Events',
   summary: 'Stop a replay',
   description:
@@ -19,7 +16,7 @@ export const stopReplayRoute = {
     202: { description: 'The replay.', content: ReplayResponse, examples: replayExamples },
   },
   errors: ['REPLAY_NOT_FOUND'],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   replays: Pick<Replays, 'get' | 'requestStop'>;
@@ -27,7 +24,7 @@ export interface Deps {
 }
 
 export const stopReplayHandler =
-  ({ replays, workflows }: Deps): Handler<typeof stopReplayRoute> =>
+  ({ replays, workflows }: Deps): Handler<'application', typeof stopReplayRoute> =>
   async (request) => {
     const replay = await findOwnReplay(replays, request);
     if (replay.status === 'running') {

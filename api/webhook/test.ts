@@ -8,7 +8,7 @@ import { createWebhookTests, type WebhookTests } from '../../postgres/webhook-te
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { parseBody } from '../http/parse-body.ts';
 import { rateLimited } from '../http/rate-limiter.ts';
-import type { Handler, Route, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
 import { eventExamples } from '../payments/payment-examples.ts';
 
@@ -38,9 +38,6 @@ const responseExample: WebhookTestResponse = {
 };
 
 export const testWebhookRoute = {
-  method: 'POST',
-  path: '/api/v1/webhook/test',
-  access: 'application',
   tag: 'Events',
   summary: 'Send a signed sample to the webhook URL',
   description:
@@ -57,7 +54,7 @@ export const testWebhookRoute = {
     },
   },
   errors: [],
-} as const satisfies Route;
+} as const satisfies RouteSpec;
 
 export interface Deps {
   sql: Pick<Sql, 'begin'>;
@@ -67,7 +64,7 @@ export interface Deps {
 
 /** A worker sends the sample: this process cannot read webhook secrets. */
 export const testWebhookHandler =
-  ({ sql, webhookTests, workflows }: Deps): Handler<typeof testWebhookRoute> =>
+  ({ sql, webhookTests, workflows }: Deps): Handler<'application', typeof testWebhookRoute> =>
   async (request) => {
     const { caller, refuse } = request;
     const { event: kind } = parseBody(TestWebhook, await request.readJson(), refuse);

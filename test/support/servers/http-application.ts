@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createApp } from '../../../api/http/app.ts';
+import { createApp } from '../../../api/app.ts';
 import type { Authenticate } from '../../../api/auth/authentication.ts';
 import type { AnyRequest, HandlerResult } from '../../../api/http/route.ts';
 import type { Handlers } from '../../../api/routes.ts';

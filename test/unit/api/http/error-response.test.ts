@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { errorResponse } from '../../../../api/http/error-response.ts';
+import { errorPage } from '../../../../api/payer/pages.ts';
 import type { Routes } from '../../../../api/routes.ts';
 import { routes } from '../../../../api/routes.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
@@ -13,6 +14,7 @@ const responseTo = async (error: unknown, route?: keyof Routes) => {
     requestId: newRequestId(),
     route: route && routes[route],
     logger,
+    errorPage,
   });
   return { status, body: String(body), logged };
 };

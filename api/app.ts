@@ -1,24 +1,30 @@
 import type { ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { PaymentError } from '../../contract/errors.ts';
-import { paymentIdPattern } from '../../contract/ids.ts';
-import type { Budget, Caller } from '../../postgres/tokens.ts';
-import { logContext } from '../../telemetry/log.ts';
-import type { Authenticate } from '../auth/authentication.ts';
-import type { Handlers } from '../routes.ts';
-import { routes } from '../routes.ts';
-import { readBytes, readForm, readJson } from './body.ts';
-import { rateLimitKey } from './client-address.ts';
-import type { QueryReader } from './query.ts';
-import { createQueryReader } from './query.ts';
-import type { RateLimiter } from './rate-limiter.ts';
-import { rateLimited } from './rate-limiter.ts';
-import type { Deps as ContextDeps } from './request-context.ts';
-import { logSendError, requestContext, sendResult, UnmatchedRequest } from './request-context.ts';
-import type { AnyRequest, HandlerResult, Route } from './route.ts';
+import { PaymentError } from '../contract/errors.ts';
+import { paymentIdPattern } from '../contract/ids.ts';
+import type { Budget, Caller } from '../postgres/tokens.ts';
+import { logContext } from '../telemetry/log.ts';
+import type { Authenticate } from './auth/authentication.ts';
+import { errorPage } from './payer/pages.ts';
+import type { Handlers } from './routes.ts';
+import { routes } from './routes.ts';
+import { readBytes, readForm, readJson } from './http/body.ts';
+import { rateLimitKey } from './http/client-address.ts';
+import type { QueryReader } from './http/query.ts';
+import { createQueryReader } from './http/query.ts';
+import type { RateLimiter } from './http/rate-limiter.ts';
+import { rateLimited } from './http/rate-limiter.ts';
+import type { Deps as ContextDeps } from './http/request-context.ts';
+import {
+  logSendError,
+  requestContext,
+  sendResult,
+  UnmatchedRequest,
+} from './http/request-context.ts';
+import type { AnyRequest, HandlerResult, Route } from './http/route.ts';
 
-export interface Deps extends ContextDeps {
+export interface Deps extends Omit<ContextDeps, 'errorPage'> {
   handlers: Handlers;
   authenticate: Authenticate;
   /** Counts the requests of payers' browsers by address. */
@@ -31,7 +37,7 @@ export interface Deps extends ContextDeps {
 export const createApp = (deps: Deps): Koa => {
   const app = new Koa();
   app.on('error', (error: Error, ctx: Koa.Context) => logSendError(deps, error, ctx));
-  app.use(requestContext(deps));
+  app.use(requestContext({ ...deps, errorPage }));
   app.use(createRouter(deps).routes());
   app.use(async (ctx) => {
     throw unmatched(ctx);
@@ -64,7 +70,6 @@ const createRouter = (deps: Deps): Router => {
 };
 
 const endpoints = (handlers: Handlers): Endpoint[] =>
-  // The type `Handlers` guarantees that both have the same keys.
   (Object.keys(routes) as (keyof Handlers)[]).map((name) => {
     const route: Route = routes[name];
     const readQuery = route.query && createQueryReader(route.query);

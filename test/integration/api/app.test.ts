@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Handle } from '../../../support/servers/http-application.ts';
-import { serve } from '../../../support/servers/http-application.ts';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
-import { createHead, rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
-import { until } from '../../../support/until.ts';
+import type { Handle } from '../../support/servers/http-application.ts';
+import { serve } from '../../support/servers/http-application.ts';
+import type { Answer } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
+import { createHead, rawConnection, rawRequest } from '../../support/servers/raw-http.ts';
+import type { Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
+import { until } from '../../support/until.ts';
 
 let service: Service;
 let token: string;
