@@ -9,8 +9,6 @@ import { connect } from '../postgres/driver/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { exitAfterOutput, SetupError } from '../process.ts';
 import { createTemporalAdmin } from '../temporal/admin-client.ts';
-import { createWebhookDispatcher } from '../webhooks/connector.ts';
-import { attemptDeadlineMs } from '../webhooks/request.ts';
 import { createResolver } from '../webhooks/resolver.ts';
 import { createIo } from './io.ts';
 import { runAdmin } from './program.ts';
@@ -68,11 +66,6 @@ const open = async (actor = userName()) => {
     sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
     resets: async () => createResets(await temporalClient()),
     temporal: async () => createTemporalAdmin(await temporalClient()),
-    dispatcher() {
-      const dispatcher = createWebhookDispatcher({ ...targetRule, timeoutMs: attemptDeadlineMs });
-      closing.push(() => dispatcher.destroy());
-      return dispatcher;
-    },
     workflowUrl: (id) =>
       uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,
   });

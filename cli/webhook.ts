@@ -14,14 +14,14 @@ const testCommand = (context: CliContext): Command =>
       options: [reason()],
     },
     async ({ args: [application = ''], options, operations }) => {
-      const { url, body, result } = await operations.testWebhook(
+      const { url, sent, ...result } = await operations.testWebhook(
         application,
         textOf(options.reason),
       );
       const text = facts({
         url: hideQuery(url),
-        sent: body,
-        result: result.errorClass === null ? 'accepted' : `${result.errorClass}: ${result.error}`,
+        sent,
+        result: result.errorClass ?? 'accepted',
         status: result.responseStatus,
         'duration (ms)': result.durationMs,
         response: result.responseBody,
@@ -29,7 +29,7 @@ const testCommand = (context: CliContext): Command =>
       });
       return {
         text,
-        json: { url: hideQuery(url), event: JSON.parse(body), ...result },
+        json: { url: hideQuery(url), event: sent === null ? null : JSON.parse(sent), ...result },
         failed: result.errorClass !== null,
       };
     },

@@ -53,9 +53,6 @@ await runProcess(async () => {
   const client = connectClient(temporal);
   const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
   const resolve = createResolver();
-  const refuse = (what: string) => () => {
-    throw new SetupError(`The console has no right to ${what}.`);
-  };
   const secretBox = () => {
     if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
     throw new Refusal('The console has no SECRETS_KEY, which encrypts secrets.');
@@ -87,7 +84,6 @@ await runProcess(async () => {
         secretBox,
         notificationBox,
         sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
-        dispatcher: refuse('send webhooks'),
         resets: async () => createResets(client),
         temporal: async () => createTemporalAdmin(client),
         retention: { attemptBodyDays: 36_500, paymentDays: null },

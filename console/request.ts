@@ -23,7 +23,7 @@ export type ConsoleOperations = Pick<
   | 'deliveries'
   | 'retriggers'
   | 'reconcile'
-  | 'testWebhookByWorker'
+  | 'testWebhook'
   | 'auditLog'
   | 'console'
 >;

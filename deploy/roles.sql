@@ -77,7 +77,8 @@ grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments
 
 -- Admins manage access and re-trigger deliveries. They only read payments.
 grant select on applications, gateways, tokens, webhook_secrets, payments, workflow_outbox, events, deliveries,
-  attempts, late_payments, gateway_exchanges, audit_log to payments_admin;
+  attempts, late_payments, gateway_exchanges, audit_log, webhook_tests to payments_admin;
+grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_admin;
 grant insert on applications, gateways, tokens, webhook_secrets to payments_admin;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
   on applications to payments_admin;

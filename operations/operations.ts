@@ -4,7 +4,6 @@ import type { Sql } from '../postgres/driver/sql.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { TemporalAdmin } from '../temporal/admin-client.ts';
 import type { TargetRule } from '../webhooks/address.ts';
-import type { WebhookDispatcher } from '../webhooks/connector.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createConsoleLogins } from './console-logins.ts';
@@ -19,7 +18,7 @@ import { createPurge } from './retention.ts';
 import { createRetriggerOperations } from './retriggers.ts';
 import { createSecretOperations } from './secrets.ts';
 import { createTokenOperations } from './tokens.ts';
-import { createRemoteWebhookTest, createWebhookTest } from './webhook-test.ts';
+import { createWebhookTest } from './webhook-test.ts';
 
 export interface Deps {
   sql: Sql;
@@ -40,7 +39,6 @@ export interface Deps {
   /** @throws if Temporal cannot be reached */
   temporal: () => Promise<TemporalAdmin>;
   retention: RetentionPolicy;
-  dispatcher: () => WebhookDispatcher;
   /** A link into the Temporal UI; null if its address is not known. */
   workflowUrl: (paymentId: string) => string | null;
   /** The address of the web console for people. */
@@ -61,7 +59,6 @@ export const createOperations = (deps: Deps) => {
     reconcile: createReconciliation(shared),
     purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
-    testWebhookByWorker: createRemoteWebhookTest(shared),
     retriggers: createRetriggerOperations(shared),
     console: createConsoleLogins(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>

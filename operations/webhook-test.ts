@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '../postgres/driver/sql.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
-import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import { createWebhookTests, type WebhookTestResult } from '../postgres/webhook-tests.ts';
 import type { TemporalAdmin } from '../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../temporal/payment-workflows.ts';
-import type { TargetRule } from '../webhooks/address.ts';
-import { webhookUrlProblem } from '../webhooks/address.ts';
-import type { WebhookDispatcher } from '../webhooks/connector.ts';
-import type { WebhookResult } from '../webhooks/request.ts';
-import { sendSample } from '../webhooks/sample.ts';
 import { findApplication } from './applications.ts';
 import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
@@ -17,59 +10,19 @@ import { Refusal } from './change.ts';
 export interface Deps {
   sql: Sql;
   change: MakeChange;
-  targetRule: TargetRule;
-  /** @throws without SECRETS_KEY */
-  secretBox: () => SecretBox;
-  dispatcher: () => WebhookDispatcher;
-  now: () => Date;
-}
-
-export interface WebhookTest {
-  url: string;
-  body: string;
-  result: WebhookResult;
-}
-
-export const createWebhookTest =
-  ({ sql, change, targetRule, secretBox, dispatcher, now }: Deps) =>
-  /** Sends one signed sample event of a paid payment that does not exist. */
-  async (slug: string, reason: string | null): Promise<WebhookTest> => {
-    const { webhookUrl: url, defaultGateway } = await findApplication(sql, slug);
-    if (url === null) throw new Refusal(`The application "${slug}" has no webhook URL.`);
-    const problem = webhookUrlProblem(url, targetRule);
-    if (problem) throw new Refusal(`The webhook URL ${problem}.`);
-    const box = secretBox();
-    const sealed = await createWebhookSecrets(sql).listSealed(slug);
-    const { sent, result } = await sendSample({
-      url,
-      application: slug,
-      gateway: defaultGateway,
-      kind: 'payment.paid',
-      secrets: sealed.map((text) => box.open(text, slug)),
-      dispatcher: dispatcher(),
-      signal: new AbortController().signal,
-      now: now(),
-    });
-    const subject = `application:${slug}`;
-    await change({ action: 'webhook.test', subject, reason }, async () => ({
-      result: undefined,
-      before: null,
-      after: { status: result.responseStatus, error_class: result.errorClass },
-    }));
-    return { url, body: sent, result };
-  };
-
-export interface RemoteDeps {
-  sql: Sql;
-  change: MakeChange;
   /** @throws if Temporal cannot be reached */
   temporal: () => Promise<Pick<TemporalAdmin, 'testWebhook'>>;
 }
 
-/** Has a worker send the sample: for a process that cannot read webhook secrets. */
-export const createRemoteWebhookTest =
-  ({ sql, change, temporal }: RemoteDeps) =>
-  async (slug: string, reason: string | null): Promise<WebhookTestResult & { url: string }> => {
+export interface WebhookTest extends WebhookTestResult {
+  url: string;
+}
+
+/** A worker sends the sample, as for the API: only workers read webhook secrets and send webhooks. */
+export const createWebhookTest =
+  ({ sql, change, temporal }: Deps) =>
+  /** Sends one signed sample event of a paid payment that does not exist. */
+  async (slug: string, reason: string | null): Promise<WebhookTest> => {
     const { webhookUrl: url } = await findApplication(sql, slug);
     if (url === null) throw new Refusal(`The application "${slug}" has no webhook URL.`);
     const id = randomUUID();

@@ -8,7 +8,7 @@ import { action, notice, visible, type Html } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest } from '../request.ts';
 import { page } from '../request.ts';
 
-type RemoteTest = Awaited<ReturnType<ConsoleOperations['testWebhookByWorker']>>;
+type WebhookTest = Awaited<ReturnType<ConsoleOperations['testWebhook']>>;
 
 const slugOf = ({ params }: Pick<PersonRequest, 'params'>): string => params['slug'] ?? '';
 const backTo = (request: Pick<PersonRequest, 'params'>): string =>
@@ -36,7 +36,7 @@ const dayMs = 24 * 3_600_000;
 const text = (request: PersonRequest, name: string): string => request.form.get(name)?.trim() ?? '';
 
 /** The result of a sample, with what the receiver answered. */
-const testResult = (slug: string, { cells }: PersonRequest, test: RemoteTest): ConsoleResponse => {
+const testResult = (slug: string, { cells }: PersonRequest, test: WebhookTest): ConsoleResponse => {
   const { url, responseStatus, durationMs, errorClass, responseBody, responseTruncated, sent } =
     test;
   return page(
@@ -159,11 +159,7 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
       back: backTo(request),
     }),
     run: async ({ operations, request, reason }) =>
-      testResult(
-        slugOf(request),
-        request,
-        await operations.testWebhookByWorker(slugOf(request), reason),
-      ),
+      testResult(slugOf(request), request, await operations.testWebhook(slugOf(request), reason)),
   },
   statusAction(
     'Disable',

@@ -1,8 +1,8 @@
 import { eventId } from '../../../contract/ids.ts';
+import { createWebhookTests } from '../../../postgres/webhook-tests.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunLine, runLine, words } from '../../support/service/admin-line.ts';
-import { startRawServer } from '../../support/servers/raw-server.ts';
-import { aKeyRing, operationsOn } from '../../support/service/admin-operations.ts';
+import { aKeyRing, emptyTemporal, operationsOn } from '../../support/service/admin-operations.ts';
 import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
 
@@ -272,22 +272,44 @@ describe('the admin command line', () => {
   });
 
   it('sends a sample webhook, and exits with 1 if it is not accepted', async () => {
-    await using receiver = await startRawServer((socket, nth) =>
-      socket.end(
-        nth === 1 ? 'HTTP/1.1 204 No Content\r\n\r\n' : 'HTTP/1.1 500 Oh\r\n\r\nbroken\u001b[2J',
-      ),
-    );
-    await run(['applications', 'update', 'shop', '--webhook-url', `${receiver.url}?key=hidden`]);
-    const accepted = await run(words('webhook test shop'));
+    const url = 'http://127.0.0.1:9/hook?key=hidden';
+    await run(['applications', 'update', 'shop', '--webhook-url', url]);
+    const tests = createWebhookTests(records.sql);
+    const body = '{"test":true,"order_id":"webhook-test"}';
+    const nothing = { responseBody: null, responseTruncated: false };
+    const answers = [
+      { ...nothing, sent: body, durationMs: 4, responseStatus: 204, errorClass: null },
+      {
+        sent: body,
+        durationMs: 5,
+        responseStatus: 500,
+        errorClass: 'http_status',
+        responseBody: 'broken\u001b[2J',
+        responseTruncated: false,
+      },
+      { ...nothing, sent: null, durationMs: null, responseStatus: null, errorClass: 'blocked' },
+    ];
+    /** Records the answers one by one, as a worker does. */
+    const testWebhook = async (id: string) => tests.complete(id, answers.shift()!);
+    const temporal = async () => ({ ...emptyTemporal, testWebhook });
+    const test = (line: string) =>
+      runLine(() => operationsOn(records.sql, { keyRing, temporal }), words(line));
+
+    const accepted = await test('webhook test shop');
     expect(accepted).toMatchObject({ code: 0 });
     expect(accepted.out).toMatch(/^result +accepted$/m);
     expect(accepted.out).not.toContain('hidden');
-    const failed = await run(words('webhook test shop --json'));
+    const failed = await test('webhook test shop --json');
     expect(failed.code).toBe(1);
+    expect(failed.out).not.toContain('\u001b');
     expect(JSON.parse(failed.out)).toMatchObject({
       error_class: 'http_status',
       response_status: 500,
       event: { test: true, order_id: 'webhook-test' },
+    });
+    expect(await test('webhook test shop --json')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('"event": null'),
     });
   });
 

@@ -5,6 +5,7 @@ import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
+import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { skipAllTime, skipTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
@@ -13,7 +14,10 @@ let service: Service;
 let operations: Operations;
 beforeAll(async () => {
   service = await startService();
-  operations = operationsOn(service.sql, { keyRing: service.keyRing });
+  operations = operationsOn(service.sql, {
+    keyRing: service.keyRing,
+    temporal: async () => createTemporalAdmin(service.client),
+  });
 });
 afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
@@ -116,8 +120,9 @@ describe('npm run admin -- webhook test', () => {
     const counts = () => service.sql`
       select (select count(*) from payments) as payments, (select count(*) from attempts) as attempts`;
     const before = await counts();
-    const { result } = await operations.testWebhook(application, null);
-    expect(result).toMatchObject({ responseStatus: 202, responseBody: 'thank you' });
+    const result = await operations.testWebhook(application, null);
+    // The answer of a receiver that accepted the event is nobody's business.
+    expect(result).toMatchObject({ responseStatus: 202, errorClass: null, responseBody: null });
     const post = service.receiver.all.at(-1);
     expect(post?.json).toMatchObject({
       event: 'payment.paid',
@@ -136,7 +141,8 @@ describe('npm run admin -- webhook test', () => {
     await expect(operations.testWebhook(application, null)).rejects.toThrow('has no webhook URL');
     await expect(operations.testWebhook('nobody', null)).rejects.toThrow('There is no application');
     const other = await service.anApplication({ webhookUrl: 'http://127.0.0.1:9/' });
-    const { result } = await operations.testWebhook(other.application, null);
-    expect(result).toMatchObject({ errorClass: 'connect' });
+    expect(await operations.testWebhook(other.application, null)).toMatchObject({
+      errorClass: 'connect',
+    });
   });
 });

@@ -110,6 +110,8 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
     ...anyChange('console_passkeys', 'counter'),
     'select public_key from console_passkeys',
     'select from console_attempts',
+    ...updates('webhook_tests', ['sent', 'response_body', 'application']),
+    'insert into webhook_tests (sent) values ($$forged$$)',
   ],
   retention: [
     ...updates('payments', [...outcome, ...writtenByCreate]),
@@ -249,6 +251,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'gateways',
       'tokens',
       'webhook_secrets',
+      'webhook_tests',
     ],
     update: [
       'applications',
@@ -260,7 +263,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'tokens',
       'webhook_secrets',
     ],
-    delete: ['console_people'],
+    delete: ['console_people', 'webhook_tests'],
     unread: [
       'console_attempts',
       'idempotency_keys',
@@ -270,7 +273,6 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'request_counts',
       'sandbox_payments',
       'sandbox_plans',
-      'webhook_tests',
     ],
   },
   retention: {

@@ -7,7 +7,6 @@ import type { Sql } from '../../../postgres/driver/sql.ts';
 import type { KeyRing } from '../../../postgres/secret-box.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
-import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 
 export const aKeyRing = (...ids: string[]): KeyRing => ({
   currentId: ids[0] ?? 'k1',
@@ -50,7 +49,6 @@ export const operationsOn = (
       problemWithAccount(driver, account, { allowLoopback: true }),
     temporal: () => Promise.reject(new Error('There is no Temporal here')),
     resets: async () => ({ toDelivery: async () => 'reset' }),
-    dispatcher: () => createWebhookDispatcher({ allowLoopback: true, timeoutMs: 2_000 }),
     retention: { attemptBodyDays: 90, paymentDays: null },
     workflowUrl: () => null,
     consoleUrl: 'http://console.localhost:3002',

@@ -55,7 +55,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   cli: { value: 'contract postgres operations process.ts#SetupError' },
   'cli/main.ts': {
     value:
-      'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts temporal webhooks',
+      'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts temporal webhooks/resolver.ts',
   },
   console: {
     value:
