@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CreatePayment, IdempotencyKey } from '../../contract/create-payment.ts';
 import { limits } from '../../contract/limits.ts';
-import type { Payment } from '../../contract/payment.ts';
 import { presentPayment } from '../../contract/payment.ts';
 import { PaymentResponse } from '../../contract/responses.ts';
 import type { IdempotencyKeys, StoredResponse } from '../../postgres/idempotency-keys.ts';
@@ -9,13 +8,13 @@ import type { Payments } from '../../postgres/payments.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { currentTrace, logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
-import { ownerOf } from '../auth/authentication.ts';
+import { ownerOf } from '../http/own.ts';
 import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import type { PlayedPayers } from '../payer/played-payer.ts';
 import type { Backlog } from './backlog.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from './idempotency.ts';
 import type { Deps as NewPaymentDeps } from './new-payment.ts';
-import { newPayment, sandboxPlanIn } from './new-payment.ts';
+import { newPayment } from './new-payment.ts';
 import { paymentExamples } from './payment-examples.ts';
 import type { Starter } from './starter.ts';
 
@@ -108,10 +107,10 @@ export const createPaymentHandler = (
     const body = await request.readJson();
     const keyed = key === undefined ? undefined : { key, fingerprint: fingerprintOf(body) };
 
-    let payment: Payment;
+    let created: Awaited<ReturnType<typeof newPayment>>;
     try {
       backlog.check();
-      payment = await newPayment(deps, request, body);
+      created = await newPayment(deps, request, body);
     } catch (error) {
       // A stored response is repeated even if the request would be rejected today.
       const stored = keyed && (await findStored(caller, keyed.key));
@@ -119,9 +118,9 @@ export const createPaymentHandler = (
       throw error;
     }
 
+    const { payment, plan } = created;
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
-    const plan = sandboxPlanIn(body);
     const record = keyed ? { route: keyScope, keptFor, ...keyed, ...response } : null;
     // Two tries: a taken key may expire before its stored response is read.
     for (let attempt = 1; attempt <= 2; attempt += 1) {

@@ -9,11 +9,11 @@ import { newPaymentId } from '../../contract/ids.ts';
 import type { JsonNode } from '../../contract/json.ts';
 import { toPlainValue } from '../../contract/json.ts';
 import type { Payment } from '../../contract/payment.ts';
-import { SandboxPlan, sandboxPlanProblems } from '../../contract/sandbox-plan.ts';
+import { type SandboxPlan, sandboxPlanProblems } from '../../contract/sandbox-plan.ts';
 import { findPaymentProblems } from '../../gateways/registry.ts';
 import type { Gateway, Gateways } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
-import { ownerOf } from '../auth/authentication.ts';
+import { ownerOf } from '../http/own.ts';
 import type { Refuse } from '../http/route.ts';
 
 export interface Deps {
@@ -34,7 +34,7 @@ export const newPayment = async (
   { gateways, now }: Deps,
   { caller, refuse }: CreateRequest,
   body: JsonNode,
-): Promise<Payment> => {
+): Promise<{ payment: Payment; plan: SandboxPlan | undefined }> => {
   const value = toPlainValue(body);
   const parsed = CreatePayment.safeParse(value);
   const members = body.kind === 'object' ? body.members : new Map<string, JsonNode>();
@@ -70,7 +70,7 @@ export const newPayment = async (
 
   const createdAt = now();
   const fields = parsed.data;
-  return {
+  const payment: Payment = {
     id: newPaymentId(),
     ...ownerOf(caller),
     orderId: fields.order_id,
@@ -89,12 +89,7 @@ export const newPayment = async (
     createdAt,
     updatedAt: createdAt,
   };
-};
-
-/** The plan in the body of a create that {@link newPayment} has accepted. */
-export const sandboxPlanIn = (body: JsonNode): SandboxPlan | undefined => {
-  const plan = body.kind === 'object' ? body.members.get('sandbox') : undefined;
-  return plan && SandboxPlan.parse(toPlainValue(plan));
+  return { payment, plan: fields.sandbox };
 };
 
 const stringIn = (members: ReadonlyMap<string, JsonNode>, name: string): string | undefined => {
