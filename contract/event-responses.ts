@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { EventBody } from './event-schema.ts';
 import { eventKinds } from './event.ts';
 import { limits } from './limits.ts';
-import { listBounds } from './list-payments.ts';
 import { openEnum } from './open-enum.ts';
 import { PaymentResponse, time } from './responses.ts';
 import { deliveryStatuses, roundTriggers } from './status.ts';
@@ -89,10 +88,10 @@ export type EventResponse = z.infer<typeof EventResponse>;
 
 export const EventListResponse = z
   .strictObject({
-    data: z.array(EventSummary).max(listBounds.perPage),
+    data: z.array(EventSummary).max(limits.perPage),
     pagination: z
       .strictObject({
-        per_page: z.int().min(1).max(listBounds.perPage),
+        per_page: z.int().min(1).max(limits.perPage),
         has_more: z.boolean(),
         next_cursor: z
           .string()

@@ -3,40 +3,12 @@ import { z } from 'zod';
 import { eventKinds } from './event.ts';
 import { eventIdPattern, paymentIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
-import {
-  asInteger,
-  count,
-  dayMs,
-  listBounds,
-  orderIdFilter,
-  timeBound,
-  timeRule,
-} from './list-payments.ts';
+import { createCursors, orderIdFilter, perPage, timeRange } from './list.ts';
 import { deliveryStatuses } from './status.ts';
 
-/** A position in a list of events: the time that the list is ordered by, and the id. */
-export interface EventPosition {
-  at: Date;
-  id: string;
-}
+const invalidCursor = 'must be the next_cursor of an earlier response with the same filters';
 
-/** A cursor contains a hash of the filters that it belongs to. */
-interface Cursor extends EventPosition {
-  filters: string;
-}
-
-/** A cursor, opaque to callers: the position where the last page ended. */
-export const formatEventCursor = ({ at, id, filters }: Cursor): string =>
-  Buffer.from(`e1:${at.getTime()}:${id}:${filters}`).toString('base64url');
-
-const parseCursor = (text: string): Cursor | undefined => {
-  const pattern = /^e1:(\d{1,14}):([0-9a-f-]{36}):([0-9a-f]{8})$/;
-  const found = pattern.exec(Buffer.from(text, 'base64url').toString('latin1'));
-  const [, ms = '', id = '', filters = ''] = found ?? [];
-  const cursor = { at: new Date(Number(ms)), id, filters };
-  // base64 has several spellings of the same bytes; only ours is accepted.
-  return eventIdPattern.test(id) && formatEventCursor(cursor) === text ? cursor : undefined;
-};
+export const eventCursors = createCursors('e1', { id: eventIdPattern, error: invalidCursor });
 
 type Filters = {
   [Name in 'event' | 'delivery' | 'payment_id' | 'order_id' | 'order']?: string | undefined;
@@ -50,8 +22,6 @@ export const hashFilters = (query: Filters): string => {
   const filters = [event, delivery, payment_id, order_id, order, from, to];
   return v5(JSON.stringify(filters), filtersNamespace).slice(0, 8);
 };
-
-const invalidCursor = 'must be the next_cursor of an earlier response with the same filters';
 
 /** The query of a list of events. Values out of range are rejected, not clamped. */
 export const ListEvents = z
@@ -73,16 +43,7 @@ export const ListEvents = z
       .optional()
       .meta({ description: 'The events of one payment.' }),
     order_id: orderIdFilter,
-    from: timeBound(0)
-      .optional()
-      .meta({
-        description: `Events from this time on; a date means its first moment in UTC. ${timeRule}`,
-      }),
-    to: timeBound(dayMs)
-      .optional()
-      .meta({
-        description: `Events before this time; a date includes its whole day in UTC. ${timeRule}`,
-      }),
+    ...timeRange('Events created'),
     order: z
       .enum(['desc', 'asc'], { error: 'must be desc or asc' })
       .default('desc')
@@ -92,23 +53,10 @@ export const ListEvents = z
           `recorded the events. It shows an event ${limits.feedDelaySeconds} seconds after that, and a reader ` +
           'who follows its cursors misses none. `from` and `to` are about the time of the order.',
       }),
-    per_page: count(listBounds.perPage)
-      .default(listBounds.perPageDefault)
-      .meta({
-        override: asInteger({ maximum: listBounds.perPage, default: listBounds.perPageDefault }),
-      }),
-    cursor: z
-      .string()
-      .transform((text, ctx) => {
-        const cursor = parseCursor(text);
-        if (cursor) return cursor;
-        ctx.addIssue({ code: 'custom', message: invalidCursor, params: { rule: 'cursor' } });
-        return z.NEVER;
-      })
-      .optional()
-      .meta({
-        description: 'The `next_cursor` of an earlier page. Send the same filters with it.',
-      }),
+    per_page: perPage,
+    cursor: eventCursors.parameter.optional().meta({
+      description: 'The `next_cursor` of an earlier page. Send the same filters with it.',
+    }),
   })
   .refine(({ cursor, ...filters }) => !cursor || cursor.filters === hashFilters(filters), {
     path: ['cursor'],

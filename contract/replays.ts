@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eventKinds } from './event.ts';
 import { replayIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
-import { dayMs, timeBound, timeRule } from './list-payments.ts';
+import { dayMs, timeBound, timeRule } from './list.ts';
 import { openEnum } from './open-enum.ts';
 import { time } from './responses.ts';
 

@@ -6,7 +6,7 @@ import { failureReasons } from './failure-codes.ts';
 import { gatewayKinds } from './gateway-account.ts';
 import { paymentIdPattern, requestIdPattern } from './ids.ts';
 import { limits } from './limits.ts';
-import { listBounds, sameWithCursor } from './list-payments.ts';
+import { sameWithCursor } from './list-payments.ts';
 import { amountBounds, currencyExponents } from './money.ts';
 import type { PaymentField } from './payment-fields.ts';
 import { openEnum } from './open-enum.ts';
@@ -96,11 +96,11 @@ export type PaymentResponse = z.infer<typeof PaymentResponse>;
 /** A list of payments, newest first. */
 export const PaymentListResponse = z
   .strictObject({
-    data: z.array(PaymentResponse).max(listBounds.perPage),
+    data: z.array(PaymentResponse).max(limits.perPage),
     pagination: z
       .strictObject({
         page: z.int().min(1).nullable().meta({ description: 'Null if a cursor was sent.' }),
-        per_page: z.int().min(1).max(listBounds.perPage),
+        per_page: z.int().min(1).max(limits.perPage),
         has_more: z.boolean(),
         next_cursor: z
           .string()

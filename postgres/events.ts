@@ -1,6 +1,6 @@
 import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
-import type { EventPosition } from '../contract/list-events.ts';
+import type { ListPosition } from '../contract/list.ts';
 import { type DeliveryStatus, deliveryStatuses, type RoundTrigger } from '../contract/status.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
@@ -57,7 +57,7 @@ export interface EventQuery extends EventFilter {
    * events of the last seconds.
    */
   order: 'newest' | 'oldest' | 'feed';
-  after: EventPosition | undefined;
+  after: ListPosition | undefined;
   limit: number;
 }
 

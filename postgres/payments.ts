@@ -1,4 +1,4 @@
-import type { ListPosition } from '../contract/list-payments.ts';
+import type { ListPosition } from '../contract/list.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
 import type { SandboxPlan } from '../contract/sandbox-plan.ts';
@@ -63,7 +63,7 @@ export interface ListQuery {
 /** Keeps the tighter of two upper bounds: with both, an index scan may start at the looser one. */
 const tighterBound = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'> => {
   if (to === undefined || after === undefined) return { to, after };
-  return after.createdAt < to ? { to: undefined, after } : { to, after: undefined };
+  return after.at < to ? { to: undefined, after } : { to, after: undefined };
 };
 
 const planInsert = (
@@ -152,7 +152,7 @@ export const createPayments = (sql: Queries) => ({
         ${status === undefined ? sql`` : sql`and p.status = ${status}`}
         ${from === undefined ? sql`` : sql`and p.created_at >= ${from}`}
         ${to === undefined ? sql`` : sql`and p.created_at < ${to}`}
-        ${after === undefined ? sql`` : sql`and (p.created_at, p.id) < (${after.createdAt}, ${after.id})`}
+        ${after === undefined ? sql`` : sql`and (p.created_at, p.id) < (${after.at}, ${after.id})`}
       order by p.created_at desc, p.id desc
       ${limit === 21 ? sql`limit 21` : sql`limit ${limit}`}
       ${offset === 0 ? sql`` : sql`offset ${offset}`}`;

@@ -1,4 +1,4 @@
-import type { EventPosition } from '../contract/list-events.ts';
+import type { ListPosition as EventPosition } from '../contract/list.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
 import { joinLastAttempt } from './deliveries.ts';
 import type { Queries } from './driver/sql.ts';

@@ -113,13 +113,13 @@ const listEvents = (filter: Record<string, unknown>, filled: Filled) => {
 const buildQuery = (filter: Record<string, unknown>, filled: Filled): ListQuery => {
   const at = (share: unknown) => timeOf(share, filled);
   const { orderId, status } = filter as Pick<ListQuery, 'orderId' | 'status'>;
-  const createdAt = at(filter['after']);
+  const after = at(filter['after']);
   return {
     orderId,
     status,
     from: at(filter['from']),
     to: at(filter['to']),
-    after: createdAt && { createdAt, id: 'PAY_' },
+    after: after && { at: after, id: 'PAY_' },
     limit: 21,
     offset: 0,
   };

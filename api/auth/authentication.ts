@@ -1,5 +1,4 @@
 import { PaymentError } from '../../contract/errors.ts';
-import type { Owner } from '../../postgres/payments.ts';
 import type { Budget, Caller, Tokens } from '../../postgres/tokens.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
@@ -59,12 +58,6 @@ export const createAuthenticate = ({ tokens, failures, logger }: Deps) => {
   };
 };
 export type Authenticate = ReturnType<typeof createAuthenticate>;
-
-/** The payments that this caller's token may see. */
-export const ownerOf = ({ application, mode }: Caller): Owner => ({
-  application,
-  test: mode === 'test',
-});
 
 /** The part of a well-formed token that may be logged. */
 const prefixOf = (token: string) => token.slice(0, 13);

@@ -1,9 +1,9 @@
 import { EventResponse } from '../../contract/event-responses.ts';
 import type { Events } from '../../postgres/events.ts';
+import { findOwnEvent } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { exhaustedEvent } from './event-examples.ts';
-import { eventParams, findOwnEvent } from './event-id.ts';
-import { presentEvent } from './present-event.ts';
+import { eventParams, presentEvent } from './present-event.ts';
 
 export const getEventRoute = {
   tag: 'Events',

@@ -1,10 +1,8 @@
 import { EventListResponse } from '../../contract/event-responses.ts';
-import { formatObject } from '../../contract/json-text.ts';
 import { limits } from '../../contract/limits.ts';
-import { formatEventCursor, hashFilters, ListEvents } from '../../contract/list-events.ts';
-import type { Events } from '../../postgres/events.ts';
-import type { Owner } from '../../postgres/payments.ts';
-import { ownerOf } from '../auth/authentication.ts';
+import { eventCursors, hashFilters, ListEvents } from '../../contract/list-events.ts';
+import type { EventRecord, Events } from '../../postgres/events.ts';
+import { listHandler } from '../http/list-handler.ts';
 import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import { exampleEvents } from './event-examples.ts';
 import { presentEventSummary } from './present-event.ts';
@@ -47,48 +45,37 @@ export interface Deps {
   publicBaseUrl: string;
 }
 
-interface ListRequest {
-  owner: Owner;
-  webhookUrl: string | null;
-  query: ListEvents;
-}
-
-/** Identical lists requested in one turn of the event loop share one query, as those of payments do. */
-export const listEventsHandler = (deps: Deps): Handler<'application', typeof listEventsRoute> => {
-  return async ({ caller, query }) => ({
-    status: 200,
-    body: await render(deps, { owner: ownerOf(caller), webhookUrl: caller.webhookUrl, query }),
+export const listEventsHandler = ({
+  events,
+  publicBaseUrl,
+}: Deps): Handler<'application', typeof listEventsRoute> =>
+  listHandler<ListEvents, EventRecord>({
+    find: (owner, { event, delivery, payment_id, order_id, from, to, order, cursor }, limit) =>
+      events.list(owner, {
+        kind: event,
+        delivery,
+        paymentId: payment_id,
+        orderId: order_id,
+        from,
+        to,
+        order: order === 'asc' ? 'feed' : 'newest',
+        after: cursor,
+        limit,
+      }),
+    present: (event, { webhookUrl }) => presentEventSummary(event, { publicBaseUrl, webhookUrl }),
+    paginate(query, { hasMore, last }) {
+      const feed = query.order === 'asc';
+      const end = last
+        ? { at: feed ? last.recordedAt : last.createdAt, id: last.id }
+        : query.cursor;
+      return {
+        per_page: query.per_page,
+        has_more: hasMore,
+        // A feed has no end: its last cursor is where to continue later.
+        next_cursor:
+          end && (hasMore || feed)
+            ? eventCursors.format({ ...end, filters: hashFilters(query) })
+            : null,
+      };
+    },
   });
-};
-
-const render = async (
-  { events, publicBaseUrl }: Deps,
-  { owner, webhookUrl, query }: ListRequest,
-): Promise<string> => {
-  const { event, delivery, payment_id, order_id, from, to, order, per_page, cursor } = query;
-  const feed = order === 'asc';
-  const found = await events.list(owner, {
-    kind: event,
-    delivery,
-    paymentId: payment_id,
-    orderId: order_id,
-    from,
-    to,
-    order: feed ? 'feed' : 'newest',
-    after: cursor,
-    // One more than the page holds, to learn whether there is more.
-    limit: per_page + 1,
-  });
-  const shown = found.slice(0, per_page);
-  const hasMore = found.length > per_page;
-  const last = shown.at(-1);
-  const end = last ? { at: feed ? last.recordedAt : last.createdAt, id: last.id } : cursor;
-  const continues = end && (hasMore || feed);
-  const pagination = formatObject({
-    per_page,
-    has_more: hasMore,
-    next_cursor: continues ? formatEventCursor({ ...end, filters: hashFilters(query) }) : null,
-  });
-  const data = shown.map((each) => presentEventSummary(each, { publicBaseUrl, webhookUrl })).join();
-  return `{"data":[${data}],"pagination":${pagination}}`;
-};

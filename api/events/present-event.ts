@@ -1,7 +1,11 @@
+import { z } from 'zod';
+import { EventResponse } from '../../contract/event-responses.ts';
 import { formatObject, type JsonText } from '../../contract/json-text.ts';
 import { limits } from '../../contract/limits.ts';
 import { isoTime } from '../../contract/time.ts';
 import type { EventAttempt, EventRecord, EventWithAttempts } from '../../postgres/events.ts';
+
+export const eventParams = z.object({ event_id: EventResponse.shape.event_id });
 
 export interface Surroundings {
   publicBaseUrl: string;

@@ -2,11 +2,11 @@ import { EventResponse } from '../../contract/event-responses.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Events, EventWithAttempts } from '../../postgres/events.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import { findOwnEvent } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
 import { replayedEvent } from './event-examples.ts';
-import { eventParams, findOwnEvent } from './event-id.ts';
-import { presentEvent } from './present-event.ts';
+import { eventParams, presentEvent } from './present-event.ts';
 
 export const replayEventRoute = {
   tag: 'Events',

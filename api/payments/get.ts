@@ -1,11 +1,10 @@
 import { presentPayment } from '../../contract/payment.ts';
 import { PaymentResponse } from '../../contract/responses.ts';
-import type { Payments, StoredPayment } from '../../postgres/payments.ts';
-import type { Caller } from '../../postgres/tokens.ts';
-import { ownerOf } from '../auth/authentication.ts';
-import type { Handler, Refuse, RouteSpec } from '../http/route.ts';
+import type { Payments } from '../../postgres/payments.ts';
+import { findOwnPayment } from '../http/own.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
-import { findByPaymentId, paymentParams } from './payment-id.ts';
+import { paymentParams } from './payment-id.ts';
 
 export const getPaymentRoute = {
   summary: 'Get one payment',
@@ -34,20 +33,3 @@ export const getPaymentHandler =
     const payment = await findOwnPayment(payments, request);
     return { status: 200, body: presentPayment(payment, publicBaseUrl) };
   };
-
-interface PaymentRequest {
-  caller: Caller;
-  params: Readonly<Record<string, string>>;
-  refuse: Refuse<'PAYMENT_NOT_FOUND'>;
-}
-
-/** The caller's payment with the id in the path. @throws PaymentError PAYMENT_NOT_FOUND */
-export const findOwnPayment = async (
-  payments: Pick<Payments, 'get'>,
-  request: PaymentRequest,
-): Promise<StoredPayment> => {
-  const owner = ownerOf(request.caller);
-  const payment = await findByPaymentId(request, (id) => payments.get(id, owner));
-  if (!payment) throw request.refuse('PAYMENT_NOT_FOUND');
-  return payment;
-};

@@ -1,9 +1,8 @@
-import { formatObject } from '../../contract/json-text.ts';
-import { formatCursor, ListPayments, sameWithCursor } from '../../contract/list-payments.ts';
-import { presentPayment } from '../../contract/payment.ts';
+import { ListPayments, paymentCursors, sameWithCursor } from '../../contract/list-payments.ts';
+import { type Payment, presentPayment } from '../../contract/payment.ts';
 import { PaymentListResponse } from '../../contract/responses.ts';
-import type { Owner, Payments } from '../../postgres/payments.ts';
-import { ownerOf } from '../auth/authentication.ts';
+import type { Payments } from '../../postgres/payments.ts';
+import { listHandler } from '../http/list-handler.ts';
 import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
 
@@ -49,45 +48,27 @@ export interface Deps {
   publicBaseUrl: string;
 }
 
-interface ListRequest {
-  owner: Owner;
-  query: ListPayments;
-}
-
-/**
- * Identical lists requested in one turn of the event loop share one query and one rendering. With 50
- * connections of one token that doubles the rate: its requests are counted in one row and so pass together.
- */
-export const listPaymentsHandler = (
-  deps: Deps,
-): Handler<'application', typeof listPaymentsRoute> => {
-  return async ({ caller, query }) => ({
-    status: 200,
-    body: await render(deps, { owner: ownerOf(caller), query }),
+export const listPaymentsHandler = ({
+  payments,
+  publicBaseUrl,
+}: Deps): Handler<'application', typeof listPaymentsRoute> =>
+  listHandler<ListPayments, Payment>({
+    find: (owner, { order_id, status, from, to, per_page, page = 1, cursor }, limit) =>
+      payments.list(owner, {
+        orderId: order_id,
+        status,
+        from,
+        to,
+        after: cursor,
+        offset: cursor ? 0 : (page - 1) * per_page,
+        limit,
+      }),
+    present: (payment) => presentPayment(payment, publicBaseUrl),
+    paginate: ({ page = 1, per_page, cursor }, { hasMore, last }) => ({
+      page: cursor ? null : page,
+      per_page,
+      has_more: hasMore,
+      next_cursor:
+        hasMore && last ? paymentCursors.format({ at: last.createdAt, id: last.id }) : null,
+    }),
   });
-};
-
-const render = async ({ payments, publicBaseUrl }: Deps, { owner, query }: ListRequest) => {
-  const { order_id, status, from, to, per_page, page = 1, cursor } = query;
-  const found = await payments.list(owner, {
-    orderId: order_id,
-    status,
-    from,
-    to,
-    after: cursor,
-    offset: cursor ? 0 : (page - 1) * per_page,
-    // One more than the page holds, to learn whether there is more.
-    limit: per_page + 1,
-  });
-  const shown = found.slice(0, per_page);
-  const last = shown.at(-1);
-  const hasMore = found.length > per_page;
-  const data = shown.map((payment) => presentPayment(payment, publicBaseUrl)).join();
-  const pagination = formatObject({
-    page: cursor ? null : page,
-    per_page,
-    has_more: hasMore,
-    next_cursor: hasMore && last ? formatCursor(last) : null,
-  });
-  return Buffer.from(`{"data":[${data}],"pagination":${pagination}}`);
-};

@@ -5,7 +5,7 @@ import { CreateReplay, ReplayPlanResponse, ReplayResponse } from '../../contract
 import type { Events } from '../../postgres/events.ts';
 import type { Replays } from '../../postgres/replays.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
-import { ownerOf } from '../auth/authentication.ts';
+import { ownerOf } from '../http/own.ts';
 import { parseBody } from '../http/parse-body.ts';
 import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';

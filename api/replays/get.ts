@@ -1,7 +1,8 @@
 import { ReplayResponse } from '../../contract/replays.ts';
 import type { Replays } from '../../postgres/replays.ts';
+import { findOwnReplay } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
-import { findOwnReplay, presentReplay, replayExamples, replayParams } from './present-replay.ts';
+import { presentReplay, replayExamples, replayParams } from './present-replay.ts';
 
 export const getReplayRoute = {
   tag: 'Events',

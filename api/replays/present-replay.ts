@@ -1,12 +1,8 @@
 import { z } from 'zod';
 import { formatObject } from '../../contract/json-text.ts';
 import { ReplayId, type ReplayResponse } from '../../contract/replays.ts';
-import { replayIdPattern } from '../../contract/ids.ts';
 import { isoTime } from '../../contract/time.ts';
-import type { Replay, Replays } from '../../postgres/replays.ts';
-import type { Caller } from '../../postgres/tokens.ts';
-import { ownerOf } from '../auth/authentication.ts';
-import type { Refuse } from '../http/route.ts';
+import type { Replay } from '../../postgres/replays.ts';
 
 export const replayParams = z.object({ replay_id: ReplayId });
 
@@ -38,20 +34,3 @@ export const replayExamples = {
     ended_at: null,
   },
 } satisfies Record<string, ReplayResponse>;
-
-interface ReplayRequest {
-  caller: Caller;
-  params: Readonly<Record<string, string>>;
-  refuse: Refuse<'REPLAY_NOT_FOUND'>;
-}
-
-/** The caller's replay with the id in the path. @throws PaymentError REPLAY_NOT_FOUND */
-export const findOwnReplay = async (
-  replays: Pick<Replays, 'get'>,
-  { caller, params, refuse }: ReplayRequest,
-): Promise<Replay> => {
-  const id = params['replay_id'] ?? '';
-  const replay = replayIdPattern.test(id) ? await replays.get(id, ownerOf(caller)) : undefined;
-  if (!replay) throw refuse('REPLAY_NOT_FOUND');
-  return replay;
-};

@@ -1,9 +1,10 @@
 import { ReplayResponse } from '../../contract/replays.ts';
 import type { Replays } from '../../postgres/replays.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
+import { findOwnReplay } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
-import { findOwnReplay, presentReplay, replayExamples, replayParams } from './present-replay.ts';
+import { presentReplay, replayExamples, replayParams } from './present-replay.ts';
 
 export const stopReplayRoute = {
   tag: 'Events',

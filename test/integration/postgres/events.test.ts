@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventId, newPaymentId } from '../../../contract/ids.ts';
-import type { EventPosition } from '../../../contract/list-events.ts';
+import type { ListPosition } from '../../../contract/list.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createEvents, type EventQuery } from '../../../postgres/events.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
@@ -49,7 +49,7 @@ it('the feed shows every event exactly once while eight writers commit out of or
   };
   const seen: string[] = [];
   const read = async () => {
-    let after: EventPosition | undefined;
+    let after: ListPosition | undefined;
     const readToEnd = async () => {
       for (;;) {
         const page = await list(owner, { ...everything, after });

@@ -86,7 +86,7 @@ describe('at 100,000 payments', { timeout: 300_000 }, () => {
         status: on(1) ? ('paid' as const) : undefined,
         from: on(2) ? second(90_000) : undefined,
         to: on(3) ? second(2_000) : undefined,
-        after: on(4) ? { createdAt: second(40_000), id: idOf(40_000) } : undefined,
+        after: on(4) ? { at: second(40_000), id: idOf(40_000) } : undefined,
         limit: 21,
         offset: 0,
       };

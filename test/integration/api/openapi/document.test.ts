@@ -5,7 +5,7 @@ import { routes } from '../../../../api/routes.ts';
 import type { FieldError } from '../../../../contract/errors.ts';
 import { fieldRules } from '../../../../contract/errors.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
-import { formatCursor } from '../../../../contract/list-payments.ts';
+import { paymentCursors } from '../../../../contract/list-payments.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
@@ -78,7 +78,7 @@ describe('the rules of validation errors', () => {
       await list('page=1&page=1&cursor=x'),
       await list('page=10000&per_page=101'),
       await list('page=10000'),
-      await list(`page=1&cursor=${formatCursor({ createdAt: new Date(), id: newPaymentId() })}`),
+      await list(`page=1&cursor=${paymentCursors.format({ at: new Date(), id: newPaymentId() })}`),
       await notify(),
     ];
     const fields = answers.flatMap(({ json }) => {

@@ -1,0 +1,37 @@
+import type { ErrorCode } from '../../contract/errors.ts';
+import { eventIdPattern, paymentIdPattern, replayIdPattern } from '../../contract/ids.ts';
+import type { Owner } from '../../postgres/payments.ts';
+import type { Caller } from '../../postgres/tokens.ts';
+import type { Refuse } from './route.ts';
+
+/** The payments, events and replays that this caller's token may see. */
+export const ownerOf = ({ application, mode }: Caller): Owner => ({
+  application,
+  test: mode === 'test',
+});
+
+interface OwnRequest<Code extends ErrorCode> {
+  caller: Caller;
+  params: Readonly<Record<string, string>>;
+  refuse: Refuse<Code>;
+}
+
+/** Makes a finder by the id in the path. It does not query for a text that cannot be an id. */
+const ownBy =
+  <Code extends ErrorCode>(param: string, pattern: RegExp, notFound: Code) =>
+  async <T>(
+    records: { get: (id: string, owner: Owner) => Promise<T | undefined> },
+    { caller, params, refuse }: OwnRequest<Code>,
+  ): Promise<T> => {
+    const id = params[param] ?? '';
+    const found = pattern.test(id) ? await records.get(id, ownerOf(caller)) : undefined;
+    if (!found) throw refuse(notFound);
+    return found;
+  };
+
+/** @throws PaymentError PAYMENT_NOT_FOUND */
+export const findOwnPayment = ownBy('payment_id', paymentIdPattern, 'PAYMENT_NOT_FOUND');
+/** @throws PaymentError EVENT_NOT_FOUND */
+export const findOwnEvent = ownBy('event_id', eventIdPattern, 'EVENT_NOT_FOUND');
+/** @throws PaymentError REPLAY_NOT_FOUND */
+export const findOwnReplay = ownBy('replay_id', replayIdPattern, 'REPLAY_NOT_FOUND');

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { CreatePayment } from './create-payment.ts';
+import { limits } from './limits.ts';
+
+export const dayMs = 24 * 60 * 60 * 1000;
+/** Postgres reads years of more than four digits differently. */
+const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const date = /^\d{4}-\d{2}-\d{2}$/;
+const time =
+  /^\d{4}-\d{2}-\d{2}T(?!24)\d{2}:\d{2}:\d{2}(?<fraction>\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** @returns undefined unless the text is a date or an RFC 3339 time from 1970 to 9999 */
+const parseInstant = (text: string): number | undefined => {
+  if (date.test(text)) {
+    const parsed = new Date(`${text}T00:00:00Z`);
+    // Date turns 30 February into 2 March.
+    return parsed.getTime() >= 0 && parsed.toISOString().startsWith(text)
+      ? parsed.getTime()
+      : undefined;
+  }
+  const fraction = time.exec(text)?.groups?.['fraction'] ?? '';
+  const instant = time.test(text) ? Date.parse(text.toUpperCase()) : NaN;
+  if (!(instant >= 0 && instant <= latestMs) || parseInstant(text.slice(0, 10)) === undefined)
+    return undefined;
+  // Payments are stored to the millisecond, so a time within a millisecond means the next one.
+  return instant + (/[1-9]/.test(fraction.slice(4)) ? 1 : 0);
+};
+
+/** A text instead of a schema: generators make clients that do not compile from a choice of two formats. */
+export const timeRule =
+  'A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an ' +
+  'offset, at most 9 digits of fraction and no leap second.';
+
+/** A bound of a time range. @param includedMs how much of its day a date includes */
+export const timeBound = (includedMs: number) =>
+  z.string().transform((text, ctx) => {
+    const instant = parseInstant(text);
+    const included = date.test(text) ? includedMs : 0;
+    if (instant !== undefined) return new Date(Math.min(instant + included, latestMs));
+    ctx.addIssue({
+      code: 'custom',
+      message: 'must be a date, or an RFC 3339 time with offset (where "+" is written %2B)',
+      params: { rule: 'time' },
+    });
+    return z.NEVER;
+  });
+
+/** The time range of a list. @param inRange what is listed, e.g. `Payments created` */
+export const timeRange = (inRange: string) => ({
+  from: timeBound(0)
+    .optional()
+    .meta({
+      description: `${inRange} at this time or later; a date means its first moment in UTC. ${timeRule}`,
+    }),
+  to: timeBound(dayMs)
+    .optional()
+    .meta({
+      description: `${inRange} before this time; a date includes its whole day in UTC. ${timeRule}`,
+    }),
+});
+
+export const orderIdFilter = CreatePayment.shape.order_id
+  .refine((text) => !text.includes('\0'), {
+    error: 'must not hold the NUL character',
+    params: { rule: 'nul' },
+  })
+  .optional()
+  .meta({ description: "The application's own order reference. NUL is rejected." });
+
+/** A number of a query, which is documented as an integer. */
+export const count = (max: number) => {
+  const error = `must be an integer from 1 to ${max}`;
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, { error })
+    .transform(Number)
+    .refine((value) => value <= max, { error, params: { rule: 'too_big' } });
+};
+
+/** Documents a text that is parsed to a number as an integer. */
+export const asInteger =
+  (numbers: { maximum: number; default?: number }) =>
+  ({ jsonSchema }: { jsonSchema: object }) => {
+    Object.assign(jsonSchema, { type: 'integer', minimum: 1, ...numbers });
+    Reflect.deleteProperty(jsonSchema, 'pattern');
+  };
+
+export const perPage = count(limits.perPage)
+  .default(limits.perPageDefault)
+  .meta({ override: asInteger({ maximum: limits.perPage, default: limits.perPageDefault }) });
+
+/** A position in a list: the time that the list is ordered by, and the id. */
+export interface ListPosition {
+  at: Date;
+  id: string;
+}
+
+interface Cursor extends ListPosition {
+  /** A hash of the filters that it belongs to; empty if the list does not check them. */
+  filters: string;
+}
+
+/**
+ * Makes the cursors of a list, opaque to callers: the position where the last page ended.
+ * @param kind tells the cursors of one list from those of others
+ */
+export const createCursors = (
+  kind: string,
+  { id: idPattern, error }: { id: RegExp; error: string },
+) => {
+  const format = ({ at, id, filters = '' }: ListPosition & { filters?: string }): string =>
+    Buffer.from([kind, at.getTime(), id, ...(filters === '' ? [] : [filters])].join(':')).toString(
+      'base64url',
+    );
+
+  const parse = (text: string): Cursor | undefined => {
+    const parts = Buffer.from(text, 'base64url').toString('latin1').split(':');
+    const [, ms = '', id = '', filters = ''] = parts;
+    if (!/^\d{1,14}$/.test(ms) || !idPattern.test(id)) return undefined;
+    const cursor = { at: new Date(Number(ms)), id, filters };
+    // base64 has several spellings of the same bytes; only ours is accepted.
+    return format(cursor) === text ? cursor : undefined;
+  };
+
+  const parameter = z.string().transform((text, ctx) => {
+    const cursor = parse(text);
+    if (cursor) return cursor;
+    ctx.addIssue({ code: 'custom', message: error, params: { rule: 'cursor' } });
+    return z.NEVER;
+  });
+  return { format, parameter };
+};
