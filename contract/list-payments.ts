@@ -13,8 +13,8 @@ export const paymentCursors = createCursors('1', {
 const always = { when: () => true };
 
 /** The values are numbers unless they were invalid. */
-const isTooDeep = (page: unknown, perPage: unknown): boolean =>
-  typeof page === 'number' && typeof perPage === 'number' && page * perPage > limits.listDepth;
+const isTooDeep = (page: unknown, onPage: unknown): boolean =>
+  typeof page === 'number' && typeof onPage === 'number' && page * onPage > limits.listDepth;
 
 /** A cursor does not contain the filters. */
 export const sameWithCursor = 'Send the same filters and `per_page` with it.';
