@@ -272,7 +272,7 @@ describe('the admin command line', () => {
   });
 
   it('sends a sample webhook, and exits with 1 if it is not accepted', async () => {
-    const url = 'http://127.0.0.1:9/hook?key=hidden';
+    const url = 'http://127.0.0.1:9/sample?key=hidden';
     await run(['applications', 'update', 'shop', '--webhook-url', url]);
     const tests = createWebhookTests(records.sql);
     const body = '{"test":true,"order_id":"webhook-test"}';
