@@ -84,7 +84,7 @@ export const createRemoteWebhookTest =
       await (await temporal()).testWebhook(id, slug);
     } catch (error) {
       if (!(error instanceof TemporalUnavailable)) throw error;
-      throw new Refusal('Temporal is away, or no worker is free. Try again later.', {
+      throw new Refusal('Temporal is unavailable, or no worker is free. Try again later.', {
         cause: error,
       });
     }
