@@ -26,7 +26,7 @@ const nothingSent = (errorClass: ErrorClass) => ({
 });
 
 export const createWebhookTestActivities = (deps: Deps) => ({
-  /** Sends the sample that an application wishes to see, and records the answer. */
+  /** Sends the sample that an application asked for, and records the answer. */
   async sendTestWebhook({ testId }: WebhookTestInput): Promise<void> {
     const { webhookTests, secretBox, dispatcher, targetRule, now } = deps;
     const test = await webhookTests.get(testId);

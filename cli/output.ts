@@ -10,7 +10,7 @@ export interface Output {
   error?: unknown;
 }
 
-export const shownOnce = 'It cannot be shown again.';
+export const secretNotice = 'It cannot be shown again.';
 
 /**
  * Removes control and format characters, which move the cursor, change colours or reverse text. Order ids

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Refusal } from '../operations/change.ts';
 import type { CliContext } from './commands.ts';
 import { command, group, reason, textOf } from './commands.ts';
-import { facts, shownOnce, table } from './output.ts';
+import { facts, secretNotice, table } from './output.ts';
 
 const parseId = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text);
@@ -22,7 +22,7 @@ const rotateCommand = (context: CliContext): Command =>
     },
     async ({ args: [application = ''], options, operations }) => {
       const secret = await operations.secrets.rotate(application, textOf(options.reason));
-      return { text: `${secret}\n${shownOnce}`, json: { secret } };
+      return { text: `${secret}\n${secretNotice}`, json: { secret } };
     },
   );
 

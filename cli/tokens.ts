@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { tokenModes } from '../contract/token.ts';
 import type { CliContext } from './commands.ts';
 import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
-import { clean, shownOnce, table } from './output.ts';
+import { clean, secretNotice, table } from './output.ts';
 
 const dayMs = 86_400_000;
 
@@ -34,7 +34,7 @@ const issueCommand = (context: CliContext): Command =>
         { application, mode, name, expiresAt },
         textOf(options.reason),
       );
-      return { text: `${token}\n${shownOnce}`, json: { token, mode, name, expiresAt } };
+      return { text: `${token}\n${secretNotice}`, json: { token, mode, name, expiresAt } };
     },
   );
 

@@ -15,8 +15,8 @@ export interface Question {
   /** The page that it leads back to. */
   back: string;
   fields?: Html;
-  /** The person types it, because the change cannot be taken back. */
-  confirm?: string;
+  /** The person types this name, because the change cannot be taken back. */
+  typedName?: string;
 }
 
 export interface Work {
@@ -25,20 +25,20 @@ export interface Work {
   reason: string;
 }
 
-/** A change by a person: a page asks, and its form makes the change. */
+/** A change by a person: a page asks for confirmation, and its form makes the change. */
 export interface Action {
   path: string;
   role: ConsoleRole;
   isSensitive?: boolean;
-  ask: (request: PersonRequest) => Promise<Question>;
+  confirm: (request: PersonRequest) => Promise<Question>;
   /** @returns a page that is shown once, or nothing: then the page it came from shows the new state */
-  run: (work: Work) => Promise<ConsoleResponse | void>;
+  execute: (work: Work) => Promise<ConsoleResponse | void>;
 }
 
 const reasonMax = 500;
 
 const form = (
-  { title, consequence, button, back, fields, confirm }: Question,
+  { title, consequence, button, back, fields, typedName }: Question,
   { csrf, form: given }: PersonRequest,
   problem?: string,
 ): ConsoleResponse =>
@@ -47,14 +47,14 @@ const form = (
     html`${problem === undefined ? '' : notice('bad', problem)}
       <form class="form" method="post">
         <input type="hidden" name="csrf" value="${csrf}" />
-        <input type="hidden" name="once" value="${randomUUID()}" />
+        <input type="hidden" name="form_id" value="${randomUUID()}" />
         <p>${consequence}</p>
         ${fields ?? ''}
         ${
-          confirm === undefined
+          typedName === undefined
             ? ''
             : html`<label>
-                This cannot be taken back. Type “${confirm}” to confirm it
+                This cannot be taken back. Type “${typedName}” to confirm it
                 <input name="confirm" autocomplete="off" spellcheck="false" required />
               </label>`
         }
@@ -63,7 +63,7 @@ const form = (
           <textarea name="reason" rows="2" maxlength="${reasonMax}" required>${holdsSecret(given.get('reason') ?? '') ? '' : (given.get('reason') ?? '')}</textarea>
         </label>
         <div class="actions">
-          <button class="${confirm === undefined ? 'main' : 'danger'}">${button}</button>
+          <button class="${typedName === undefined ? 'main' : 'danger'}">${button}</button>
           <a class="button" href="${back}">Cancel</a>
         </div>
       </form>`,
@@ -85,51 +85,54 @@ const problemWith = (question: Question, { form: given }: PersonRequest): string
   if (reason.length > reasonMax) return `The reason has at most ${reasonMax} characters.`;
   if ([...given].some(([name, value]) => !unrecorded.has(name) && holdsSecret(value)))
     return 'The form holds a token or a secret, which the audit log would keep. Nothing was recorded.';
-  if (question.confirm !== undefined && given.get('confirm') !== question.confirm)
-    return `The name that you typed is not “${question.confirm}”.`;
+  if (question.typedName !== undefined && given.get('confirm') !== question.typedName)
+    return `The name that you typed is not “${question.typedName}”.`;
   return undefined;
 };
 
 const rememberedForms = 10_000;
-const onceMaxLength = 36;
+const formIdMaxLength = 36;
 
 /**
  * The last forms that were sent, in less than a megabyte. A browser that loads the answer again sends its form
  * again, and would issue a second token.
  */
-const createSpentForms = () => {
-  const spent = new Set<string>();
-  return (once: string): boolean => {
-    if (spent.has(once)) return false;
-    spent.add(once);
-    const [oldest] = spent;
-    if (spent.size > rememberedForms && oldest !== undefined) spent.delete(oldest);
-    return true;
+const createUsedForms = () => {
+  const ids = new Set<string>();
+  return {
+    has: (id: string): boolean => ids.has(id),
+    add(id: string): void {
+      ids.add(id);
+      const [oldest] = ids;
+      if (ids.size > rememberedForms && oldest !== undefined) ids.delete(oldest);
+    },
   };
 };
 
-/** Two routes for each action: the question, and the deed. */
+/** Each action has two routes: GET asks for confirmation, POST makes the change. */
 export const actionRoutes = (deps: Deps, actions: readonly Action[]): Route[] => {
-  const spend = createSpentForms();
-  return actions.flatMap(({ path, role, isSensitive = false, ask, run }): Route[] => {
+  const usedForms = createUsedForms();
+  return actions.flatMap(({ path, role, isSensitive = false, confirm, execute }): Route[] => {
     const common = { path, role, isSensitive };
     const show = async (request: PersonRequest): Promise<ConsoleResponse> =>
-      form(await ask(request), request);
+      form(await confirm(request), request);
     const act = async (request: PersonRequest): Promise<ConsoleResponse> => {
-      const question = await ask(request);
+      const question = await confirm(request);
       const problem = problemWith(question, request);
       if (problem !== undefined) return form(question, request, problem);
-      if (!spend((request.form.get('once') ?? '').slice(0, onceMaxLength)))
+      const formId = (request.form.get('form_id') ?? '').slice(0, formIdMaxLength);
+      if (usedForms.has(formId))
         return page(
           'Already done',
           html`<p>This form was sent before, and what it did stays done. A secret is shown only once.
               <a href="${question.back}">Go back</a>.</p>`,
           409,
         );
+      usedForms.add(formId);
       const operations = deps.operationsOf(request.session.name);
       const reason = request.form.get('reason')?.trim() ?? '';
       try {
-        const answer = await run({ operations, request, reason });
+        const answer = await execute({ operations, request, reason });
         return answer ?? redirect(question.back);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
@@ -144,7 +147,7 @@ export const actionRoutes = (deps: Deps, actions: readonly Action[]): Route[] =>
 };
 
 /** A page with a secret that nobody can read again. */
-export const shownOnce = (
+export const secretPage = (
   title: string,
   name: string,
   secret: string,

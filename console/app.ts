@@ -74,7 +74,7 @@ const answerProbe: Middleware = async (ctx, next) => {
   ctx.status = 204;
 };
 
-/** The pattern of the path and not the path: a login's code is in one. */
+/** Logs the route's pattern, because the path of a login link holds its code. */
 const logRequests =
   ({ logger }: Deps): Middleware =>
   async (ctx, next) => {
@@ -100,7 +100,7 @@ interface State {
   csrf?: string;
 }
 
-/** A page elsewhere can give its own name our address, and would then read our pages as its own. */
+/** Prevents DNS rebinding: a foreign host name may resolve to our address, and its pages would read ours. */
 const refuseOtherHosts =
   ({ host, origin }: URL): Middleware =>
   async (ctx, next) => {
@@ -174,12 +174,12 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   }
   if (secret !== undefined && !route.isPolled) await deps.logins.markSeen(secret);
   const personRequest = { ...request, session };
-  const refusal = mayNot(route, session);
+  const refusal = refuseByRole(route, session);
   if (refusal === 'stale') return confirmLoginPage(deps, personRequest, ctx.path);
   return refusal ?? route.handle(personRequest);
 };
 
-const mayNot = (
+const refuseByRole = (
   { role, isSensitive }: PersonRoute,
   session: ConsoleSession,
 ): ConsoleResponse | 'stale' | undefined => {
@@ -256,7 +256,7 @@ const describeError = (error: unknown, { logger }: Deps, path: string): ConsoleR
     );
   if (isPostgresUnavailable(error))
     return page(
-      'The database is away',
+      'The database is unavailable',
       html`<p>Payments are not lost: nothing can be shown until it is back. Try again in a moment.</p>`,
       503,
     );

@@ -37,10 +37,10 @@ const readPosition = (text: string | null): Position | null => {
 
 const slug = /^[a-z0-9-]{1,50}$/;
 
-type Asked = Pick<ConsoleRequest, 'query' | 'zone'>;
+type FilterRequest = Pick<ConsoleRequest, 'query' | 'zone'>;
 
 /** Exact times are those of a clock in the zone that the address names, so that a link shows everybody the same. */
-const readTimes = ({ query, zone: own }: Asked): { from: Date | null; to: Date | null } => {
+const readTimes = ({ query, zone: own }: FilterRequest): { from: Date | null; to: Date | null } => {
   const named = query.get('zone') ?? '';
   const zone = isZone(named) ? named : own;
   return {
@@ -50,7 +50,7 @@ const readTimes = ({ query, zone: own }: Asked): { from: Date | null; to: Date |
 };
 
 /** Reads the filter of a list from its address. It ignores a value that makes no sense. */
-export const readFilter = (request: Asked, now: Date): ListFilter => {
+export const readFilter = (request: FilterRequest, now: Date): ListFilter => {
   const { query } = request;
   const { from, to } = readTimes(request);
   const application = query.get('application') ?? '';
@@ -68,7 +68,7 @@ export const readFilter = (request: Asked, now: Date): ListFilter => {
 };
 
 /** The same for a list of deliveries, whose positions have the id of an event. */
-export const readDeliveryFilter = (request: Asked, now: Date): ListFilter => {
+export const readDeliveryFilter = (request: FilterRequest, now: Date): ListFilter => {
   const filter = readFilter(request, now);
   const { after } = filter;
   return { ...filter, after: after && eventIdPattern.test(after.id) ? after : null };
@@ -112,7 +112,7 @@ const timeField = (label: string, name: string, zone: string, at: Date | null): 
   </label>`;
 
 /** The times and the mode, which every list can have. */
-export const timeFilters = (request: Asked): Html => {
+export const timeFilters = (request: FilterRequest): Html => {
   const { query, zone } = request;
   const { from, to } = readTimes(request);
   const hasTimes = from !== null || to !== null;
@@ -137,7 +137,7 @@ export const timeFilters = (request: Asked): Html => {
 
 /** The choices of a list of all applications. No field is for text, so no secret can get into the address. */
 export const listFilters = (
-  request: Asked,
+  request: FilterRequest,
   { own, applications }: { own: Html; applications: readonly string[] },
 ): Html =>
   html`<form class="filters" method="get">

@@ -6,17 +6,17 @@ import { formatIn } from './zone.ts';
 export type Html = ReturnType<typeof html>;
 
 /**
- * Text from outside: order ids, gateways' messages, receivers' answers. Control and format characters, which
- * hide or reverse text, become visible. The template escapes the rest.
+ * External text: order ids, gateways' messages, receivers' answers. Control and format characters, which
+ * hide or reverse text, are shown as code points. The template escapes the rest.
  */
-export const visible = (text: string): string =>
+export const escapeControls = (text: string): string =>
   text.replace(/(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character === '\r'
       ? ''
       : `‹U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`,
   );
 
-const outside = (text: string): Html => html`<bdi>${visible(text)}</bdi>`;
+const externalText = (text: string): Html => html`<bdi>${escapeControls(text)}</bdi>`;
 
 export type Cell = Html | string | number | Date | null | undefined;
 
@@ -32,7 +32,7 @@ export const timeIn =
 export const time = (at: Date, format: FormatTime): Html =>
   html`<time datetime="${isoTime(at)}">${format(at)}</time>`;
 
-/** Makes cells of one page: times in its zone, texts from outside made visible. */
+/** Makes cells of one page: times in its zone, the control characters of external texts escaped. */
 export const cellsOf = (format: FormatTime) => {
   const cell = (value: Cell): Html => {
     if (value === null || value === undefined || value === '')
@@ -40,7 +40,7 @@ export const cellsOf = (format: FormatTime) => {
     if (value instanceof Date) return time(value, format);
     // The template's own results are strings with a mark.
     if (typeof value === 'object') return value;
-    return outside(String(value));
+    return externalText(String(value));
   };
   return {
     cell,
@@ -116,14 +116,14 @@ export const state = (name: string): Html => {
 };
 
 export const link = (href: string, label: string): Html =>
-  html`<a href="${href}">${outside(label)}</a>`;
+  html`<a href="${href}">${externalText(label)}</a>`;
 
 /** An id of ours, which breaks anywhere on a phone. */
 export const idLink = (href: string, id: string): Html =>
   html`<a class="id" href="${href}">${id}</a>`;
 
-/** A word of ours that no line breaks in two. */
-export const whole = (text: string): Html => html`<span class="whole">${text}</span>`;
+/** A word of ours that is not broken across lines. */
+export const nowrap = (text: string): Html => html`<span class="nowrap">${text}</span>`;
 
 export const action = (href: string, label: string): Html =>
   html`<a class="button" href="${href}">${label}</a>`;

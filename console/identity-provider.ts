@@ -35,13 +35,17 @@ export interface ProvedAccount {
   getVerifiedEmail: () => Promise<string | undefined>;
 }
 
-/** The identity provider is away, or it refused the login. */
+/** The identity provider is unavailable, or it refused the login. */
 export class ProviderFailure extends Error {
-  readonly isAway: boolean;
+  readonly isUnavailable: boolean;
 
-  constructor(isAway: boolean) {
-    super(isAway ? 'The identity provider is away' : 'The identity provider refused the login');
-    this.isAway = isAway;
+  constructor(isUnavailable: boolean) {
+    super(
+      isUnavailable
+        ? 'The identity provider is unavailable'
+        : 'The identity provider refused the login',
+    );
+    this.isUnavailable = isUnavailable;
   }
 }
 
@@ -80,7 +84,7 @@ export const createIdentityProvider = ({
       // Neither message nor cause: they may hold codes and tokens.
       const facts = describeFailure(error);
       logger.info({ issuer: issuer.href, ...facts }, 'A login at the identity provider failed');
-      throw new ProviderFailure(facts.isAway);
+      throw new ProviderFailure(facts.isUnavailable);
     }
   };
 
@@ -138,20 +142,21 @@ const verifiedEmailIn = ({
 }: Readonly<Record<string, unknown>>): string | undefined =>
   isVerified === true && typeof email === 'string' ? email.toLowerCase() : undefined;
 
-/** Codes of responses that are none of a provider at work. */
-const awayCodes = new Set([
+/** Error codes for a response that did not come from a working provider. */
+const unavailableCodes = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',
   'OAUTH_PARSE_ERROR',
 ]);
 
-const describeFailure = (error: unknown): { isAway: boolean; code: string | undefined } => {
+const describeFailure = (error: unknown): { isUnavailable: boolean; code: string | undefined } => {
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)
-    return { isAway: false, code: error.error.slice(0, 100) };
-  if (error instanceof WWWAuthenticateChallengeError) return { isAway: false, code: error.code };
+    return { isUnavailable: false, code: error.error.slice(0, 100) };
+  if (error instanceof WWWAuthenticateChallengeError)
+    return { isUnavailable: false, code: error.code };
   if (error instanceof ClientError)
-    return { isAway: awayCodes.has(error.code ?? ''), code: error.code };
+    return { isUnavailable: unavailableCodes.has(error.code ?? ''), code: error.code };
   // fetch rejects with a TypeError if there is no connection.
-  return { isAway: error instanceof TypeError, code: undefined };
+  return { isUnavailable: error instanceof TypeError, code: undefined };
 };

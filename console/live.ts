@@ -10,8 +10,8 @@ export interface Live {
 }
 
 /**
- * A part of a page that asks for news as long as something can happen.
- * @param options.address where it asks; null if nothing can happen any more
+ * A part of a page that the browser polls as long as something can happen.
+ * @param options.address the address to poll; null if nothing can happen any more
  */
 export const live = async (
   part: Html,
@@ -30,8 +30,8 @@ export const live = async (
   };
 };
 
-/** The address at which a part asks. */
-export const newsRoute = (
+/** The route that a live part polls. */
+export const pollRoute = (
   path: string,
   current: (request: PersonRequest) => Promise<Live>,
 ): Route => ({

@@ -17,7 +17,7 @@ import { listen, runProcess, SetupError } from '../process.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { createTemporalAdmin } from '../temporal/admin-client.ts';
 import { connectClient } from '../temporal/client.ts';
-import { readSweeperBeat } from '../temporal/sweeper.ts';
+import { readLastHeartbeat } from '../temporal/sweeper.ts';
 import { createResolver } from '../webhooks/resolver.ts';
 import { createConsole } from './app.ts';
 import { createIdentityProvider } from './identity-provider.ts';
@@ -71,7 +71,7 @@ await runProcess(async () => {
     passkeys: createConsolePasskeyQueries(sql),
     identityProvider: identityProviderOf(config, logger),
     backlog: createBacklogMetrics(sql),
-    sweeperBeat: () => readSweeperBeat(client),
+    readLastHeartbeat: () => readLastHeartbeat(client),
     now: () => new Date(),
     operationsOf: (actor) =>
       createOperations({

@@ -40,8 +40,8 @@ export interface Deps {
   backlog: ReturnType<typeof createBacklogMetrics>;
   /** The operations of admins, whose audit records name this person. */
   operationsOf: (actor: string) => ConsoleOperations;
-  /** When the sweeper last reported from its work. Rejects while Temporal is away. */
-  sweeperBeat: () => Promise<Date | null>;
+  /** When the sweeper last reported from its work. Rejects while Temporal is unavailable. */
+  readLastHeartbeat: () => Promise<Date | null>;
   now: () => Date;
   logger: Pick<Logger, 'info' | 'error'>;
 }

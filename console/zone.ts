@@ -52,7 +52,7 @@ export const fromClockTime = (zone: string, text: string | null): Date | null =>
   const shown = Date.parse(`${text}Z`);
   if (Number.isNaN(shown)) return null;
   const offsetAt = (ms: number) => Date.parse(`${toClockTime(zone, new Date(ms))}Z`) - ms;
-  // Near a change of the clocks, the offset at the first guess may be another than the one of then.
+  // Near a clock change the first guess may use the wrong offset, so the offset is computed again.
   const guess = shown - offsetAt(shown);
   return new Date(shown - offsetAt(guess));
 };

@@ -41,7 +41,7 @@ export const limits = {
   feedDelaySeconds: 15,
   /** The last attempts of an event are shown. */
   attemptsShown: 100,
-  /** A replay of one event within this time after the begin of its round is the same replay. */
+  /** A replay of one event within this time after its round began is the same replay. */
   replayReuseSeconds: 10,
   /** The longest time, and the most events, of a replay of many. */
   replayDays: 31,

@@ -10,7 +10,7 @@ import { time } from './responses.ts';
 const boundIn = (includedMs: number) =>
   z.string({ error: 'must be a string' }).pipe(timeBound(includedMs));
 
-/** The wish to deliver the events of a time again. */
+/** The request to deliver the events of a time again. */
 export const CreateReplay = z
   .strictObject(
     {
@@ -70,7 +70,7 @@ export const ReplayResponse = z
   .meta({ id: 'Replay' });
 export type ReplayResponse = z.infer<typeof ReplayResponse>;
 
-/** The wish for a signed sample. */
+/** The request for a signed sample. */
 export const TestWebhook = z
   .strictObject(
     {

@@ -36,7 +36,7 @@ grant select on applications, tokens, payments, workflow_outbox, idempotency_key
   request_counts, sandbox_payments, events, deliveries to payments_api;
 grant select (event_id, number, round, trigger, started_at, completed_at, duration_ms, response_status,
   error_class, response_body, response_truncated) on attempts to payments_api;
--- A replay and a webhook test are wishes: a workflow carries them out.
+-- The API records replays and webhook tests as requests: a workflow carries them out.
 grant select on replays, webhook_tests to payments_api;
 grant insert (id, application, test, delivery, from_at, to_at, matched), update (stop_requested) on replays
   to payments_api;
@@ -111,7 +111,7 @@ grant update (status, default_gateway, callback_urls, webhook_url, requests_per_
 grant update (enabled, credentials, notification_secrets) on gateways to payments_console;
 grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute) on applications
   to payments_console;
--- Re-triggers of many and webhook tests are wishes, as the API's: a workflow carries them out.
+-- Re-triggers of many and webhook tests are requests, as the API's: a workflow carries them out.
 grant select on replays, replay_results, webhook_tests to payments_console;
 grant insert (id, application, test, trigger, delivery, from_at, to_at, error_class, event_ids, per_second, matched),
   update (stop_requested) on replays to payments_console;

@@ -58,7 +58,7 @@ export interface NotificationRequest {
 
 /**
  * `rejected`: the signature is wrong. `ignored`: not about a payment's state. `changed`: verify the payment.
- * `closed`: nobody can pay it any more, which is no news of a payment that has ended.
+ * `closed`: nobody can pay it any more, which changes nothing for a payment that has ended.
  */
 export type Notification =
   | { result: 'rejected' | 'ignored' }

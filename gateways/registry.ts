@@ -25,6 +25,8 @@ const drivers: Readonly<Record<string, Driver<SandboxTools>>> = {
   stripe,
 };
 
+export const driverNames = Object.keys(drivers);
+
 /** @returns undefined for a driver that this version does not have */
 export const findDriver = (name: string): Driver<SandboxTools> | undefined =>
   Object.hasOwn(drivers, name) ? drivers[name] : undefined;

@@ -47,7 +47,7 @@ interface Bulk extends BulkOptions {
 }
 
 const pageSize = 100;
-/** After so many failed resets in a row, the next one would fail too. */
+/** After this many failed resets in a row, the next one would fail too. */
 const maxFailedInARow = 10;
 
 export const createDeliveryOperations = ({ sql, change, resets, temporal, now }: Deps) => {

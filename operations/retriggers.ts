@@ -38,7 +38,7 @@ export const createRetriggerOperations = ({ sql, change, temporal }: Deps) => {
       await (await temporal()).startReplayMany(id, application);
     } catch (error) {
       if (error instanceof TemporalUnavailable)
-        throw new Refusal('Temporal is away. Try again when it is back.', { cause: error });
+        throw new Refusal('Temporal is unavailable. Try again later.', { cause: error });
       throw error;
     }
   };

@@ -37,7 +37,7 @@ export const createWebhookTest =
       await (await temporal()).testWebhook(id, slug);
     } catch (error) {
       if (!(error instanceof TemporalUnavailable)) throw error;
-      throw new Refusal('Temporal is away, or no worker is free. Try again later.', {
+      throw new Refusal('Temporal is unavailable, or no worker is free. Try again later.', {
         cause: error,
       });
     }

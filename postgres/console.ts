@@ -71,12 +71,12 @@ export interface GatewayCount {
   count: number;
 }
 
-/** The overview counts at most so many payments of an application, mode and status. */
+/** The overview counts at most this many payments of an application, mode and status. */
 const countMax = 200_000;
-/** It reads at most so many of an application and mode to compare gateways. */
+/** It reads at most this many of an application and mode to compare gateways. */
 export const comparedMax = 10_000;
 
-/** A list of one gateway looks through at most so many payments of an application and mode. */
+/** A list of one gateway looks through at most this many payments of an application and mode. */
 const lookedThroughOfOne = 20_000;
 const lookedThroughOfMany = 1_000;
 
@@ -95,14 +95,14 @@ export const createConsoleQueries = (sql: Queries) => {
   return {
     /**
      * The newest payments through one gateway. No index has the gateway: it looks through the newest payments of
-     * each application and mode, and says how far it has looked.
+     * each application and mode, and says how far back it has searched.
      */
     async listPaymentsByGateway(
       filter: ListFilter & { status: Status | null; gateway: string },
-    ): Promise<{ rows: PaymentRow[]; lookedBackTo: Date | null }> {
+    ): Promise<{ rows: PaymentRow[]; searchedBackTo: Date | null }> {
       const { application, from, to, after, status, gateway, limit } = filter;
       const lookedThrough = application === null ? lookedThroughOfMany : lookedThroughOfOne;
-      const found = await sql<(PaymentRow & { lookedBackTo: Date | null })[]>`
+      const found = await sql<(PaymentRow & { searchedBackTo: Date | null })[]>`
         with newest as materialized (
           select p.* from ${owners(filter)} cross join lateral (
             select p.id, p.application, p.test, p.order_id, p.status, p.amount, p.currency,
@@ -122,7 +122,7 @@ export const createConsoleQueries = (sql: Queries) => {
         )
         select p.id, p.application, p.test, p.order_id as "orderId", p.status, p.amount, p.currency,
           p.gateway, p.created_at as "createdAt", d.status as delivery,
-          looked.back_to as "lookedBackTo"
+          looked.back_to as "searchedBackTo"
         from looked left join lateral (
           select n.* from newest n
           where n.gateway = ${gateway} and (looked.back_to is null or n.created_at > looked.back_to)
@@ -131,8 +131,8 @@ export const createConsoleQueries = (sql: Queries) => {
         left join events e on e.payment_id = p.id and e.subject = p.id
         left join deliveries d on d.event_id = e.id
         order by p.created_at desc, p.id desc`;
-      const lookedBackTo = found[0]?.lookedBackTo ?? null;
-      return { rows: found.filter(({ id }) => id !== null), lookedBackTo };
+      const searchedBackTo = found[0]?.searchedBackTo ?? null;
+      return { rows: found.filter(({ id }) => id !== null), searchedBackTo };
     },
 
     /** The newest first. */
@@ -242,7 +242,7 @@ export const createConsoleQueries = (sql: Queries) => {
     },
 
     /** What the application sent along with the payment. */
-    async getWords(
+    async getDetails(
       paymentId: string,
     ): Promise<{ description: string | null; metadata: string } | undefined> {
       const [row] = await sql<{ description: string | null; metadata: string }[]>`

@@ -124,8 +124,8 @@ export const createDeliveries = (sql: Queries) => ({
 
   /**
    * Starts the next round, by default of an exhausted delivery. False if the delivery has another status,
-   * e.g. because somebody else has started the round. A delivered one has to rest some seconds after the
-   * begin of its round: of many callers at once some may come after a fast receiver.
+   * e.g. because somebody else has started the round. A delivered event can be replayed again only 10
+   * seconds after its last round began, so that concurrent requests start one round.
    */
   async beginRound(
     eventId: string,

@@ -22,13 +22,13 @@ export interface ReplayFilter {
   eventIds: readonly string[] | null;
 }
 
-/** The wish of an application. */
+/** The request of an application. */
 export interface NewReplay extends Owner, Pick<ReplayFilter, 'delivery' | 'from' | 'to'> {
   id: string;
   matched: number;
 }
 
-/** The wish of an operator. */
+/** The request of an operator. */
 export interface NewRetrigger extends ReplayFilter {
   id: string;
   matched: number;

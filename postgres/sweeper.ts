@@ -29,7 +29,7 @@ export const retryIntervalSeconds = 28;
 const wasSentWithin = (sql: Queries, minutes: number, now: Date | Fragment) =>
   sql`checkout_at > ${now}::timestamptz - make_interval(mins => ${minutes})`;
 
-/** For 30 minutes, and 3 more, so that money of the last of them is found as early as any other. */
+/** Covers 30 minutes after the checkout, plus one inquiry interval so that a payment in minute 30 is found in time. */
 const wasSentRecently = (sql: Queries, now: Date | Fragment) => wasSentWithin(sql, 33, now);
 
 /**

@@ -26,7 +26,7 @@ export interface RequestedTest {
 
 export const createWebhookTests = (sql: Queries) => ({
   /**
-   * Records the wish for a sample, and deletes the application's old records. Call it in a transaction: of
+   * Records the request for a sample, and deletes the application's old records. Call it in a transaction: of
    * simultaneous calls each counts those before it.
    * @returns the seconds until the next one is allowed, if there were too many in the last minute
    */

@@ -47,7 +47,7 @@ export const watchClock = ({ readClock, registry, logger }: Deps) => {
       registers: [],
       async collect() {
         const offset = await measure();
-        // No sample while the database is away.
+        // No sample while the database is unavailable.
         if (offset === undefined) this.remove();
         else this.set(offset);
       },

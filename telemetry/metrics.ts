@@ -153,7 +153,7 @@ export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
 const readLimitMs = 2_000;
 
-/** Gauges that read the database at each scrape. They have no samples while the database is away. */
+/** Gauges that read the database at each scrape. They have no samples while the database is unavailable. */
 export const registerBacklogMetrics = (
   registry: Registry,
   read: () => Promise<BacklogMetrics>,

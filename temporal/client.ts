@@ -19,7 +19,7 @@ const defaultHandshakeMs = 10_000;
 
 /**
  * A client that connects at its first call, so that the API answers creates and reads while Temporal is
- * away.
+ * unavailable.
  */
 export const connectClient = (
   { connectionOptions, namespace }: TemporalConfig,

@@ -14,7 +14,7 @@ export const webhookTestWorkflow = 'webhookTest';
 
 /** Update of the payment workflow: verify the payment and return the result. */
 export const verifyUpdate = 'verify';
-/** Signal of both payment workflows: the gateway may have news, verify soon. */
+/** Signal of both payment workflows: the payment may have changed at the gateway, verify soon. */
 export const recheckSignal = 'recheck';
 
 export interface PaymentInput {

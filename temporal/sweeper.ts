@@ -24,8 +24,8 @@ export const ensureSweeper = async (client: Client): Promise<void> => {
   );
 };
 
-/** When the sweeper's activity last reported; null if no worker runs it. Rejects while Temporal is away. */
-export const readSweeperBeat = async (client: Client): Promise<Date | null> => {
+/** When the sweeper's activity last reported; null if no worker runs it. Rejects while Temporal is unavailable. */
+export const readLastHeartbeat = async (client: Client): Promise<Date | null> => {
   try {
     const { raw } = await client.withDeadline(Date.now() + deadlineMs, () =>
       client.workflow.getHandle(sweeperWorkflowId).describe(),

@@ -32,6 +32,7 @@ export interface WebhookResult {
 
 /**
  * Sends one POST. Follows no redirect and decompresses nothing. Every fault of the receiver is a result.
+ * undici's handlers, because its `request()` makes a stream, which costs as much as the rest of an attempt.
  * @throws the signal's reason if it aborts the attempt, or an error if the fault is ours
  */
 export const post = async ({

@@ -112,7 +112,7 @@ function reasonOfRpc(error: unknown): string {
 function verdictOf(seen: { replayed: number; different: number; hasMore: boolean }) {
   if (seen.different > 0)
     return {
-      text: `${seen.different} do not replay: put the change behind patched(), see docs/operating/deploying.md.`,
+      text: `${seen.different} do not replay: put the change behind patched(), see docs/operating/changing-workflows.md.`,
       code: exitCodes.different,
     };
   if (seen.replayed === 0)

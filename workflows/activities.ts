@@ -5,7 +5,7 @@ import { webhooksQueue } from '../temporal/messages.ts';
 
 /**
  * Every activity with its timeouts and retries. A retry repeats a failure of our own (a lost worker,
- * Postgres away) unless a comment says more. Operators see the summaries in the Temporal UI.
+ * Postgres unavailable) unless a comment says more. Operators see the summaries in the Temporal UI.
  */
 
 /** Retries also while the gateway is unavailable. The workflow sets when the time is over. */

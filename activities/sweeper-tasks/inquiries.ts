@@ -50,7 +50,7 @@ export const createInquiryTask = (deps: Deps) => {
   };
 
   /**
-   * Inquires about one payment and rechecks its workflow if there is news. The workflow then records the
+   * Inquires about one payment and rechecks its workflow if its gateway reports a change. The workflow then records the
    * result: its own verification may get no answer while the sweeper still asks about others.
    * @returns whether the gateway says that nobody has paid yet
    */

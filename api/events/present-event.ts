@@ -7,7 +7,7 @@ import type { EventAttempt, EventRecord, EventWithAttempts } from '../../postgre
 
 export const eventParams = z.object({ event_id: EventResponse.shape.event_id });
 
-export interface Surroundings {
+export interface LinkContext {
   publicBaseUrl: string;
   /** The caller's webhook URL: without one no event can be replayed. */
   webhookUrl: string | null;
@@ -18,7 +18,7 @@ const object = (fields: Parameters<typeof formatObject>[0]): JsonText => ({
   jsonText: formatObject(fields),
 });
 
-const fieldsOf = (event: EventRecord, { publicBaseUrl, webhookUrl }: Surroundings) => {
+const fieldsOf = (event: EventRecord, { publicBaseUrl, webhookUrl }: LinkContext) => {
   const api = `${publicBaseUrl}/api/v1`;
   const isEnded = event.status === 'exhausted' || event.status === 'delivered';
   return {
@@ -58,12 +58,12 @@ const presentAttempt = (attempt: EventAttempt): string =>
   });
 
 /** An event in a list. */
-export const presentEventSummary = (event: EventRecord, surroundings: Surroundings): string =>
-  formatObject(fieldsOf(event, surroundings));
+export const presentEventSummary = (event: EventRecord, context: LinkContext): string =>
+  formatObject(fieldsOf(event, context));
 
 /** One event. The bytes of its payload are inserted unchanged, so that their signature still verifies. */
-export const presentEvent = (event: EventWithAttempts, surroundings: Surroundings): Buffer => {
-  const start = presentEventSummary(event, surroundings).slice(0, -1);
+export const presentEvent = (event: EventWithAttempts, context: LinkContext): Buffer => {
+  const start = presentEventSummary(event, context).slice(0, -1);
   const attempts = event.attempts.map(presentAttempt).join();
   return Buffer.concat([
     Buffer.from(`${start},"payload":`),

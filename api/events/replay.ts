@@ -16,7 +16,7 @@ export const replayEventRoute = {
     'delivered. The event keeps its id and its bytes, and the numbers of its attempts go on; `t` of the ' +
     'signature is fresh, `created_at` is old. It uses the webhook URL and the secrets of today.\n\n' +
     'Safe to repeat: requests while a round runs, or within ' +
-    `${limits.replayReuseSeconds} seconds after its begin, begin no other. An event that was made without a ` +
+    `${limits.replayReuseSeconds} seconds after it started, begin no other. An event that was made without a ` +
     'webhook URL (`none`) cannot be replayed: read it in the feed. If the service is busy, the response may ' +
     'still show the old status; the replay follows.',
   params: eventParams,

@@ -35,10 +35,10 @@ const invalidSignature: ValidationExample = {
 export const notifyOfPaymentRoute = {
   summary: "Receive a gateway's notification",
   description:
-    "A provider's servers report news of a payment here. A message without the provider's own signature " +
+    "A provider's servers report here that a payment changed. A message without the provider's own signature " +
     `is rejected; after ${limits.addressFailuresPerMinute} such messages in a minute a client address gets ` +
     '`429` for further ones. A signed message is a hint, too: the service asks the gateway. The response ' +
-    "is 2xx only when the payment's workflow has received the news. Repeated messages, and messages about " +
+    "is 2xx only when the payment's workflow has received the report. Repeated messages, and messages about " +
     'unknown payments, get `200`.',
   params: z.object({
     gateway: z
@@ -93,8 +93,8 @@ export const notifyOfPaymentHandler = (
       logger.info(
         { gateway, payment_id: payment?.id ?? notification.paymentId },
         payment
-          ? 'A gateway reported news of a payment'
-          : 'A gateway reported news of an unknown payment',
+          ? 'A gateway reported that a payment changed'
+          : 'A gateway reported that an unknown payment changed',
       );
     }
     return { status: 200 };
@@ -168,7 +168,7 @@ const passOn = async (
 };
 
 /**
- * Alerts admins when a gateway has news of one of our payments under another reference. After a restore of
+ * Alerts admins when a gateway reports on one of our payments under another reference. After a restore of
  * Postgres the payment was perhaps opened a second time, and its payer pays the first opening.
  */
 const reportLostReference = async (
@@ -181,7 +181,7 @@ const reportLostReference = async (
   if (result === 'closed' || id === null || !paymentIdPattern.test(id)) return;
   if (!(await payments.exists(id))) return;
   const facts = { payment_id: id, gateway, reference };
-  const message = 'A gateway has news of a payment under a reference that is not its own';
+  const message = 'A gateway reported a payment under a reference that is not its own';
   if (kind === 'sandbox') {
     logger.warn(facts, message);
     return;

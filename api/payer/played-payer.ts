@@ -83,7 +83,7 @@ export const createPlayedPayers = (deps: Deps) => {
 
   const claimDue = async (): Promise<void> => {
     if (stopping.signal.aborted || playing.size >= plansAtOnce) return;
-    // Postgres may be away. Then the metrics say so, and the plans wait.
+    // Postgres may be unavailable. Then the metrics say so, and the plans wait.
     const plans = await sandboxPlans.claim(plansAtOnce - playing.size).catch(() => []);
     for (const plan of plans) {
       const played = playClaimed(plan).finally(() => playing.delete(played));

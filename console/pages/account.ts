@@ -107,14 +107,14 @@ export const accountActions: readonly Action[] = [
   {
     path: '/account/passkeys/:passkey/remove',
     role: 'viewer',
-    ask: async () => ({
+    confirm: async () => ({
       title: 'Remove a passkey',
       consequence:
         'The passkey logs nobody in any more. Sessions that it opened stay open; your device may still show it.',
       button: 'Remove',
       back: '/account',
     }),
-    run: async ({ operations, request: { params, session }, reason }) => {
+    execute: async ({ operations, request: { params, session }, reason }) => {
       const id = params['passkey'] ?? '';
       await operations.console.removePasskey({ name: session.name, id }, reason);
     },

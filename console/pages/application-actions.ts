@@ -2,9 +2,9 @@ import { html } from 'hono/html';
 import { Refusal } from '../../operations/change.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import type { Action } from '../actions.ts';
-import { shownOnce } from '../actions.ts';
+import { secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
-import { action, notice, visible, type Html } from '../html.ts';
+import { action, notice, escapeControls, type Html } from '../html.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -17,13 +17,13 @@ const backTo = (request: Pick<PersonRequest, 'params'>): string =>
 const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action => ({
   path: `/applications/:slug/${word.toLowerCase()}`,
   role: 'admin',
-  ask: async (request) => ({
+  confirm: async (request) => ({
     title: `${word} the application ${slugOf(request)}`,
     consequence,
     button: word,
     back: backTo(request),
   }),
-  run: async ({ operations, request, reason }) => {
+  execute: async ({ operations, request, reason }) => {
     const status = word === 'Enable' ? 'active' : 'disabled';
     await operations.applications.setStatus(slugOf(request), status, reason);
   },
@@ -56,14 +56,14 @@ const testResult = (slug: string, { cells }: PersonRequest, test: WebhookTest): 
         responseBody === null || responseBody === ''
           ? ''
           : html`<h2>Answer${responseTruncated ? ', its beginning' : ''}</h2>
-              <pre><bdi>${visible(responseBody)}</bdi></pre>`
+              <pre><bdi>${escapeControls(responseBody)}</bdi></pre>`
       }
       ${
         sent === null
           ? ''
           : html`<details>
               <summary>The bytes of the sample</summary>
-              <pre><bdi>${visible(sent)}</bdi></pre>
+              <pre><bdi>${escapeControls(sent)}</bdi></pre>
             </details>`
       }
       <div class="actions">
@@ -94,7 +94,7 @@ const newApplication = (deps: Deps): Action => ({
   path: '/create-application',
   role: 'admin',
   isSensitive: true,
-  ask: async (request) => {
+  confirm: async (request) => {
     const gateways = await deps.operationsOf(request.session.name).gateways.list();
     return {
       title: 'Create an application',
@@ -125,7 +125,7 @@ const newApplication = (deps: Deps): Action => ({
         ${webhookUrlField('Webhook URL, may be empty')}`,
     };
   },
-  run: async ({ operations, request, reason }) => {
+  execute: async ({ operations, request, reason }) => {
     const { application, secret } = await operations.applications.create(
       {
         slug: text(request, 'slug'),
@@ -136,7 +136,7 @@ const newApplication = (deps: Deps): Action => ({
       reason,
     );
     const { slug } = application;
-    return shownOnce(
+    return secretPage(
       `The new application ${slug}`,
       'Webhook secret',
       secret,
@@ -151,14 +151,14 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
   {
     path: '/applications/:slug/test-webhook',
     role: 'operator',
-    ask: async (request) => ({
+    confirm: async (request) => ({
       title: `Test the webhook of ${slugOf(request)}`,
       consequence:
         'A worker sends one signed event of a payment that does not exist to the webhook URL. It says “test”, its order is “webhook-test”. You see what the receiver answers.',
       button: 'Send',
       back: backTo(request),
     }),
-    run: async ({ operations, request, reason }) =>
+    execute: async ({ operations, request, reason }) =>
       testResult(slugOf(request), request, await operations.testWebhook(slugOf(request), reason)),
   },
   statusAction(
@@ -170,7 +170,7 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
     path: '/applications/:slug/webhook-url',
     role: 'admin',
     isSensitive: true,
-    ask: async (request) => ({
+    confirm: async (request) => ({
       title: `Change the webhook URL of ${slugOf(request)}`,
       consequence:
         'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
@@ -178,7 +178,7 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
       back: backTo(request),
       fields: webhookUrlField('New webhook URL'),
     }),
-    run: async ({ operations, request, reason }) => {
+    execute: async ({ operations, request, reason }) => {
       const webhookUrl = webhookUrlOf(request);
       await operations.applications.update(slugOf(request), { webhookUrl }, reason);
     },
@@ -186,10 +186,9 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
   {
     path: '/applications/:slug/budget',
     role: 'admin',
-    ask: async (request) => ({
+    confirm: async (request) => ({
       title: `Change the budget of ${slugOf(request)}`,
-      consequence:
-        'The API refuses further calls of a minute once the application has made so many.',
+      consequence: 'The API rejects calls beyond this number in each minute.',
       button: 'Change',
       back: backTo(request),
       fields: html`<label>
@@ -197,7 +196,7 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
         <input type="number" name="budget" min="1" max="1000000" required />
       </label>`,
     }),
-    run: async ({ operations, request, reason }) => {
+    execute: async ({ operations, request, reason }) => {
       const requestsPerMinute = Number(text(request, 'budget'));
       if (!Number.isInteger(requestsPerMinute))
         throw new Refusal('The budget is a whole number of requests a minute.');
@@ -208,7 +207,7 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
     path: '/applications/:slug/tokens/issue',
     role: 'admin',
     isSensitive: true,
-    ask: async (request) => ({
+    confirm: async (request) => ({
       title: `Issue a token for ${slugOf(request)}`,
       consequence: 'Whoever holds the token creates and reads payments of this application.',
       button: 'Issue',
@@ -220,7 +219,7 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
         ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: 'test' })}
         ${select('Expires after', 'expires', { choices: expiryNames, chosen: 'never' })}`,
     }),
-    run: async ({ operations, request, reason }) => {
+    execute: async ({ operations, request, reason }) => {
       const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
       const days =
         expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
@@ -233,7 +232,7 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
         },
         reason,
       );
-      return shownOnce(
+      return secretPage(
         'The new token',
         `Token of ${slugOf(request)} (${mode})`,
         token,
@@ -245,14 +244,14 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
     path: '/applications/:slug/tokens/:token/revoke',
     role: 'admin',
     isSensitive: true,
-    ask: async (request) => ({
+    confirm: async (request) => ({
       title: `Revoke a token of ${slugOf(request)}`,
       consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
       button: 'Revoke',
       back: backTo(request),
-      confirm: slugOf(request),
+      typedName: slugOf(request),
     }),
-    run: async ({ operations, request, reason }) => {
+    execute: async ({ operations, request, reason }) => {
       const id = request.params['token'] ?? '';
       await operations.tokens.revoke({ application: slugOf(request), id }, reason);
     },
@@ -261,16 +260,16 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
     path: '/applications/:slug/secrets/rotate',
     role: 'admin',
     isSensitive: true,
-    ask: async (request) => ({
+    confirm: async (request) => ({
       title: `Rotate the webhook secret of ${slugOf(request)}`,
       consequence:
         'Every webhook is signed with the new secret from now on, and with the old one for 24 hours beside it. Hand the new one over before that.',
       button: 'Rotate',
       back: backTo(request),
     }),
-    run: async ({ operations, request, reason }) => {
+    execute: async ({ operations, request, reason }) => {
       const secret = await operations.secrets.rotate(slugOf(request), reason);
-      return shownOnce(
+      return secretPage(
         'The new webhook secret',
         `Secret of ${slugOf(request)}`,
         secret,
@@ -282,15 +281,15 @@ export const applicationActions = (deps: Deps): readonly Action[] => [
     path: '/applications/:slug/secrets/:secret/retire',
     role: 'admin',
     isSensitive: true,
-    ask: async (request) => ({
+    confirm: async (request) => ({
       title: `Retire a webhook secret of ${slugOf(request)}`,
       consequence:
         'The next attempt is not signed with it. A receiver that knows no other secret refuses it.',
       button: 'Retire',
       back: backTo(request),
-      confirm: slugOf(request),
+      typedName: slugOf(request),
     }),
-    run: async ({ operations, request, reason }) => {
+    execute: async ({ operations, request, reason }) => {
       const id = Number(request.params['secret']);
       if (!Number.isSafeInteger(id)) throw new Refusal('There is no such secret.');
       await operations.secrets.retire({ application: slugOf(request), id }, reason);

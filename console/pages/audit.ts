@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { AuditFacts, AuditRecord } from '../../postgres/audit-log.ts';
 import { pageLinks, pageOf, pageSize } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
-import { link, visible } from '../html.ts';
+import { link, escapeControls } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -11,7 +11,7 @@ const factsOf = (facts: AuditFacts | null): Html | null =>
     ? null
     : html`<span class="id">${Object.entries(facts).map(
         ([name, value]) =>
-          html`<bdi>${visible(`${name}: ${value === null ? 'none' : String(value)}`)}</bdi><br />`,
+          html`<bdi>${escapeControls(`${name}: ${value === null ? 'none' : String(value)}`)}</bdi><br />`,
       )}</span>`;
 
 /** The address of the audit log with one more condition. */
@@ -45,7 +45,7 @@ export const auditRoutes = (deps: Deps): Route[] => {
       html`${
         slice === ''
           ? html`<p class="soft">Choose a person, an action or a subject to see only its records.</p>`
-          : html`<p>Only <bdi>${visible(slice)}</bdi>. <a href="/audit">Show all</a></p>`
+          : html`<p>Only <bdi>${escapeControls(slice)}</bdi>. <a href="/audit">Show all</a></p>`
       }
       ${cells.table({
         caption: 'Audit log',

@@ -13,7 +13,7 @@ import {
   select,
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
-import { idLink, link, notice, state, whole } from '../html.ts';
+import { idLink, link, notice, state, nowrap } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -33,7 +33,7 @@ const rowOf = (row: DeliveryRow, isPending: boolean): Cell[] => [
   row.createdAt,
   html`${link(`/applications/${row.application}`, row.application)}${row.test ? ' (test)' : ''}`,
   row.orderId,
-  whole(row.kind),
+  nowrap(row.kind),
   state(row.status),
   row.attempts,
   [row.responseStatus, row.errorClass].filter((part) => part !== null).join(' · '),

@@ -13,7 +13,7 @@ import {
   timeFilters,
 } from '../filters.ts';
 import type { Cell } from '../html.ts';
-import { idLink, link, state, visible, whole } from '../html.ts';
+import { idLink, link, state, escapeControls, nowrap } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 import { attemptTable } from './payments.ts';
@@ -21,7 +21,7 @@ import { attemptTable } from './payments.ts';
 const rowOf = (row: DeliveryRow): Cell[] => [
   row.createdAt,
   idLink(`/events/${row.eventId}`, row.eventId),
-  whole(row.kind),
+  nowrap(row.kind),
   idLink(`/payments/${row.paymentId}`, row.paymentId),
   row.orderId,
   row.test ? 'test' : 'live',
@@ -91,7 +91,7 @@ export const eventRoutes = (deps: Deps): Route[] => {
       ])}
       <p class="links">${link(`/applications/${application}/events`, `All events of ${application}`)}</p>
       <h2>The bytes that every attempt sends</h2>
-      <pre><bdi>${visible(event?.body.toString() ?? '')}</bdi></pre>
+      <pre><bdi>${escapeControls(event?.body.toString() ?? '')}</bdi></pre>
       <h2>Attempts to deliver</h2>
       ${attemptTable(request, payment)}`,
     );

@@ -42,13 +42,13 @@ export const gatewayRoutes = (deps: Deps): Route[] => {
 const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action => ({
   path: `/gateways/:slug/${word.toLowerCase()}`,
   role: 'admin',
-  ask: async ({ params: { slug = '' } }) => ({
+  confirm: async ({ params: { slug = '' } }) => ({
     title: `${word} the gateway ${slug}`,
     consequence,
     button: word,
     back: '/gateways',
   }),
-  run: async ({ operations, request: { params }, reason }) => {
+  execute: async ({ operations, request: { params }, reason }) => {
     await operations.gateways.setEnabled(params['slug'] ?? '', word === 'Enable', reason);
   },
 });
@@ -60,13 +60,13 @@ export const gatewayActions: readonly Action[] = [
     path: '/gateways/:slug/credentials',
     role: 'admin',
     isSensitive: true,
-    ask: async ({ params: { slug = '' } }) => ({
+    confirm: async ({ params: { slug = '' } }) => ({
       title: `Replace the credentials of ${slug}`,
       consequence:
         'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back.',
       button: 'Replace',
       back: '/gateways',
-      confirm: slug,
+      typedName: slug,
       // Never filled in again.
       fields: html`<label>
         Credentials, a JSON object in the driver’s format
@@ -81,7 +81,7 @@ export const gatewayActions: readonly Action[] = [
         ></textarea>
       </label>`,
     }),
-    run: async ({ operations, request: { params, form }, reason }) => {
+    execute: async ({ operations, request: { params, form }, reason }) => {
       const credentials = form.get('credentials') ?? '';
       await operations.gateways.setCredentials(params['slug'] ?? '', credentials, reason);
     },

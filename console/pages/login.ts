@@ -78,7 +78,7 @@ export const spentAttempt = (): ConsoleResponse =>
 export const tooManyAttempts = (): ConsoleResponse =>
   refusedLogin('Too many logins', 'Too many logins have begun. Try again in ten minutes.', 503);
 
-/** The path of a link has any last part, so these routes come after those of the other ways in. */
+/** `/login/:code` matches every path below `/login/`, so these routes are registered last. */
 export const loginRoutes = (deps: Deps): Route[] => {
   const { logins } = deps;
 

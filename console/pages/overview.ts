@@ -13,7 +13,7 @@ const shownHours = 24;
 /** Several tabs share one reading. */
 const keptMs = 20_000;
 const tooOldMs = 60_000;
-const beatLimitMs = 1_500;
+const heartbeatTimeoutMs = 1_500;
 
 interface Figures {
   at: Date;
@@ -22,8 +22,8 @@ interface Figures {
   backlog: BacklogMetrics;
   exhausted: { application: string; count: number }[];
   oldest: { id: string; createdAt: Date; expiresAt: Date } | undefined;
-  /** `away`: Temporal does not answer. */
-  sweeper: Date | null | 'away';
+  /** `unavailable`: Temporal does not answer. */
+  sweeper: Date | null | 'unavailable';
 }
 
 const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
@@ -49,7 +49,7 @@ const readFigures = async (deps: Deps, test: boolean | null): Promise<Figures> =
     deps.backlog.measure(),
     deps.queries.countExhausted(),
     deps.queries.oldestOpen(),
-    within(deps.sweeperBeat(), beatLimitMs).catch(() => 'away' as const),
+    within(deps.readLastHeartbeat(), heartbeatTimeoutMs).catch(() => 'unavailable' as const),
   ]);
   return { at, counts, gateways, backlog, exhausted, oldest, sweeper };
 };
@@ -103,7 +103,7 @@ const card = (name: string, value: Html | string, detail: Html | string = ''): H
   html`<li>${name}<strong>${value}</strong><span class="soft">${detail}</span></li>`;
 
 const sweeperCard = ({ sweeper, at }: Figures): Html => {
-  if (sweeper === 'away') return card('Sweeper', '?', 'Temporal does not answer');
+  if (sweeper === 'unavailable') return card('Sweeper', '?', 'Temporal does not answer');
   if (sweeper === null) return card('Sweeper', '▲ not running', 'no worker reports');
   return card(
     'Sweeper',
@@ -146,10 +146,10 @@ const cards = (figures: Figures): Html => {
 const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleRequest): Html => {
   const bars = hourly(figures, zone);
   return html`${
-    figures.sweeper === 'away'
+    figures.sweeper === 'unavailable'
       ? notice(
           'bad',
-          'Temporal is away. Creates and reads go on; payments end and webhooks leave once it is back.',
+          'Temporal is unavailable. The API still creates and shows payments. Outcomes and webhooks wait until Temporal is back.',
         )
       : ''
   }

@@ -15,8 +15,8 @@ import {
   select,
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
-import { action, idLink, link, notice, state, time, visible } from '../html.ts';
-import { live, newsRoute, type Live } from '../live.ts';
+import { action, idLink, link, notice, state, time, escapeControls } from '../html.ts';
+import { live, pollRoute, type Live } from '../live.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
@@ -48,7 +48,7 @@ interface Found {
   rows: PaymentRow[];
   next: Position | null;
   /** The list has not looked at older payments. */
-  lookedBackTo: Date | null;
+  searchedBackTo: Date | null;
 }
 
 /** A table of payments, also for the results of a search. */
@@ -58,7 +58,7 @@ export const paymentTable = (
   ifEmpty: string,
 ): Html => cells.table({ caption: 'Payments', headings, rows: rows.map(rowOf), ifEmpty });
 
-const describeAttempt = (attempt: AttemptRecord, sees: boolean): Cell[] => [
+const describeAttempt = (attempt: AttemptRecord, canSeeResponses: boolean): Cell[] => [
   attempt.number,
   attempt.startedAt,
   attempt.trigger,
@@ -66,10 +66,10 @@ const describeAttempt = (attempt: AttemptRecord, sees: boolean): Cell[] => [
     ? state('pending')
     : attempt.errorClass === null
       ? state('delivered')
-      : html`${state('failed')} ${visible(attempt.errorClass)}`,
+      : html`${state('failed')} ${escapeControls(attempt.errorClass)}`,
   attempt.responseStatus,
   attempt.durationMs === null ? null : `${attempt.durationMs} ms`,
-  sees ? answerOf(attempt) : html`<span class="soft">for operators</span>`,
+  canSeeResponses ? answerOf(attempt) : html`<span class="soft">for operators</span>`,
 ];
 
 /** The attempts to deliver a payment's event. Viewers do not see what receivers answered. */
@@ -88,13 +88,13 @@ export const attemptTable = (
   });
 
 const answerOf = ({ error, responseBody, responseTruncated }: AttemptRecord): Html =>
-  html`${error === null ? '' : html`<bdi>${visible(error)}</bdi>`}
+  html`${error === null ? '' : html`<bdi>${escapeControls(error)}</bdi>`}
   ${
     responseBody === null || responseBody === ''
       ? ''
       : html`<details>
           <summary>Answer${responseTruncated ? ', its beginning' : ''}</summary>
-          <pre><bdi>${visible(responseBody)}</bdi></pre>
+          <pre><bdi>${escapeControls(responseBody)}</bdi></pre>
         </details>`
   }`;
 
@@ -106,8 +106,8 @@ const entryOf = (
   html`<li class="${isNext ? 'next' : 'past'}">
     ${time(entry.at, formatTime)}
     <div>
-      ${isNext ? html`<span class="soft">Next:</span> ` : ''}${visible(entry.what)}
-      ${entry.details === null ? '' : html`<span class="soft"><bdi>${visible(entry.details)}</bdi></span>`}
+      ${isNext ? html`<span class="soft">Next:</span> ` : ''}${escapeControls(entry.what)}
+      ${entry.details === null ? '' : html`<span class="soft"><bdi>${escapeControls(entry.details)}</bdi></span>`}
       ${eventId === null ? '' : html`<a href="/events/${eventId}">its event</a>`}
     </div>
   </li>`;
@@ -134,15 +134,15 @@ export const paymentRoutes = (deps: Deps): Route[] => {
   const find = async (request: PersonRequest, gateway: string | null): Promise<Found> => {
     const status = choose(request.query, 'status', statuses);
     const filter = { ...readFilter(request, deps.now()), status };
-    const { rows: found, lookedBackTo } =
+    const { rows: found, searchedBackTo } =
       gateway === null
-        ? { rows: await deps.queries.listPayments(filter), lookedBackTo: null }
+        ? { rows: await deps.queries.listPayments(filter), searchedBackTo: null }
         : await deps.queries.listPaymentsByGateway({ ...filter, gateway });
     const { rows, last } = pageOf(found);
-    if (last) return { rows, next: { at: last.createdAt, id: last.id }, lookedBackTo: null };
-    if (lookedBackTo === null) return { rows, next: null, lookedBackTo };
+    if (last) return { rows, next: { at: last.createdAt, id: last.id }, searchedBackTo: null };
+    if (searchedBackTo === null) return { rows, next: null, searchedBackTo };
     // Before every payment of the next millisecond.
-    return { rows, next: { at: new Date(lookedBackTo.getTime() + 1), id: '0' }, lookedBackTo };
+    return { rows, next: { at: new Date(searchedBackTo.getTime() + 1), id: '0' }, searchedBackTo };
   };
 
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
@@ -154,7 +154,7 @@ export const paymentRoutes = (deps: Deps): Route[] => {
     ]);
     const slugs = gateways.map(({ slug }) => slug);
     const gateway = choose(query, 'gateway', slugs);
-    const { rows, next, lookedBackTo } = await find(request, gateway);
+    const { rows, next, searchedBackTo } = await find(request, gateway);
     const own = html`${select('Status', 'status', {
       choices: statuses,
       chosen: choose(query, 'status', statuses),
@@ -167,14 +167,14 @@ export const paymentRoutes = (deps: Deps): Route[] => {
       ${paymentTable(
         request,
         rows,
-        lookedBackTo
-          ? `None of the newest payments matches. The list has looked back to ${formatTime(lookedBackTo)}.`
+        searchedBackTo
+          ? `None of the newest payments matches. The list has searched back to ${formatTime(searchedBackTo)}.`
           : 'No payment matches this filter.',
       )}
       ${
-        lookedBackTo && rows.length > 0
+        searchedBackTo && rows.length > 0
           ? html`<p class="soft">
-              The list has looked back to ${formatTime(lookedBackTo)}. “Older” looks further.
+              The list has searched back to ${formatTime(searchedBackTo)}. “Older” looks further.
             </p>`
           : ''
       }
@@ -188,14 +188,14 @@ export const paymentRoutes = (deps: Deps): Route[] => {
   const parts = async (found: PaymentTimeline, request: PersonRequest): Promise<Html> => {
     const { payment } = found;
     const { cells, session } = request;
-    const sees = session.role !== 'viewer';
-    const [event, words] = await Promise.all([
+    const canSeeResponses = session.role !== 'viewer';
+    const [event, details] = await Promise.all([
       payment.eventId === null ? undefined : deps.queries.getEvent(payment.id),
-      deps.queries.getWords(payment.id),
+      deps.queries.getDetails(payment.id),
     ]);
     return html`${
       payment.delivery === 'exhausted'
-        ? notice('bad', 'No attempt delivered the webhook, and none will follow by itself.')
+        ? notice('bad', 'All attempts failed. No further attempt is scheduled.')
         : ''
     }
       ${cells.facts([
@@ -208,14 +208,14 @@ export const paymentRoutes = (deps: Deps): Route[] => {
           }`,
         ],
         ['Order', payment.orderId],
-        ['Description', words?.description],
+        ['Description', details?.description],
         ['Gateway', payment.gateway],
         ['Gateway reference', payment.gatewayReference],
         ['Tracking code', payment.trackingCode],
         ['Card', payment.cardPanMasked],
         ['Failure', isTerminal(payment.status) ? payment.failureCode : null],
         [
-          'Gateway’s words',
+          'Gateway message',
           [payment.gatewayCode, payment.gatewayMessage].filter(Boolean).join(' · '),
         ],
         [
@@ -227,7 +227,7 @@ export const paymentRoutes = (deps: Deps): Route[] => {
         ['Webhook', payment.delivery === null ? null : state(payment.delivery)],
       ])}
       ${
-        payment.delivery === 'exhausted' && sees
+        payment.delivery === 'exhausted' && canSeeResponses
           ? html`<div class="actions">
               ${action(`/payments/${payment.id}/retrigger`, 'Re-trigger the webhook')}
             </div>`
@@ -256,9 +256,9 @@ export const paymentRoutes = (deps: Deps): Route[] => {
         ifEmpty: 'The gateway was not called yet.',
       })}
       ${
-        words && words.metadata !== '{}'
+        details && details.metadata !== '{}'
           ? html`<h2>Metadata</h2>
-              <pre><bdi>${visible(words.metadata)}</bdi></pre>`
+              <pre><bdi>${escapeControls(details.metadata)}</bdi></pre>`
           : ''
       }
       ${
@@ -267,7 +267,7 @@ export const paymentRoutes = (deps: Deps): Route[] => {
               <p>${idLink(`/events/${event.id}`, event.id)}</p>
               <details>
                 <summary>The bytes that every attempt sends</summary>
-                <pre><bdi>${visible(event.body.toString())}</bdi></pre>
+                <pre><bdi>${escapeControls(event.body.toString())}</bdi></pre>
               </details>`
           : ''
       }`;
@@ -290,6 +290,6 @@ export const paymentRoutes = (deps: Deps): Route[] => {
   return [
     { method: 'GET', path: '/payments', role: 'viewer', handle: list },
     { method: 'GET', path: '/payments/:id', role: 'viewer', handle: show },
-    newsRoute('/payments/:id/state', current),
+    pollRoute('/payments/:id/state', current),
   ];
 };

@@ -66,13 +66,13 @@ export const peopleActions: readonly Action[] = [
   {
     path: '/people/:name/end',
     role: 'admin',
-    ask: async ({ params: { name = '' } }) => ({
+    confirm: async ({ params: { name = '' } }) => ({
       title: `End the sessions of ${name}`,
       consequence: `Every browser in which ${name} is logged in is logged out at its next request, and unused links of ${name} open nothing. To keep ${name} out, use “console remove” of the command line.`,
       button: 'End sessions',
       back: '/people',
     }),
-    run: async ({ operations, request: { params }, reason }) => {
+    execute: async ({ operations, request: { params }, reason }) => {
       await operations.console.logOut(params['name'] ?? '', reason);
     },
   },

@@ -60,9 +60,9 @@ const orExplain =
       return await handle(request);
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error;
-      return error.isAway
+      return error.isUnavailable
         ? refusedLogin(
-            'The identity provider is away',
+            'The identity provider is unavailable',
             'It did not answer in time, or not as a provider does. Try again in a moment.',
             502,
           )

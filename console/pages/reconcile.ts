@@ -6,7 +6,7 @@ import type { Reconciliation } from '../../operations/reconciliation.ts';
 import type { Action } from '../actions.ts';
 import { choose, select } from '../filters.ts';
 import { action, idLink, notice, state, type Html } from '../html.ts';
-import { live, newsRoute, type Live } from '../live.ts';
+import { live, pollRoute, type Live } from '../live.ts';
 import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 
@@ -26,7 +26,7 @@ interface Run {
   stop: () => void;
 }
 
-interface Wish {
+interface ReconcileRequest {
   by: string;
   heal: boolean;
   since: Date | null;
@@ -43,7 +43,10 @@ const createJob = ({ now, logger }: Pick<Deps, 'now' | 'logger'>) => {
   let last: Run | undefined;
   return {
     last: () => last,
-    start(operations: Pick<ConsoleOperations, 'reconcile'>, { by, heal, since, reason }: Wish) {
+    start(
+      operations: Pick<ConsoleOperations, 'reconcile'>,
+      { by, heal, since, reason }: ReconcileRequest,
+    ) {
       if (last?.endedAt === null)
         throw new Refusal(`${last.by} is comparing already. Wait for the result.`);
       const controller = new AbortController();
@@ -110,7 +113,10 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
       }
       ${
         found && !found.complete && problem === undefined
-          ? notice('info', 'There may be more: it compares so many at a time.')
+          ? notice(
+              'info',
+              'There may be more differences: the comparison reached one of its limits.',
+            )
           : ''
       }
       ${
@@ -139,7 +145,7 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
       ${
         !heal && missing > 0
           ? html`<p class="soft">
-              “Start the missing workflows” mends payments and deliveries without a workflow. The runbook says
+              “Start the missing workflows” repairs payments and deliveries that have no workflow. The runbook says
               what to do with the others.
             </p>`
           : ''
@@ -218,8 +224,8 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
 
   /** It changes nothing, so it asks nothing and leaves no record. */
   const compare = async ({ session, form }: PersonRequest): Promise<ConsoleResponse> => {
-    const wish = { by: session.name, heal: false, since: sinceOf(form), reason: '' };
-    job.start(deps.operationsOf(session.name), wish);
+    const { name: by } = session;
+    job.start(deps.operationsOf(by), { by, heal: false, since: sinceOf(form), reason: '' });
     return redirect('/reconcile');
   };
 
@@ -231,7 +237,7 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
   return {
     routes: [
       { method: 'GET', path: '/reconcile', role: 'viewer', handle: show },
-      newsRoute('/reconcile/state', current),
+      pollRoute('/reconcile/state', current),
       { method: 'POST', path: '/reconcile', role: 'operator', handle: compare },
       { method: 'POST', path: '/reconcile/stop', role: 'operator', handle: stop },
     ],
@@ -239,14 +245,14 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
       {
         path: '/reconcile/heal',
         role: 'operator',
-        ask: async () => ({
+        confirm: async () => ({
           title: 'Start the missing workflows',
           consequence:
             'The missing workflow of every payment that needs one is started. Each one leaves a record in the audit log.',
           button: 'Start them',
           back: '/reconcile',
         }),
-        run: async ({ operations, request: { session }, reason }) => {
+        execute: async ({ operations, request: { session }, reason }) => {
           job.start(operations, { by: session.name, heal: true, since: null, reason });
         },
       },

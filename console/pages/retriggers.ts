@@ -9,7 +9,7 @@ import { csvLine } from '../csv.ts';
 import { choose, pageSize, readFilter, select } from '../filters.ts';
 import type { Cell, FormatTime, Html } from '../html.ts';
 import { action, idLink, link, state } from '../html.ts';
-import { live, newsRoute, type Live } from '../live.ts';
+import { live, pollRoute, type Live } from '../live.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 import { retriggerable } from './deliveries.ts';
@@ -199,7 +199,7 @@ export const retriggerRoutes = (deps: Deps): Route[] => {
     { method: 'GET', path: '/deliveries/retriggers', role: 'viewer', handle: list },
     { method: 'GET', path: '/deliveries/retriggers/:id', role: 'viewer', handle: show },
     { method: 'GET', path: '/deliveries/retriggers/:id/result', role: 'viewer', handle: download },
-    newsRoute('/deliveries/retriggers/:id/state', current),
+    pollRoute('/deliveries/retriggers/:id/state', current),
   ];
 };
 
@@ -214,8 +214,8 @@ const listBehind = (query: URLSearchParams): string => {
 };
 
 const instant = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
-/** The question froze the times: the deed takes what the person was asked about. */
-const frozen = (form: URLSearchParams, name: string): Date | null => {
+/** The confirmation page fixed the times, so that the change takes exactly what the person confirmed. */
+const parseFrozenTime = (form: URLSearchParams, name: string): Date | null => {
   const text = form.get(name) ?? '';
   const at = instant.test(text) ? new Date(text) : null;
   return at && !Number.isNaN(at.getTime()) ? at : null;
@@ -226,8 +226,8 @@ const readScope = (request: PersonRequest, now: Date): ReplayFilter => {
   const { application, test, from, to } = readFilter(request, now);
   const delivery = choose(query, 'status', retriggerable) ?? 'exhausted';
   const times = {
-    from: frozen(form, 'from') ?? from ?? new Date(0),
-    to: frozen(form, 'to') ?? to ?? now,
+    from: parseFrozenTime(form, 'from') ?? from ?? new Date(0),
+    to: parseFrozenTime(form, 'to') ?? to ?? now,
   };
   if (query.get('scope') === 'all') {
     const errorClass = choose(query, 'error', errorClasses);
@@ -245,7 +245,7 @@ export const retriggerActions = (deps: Deps): readonly Action[] => [
   {
     path: '/deliveries/retrigger',
     role: 'operator',
-    ask: async (request) => {
+    confirm: async (request) => {
       const { query, form, session, cells, formatTime } = request;
       const scope = readScope(request, deps.now());
       const many = await deps.operationsOf(session.name).retriggers.count(scope);
@@ -271,7 +271,7 @@ export const retriggerActions = (deps: Deps): readonly Action[] => [
           ${select('Rounds a second, at most', 'rate', { choices: rates, chosen: rate })}`,
       };
     },
-    run: async ({ operations, request, reason }) => {
+    execute: async ({ operations, request, reason }) => {
       const perSecond = Number(choose(request.form, 'rate', rates) ?? usualRate);
       const scope = readScope(request, deps.now());
       const id = await operations.retriggers.start(scope, { perSecond, reason });
@@ -281,7 +281,7 @@ export const retriggerActions = (deps: Deps): readonly Action[] => [
   {
     path: '/deliveries/retriggers/:id/stop',
     role: 'operator',
-    ask: async ({ params: { id = '' }, session }) => {
+    confirm: async ({ params: { id = '' }, session }) => {
       const replay = await deps.operationsOf(session.name).retriggers.get(id);
       return {
         title: 'Stop the re-trigger',
@@ -290,7 +290,7 @@ export const retriggerActions = (deps: Deps): readonly Action[] => [
         back: `/deliveries/retriggers/${replay.id}`,
       };
     },
-    run: async ({ operations, request: { params }, reason }) => {
+    execute: async ({ operations, request: { params }, reason }) => {
       await operations.retriggers.stop(params['id'] ?? '', reason);
     },
   },

@@ -27,7 +27,7 @@ const secret = /svc_(?:live|test)_[\w-]*|whsec_[\w+/=-]*/;
 const prefixLength = 13;
 
 export const searchRoutes = (deps: Deps): Route[] => {
-  /** Shows nothing of the text and forgets all but what lists show of every token. */
+  /** Does not show the pasted secret, and keeps only the prefix that token lists show anyway. */
   const showSecret = async (found: string, { cells }: PersonRequest): Promise<ConsoleResponse> => {
     const owners = found.startsWith('svc_')
       ? await deps.queries.findToken(found.slice(0, prefixLength))
@@ -106,7 +106,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
 
   return [
     { method: 'POST', path: '/search', role: 'viewer', handle: search },
-    // What a reload of the result asks for where a browser drops the form.
+    // Some browsers reload the result of a POST with GET.
     { method: 'GET', path: '/search', role: 'viewer', handle: async () => redirect('/') },
   ];
 };

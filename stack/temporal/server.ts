@@ -56,7 +56,7 @@ const dynamicConfig = {
 
 const environment = {
   TEMPORAL_VERSION_CHECK_DISABLED: '1',
-  // A tenth faster than Go's default of 100, for 100 MB more.
+  // A tenth faster than Go's default of 100, for 100 MB more. 1000 saves 7 % more CPU, for another 275 MB.
   GOGC: '400',
 };
 

@@ -330,11 +330,11 @@ it.each(['%', '%zz', 'Mars/Phobos', '__proto__', '"><script>'])(
   },
 );
 
-it('says in the end, when the database is away, that payments are not lost', async () => {
+it('says in the end, when the database is unavailable, that payments are not lost', async () => {
   const { cookie } = await console.logIn('viewer');
   await console.stopPostgres();
   for (const path of ['/', '/payments']) {
     const { status, text } = await console.call(path, { cookie });
-    expect([status, text.includes('The database is away')]).toEqual([503, true]);
+    expect([status, text.includes('The database is unavailable')]).toEqual([503, true]);
   }
 });

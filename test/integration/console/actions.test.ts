@@ -27,8 +27,8 @@ const act = async (
   { cookie, csrf }: { cookie: string; csrf: string },
 ) => {
   const question = await console.call(path, { cookie });
-  const once = /name="once" value="([\w-]+)"/.exec(question.text)?.[1] ?? '';
-  const form = { csrf, once, reason: 'a test', ...fields };
+  const formId = /name="form_id" value="([\w-]+)"/.exec(question.text)?.[1] ?? '';
+  const form = { csrf, form_id: formId, reason: 'a test', ...fields };
   const answer = await console.call(path, { method: 'POST', cookie, form });
   return { question, answer, form };
 };

@@ -58,7 +58,7 @@ it('a gateway with one old payment is found over several pages, each of which sa
       from generate_series(1, 2500) as n) as each`;
   const first = await list('/payments?gateway=rare');
   expect(first.ids).toEqual([]);
-  expect(first.text).toContain('The list has looked back to');
+  expect(first.text).toContain('The list has searched back to');
   expect(await all('/payments?gateway=rare')).toEqual([id]);
 });
 

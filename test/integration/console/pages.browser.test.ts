@@ -93,7 +93,7 @@ const paths = (): Record<string, string> => ({
   account: '/account',
   'account-passkey': '/account/passkeys',
   'account-remove': '/account/passkeys/none/remove',
-  'provider-away': '/login/provider',
+  'provider-unavailable': '/login/provider',
   'login-too-old': '/login/provider/callback',
   retrigger: `/payments/${ids.exhausted}/retrigger`,
   settings: '/settings',

@@ -93,13 +93,13 @@ it('re-triggers an exhausted webhook, which is delivered then', async () => {
   await until('it is exhausted', async () => (await get('/deliveries')).text.includes(id));
   service.receiver.behave(() => 204);
   const path = `/payments/${id}/retrigger`;
-  const form = { csrf, once: 'one', reason: 'the receiver is back' };
+  const form = { csrf, form_id: 'one', reason: 'the receiver is back' };
   const { status, headers } = await get(path, { method: 'POST', form });
   expect([status, headers.location]).toEqual([303, `/payments/${id}`]);
   await until('it is delivered', async () =>
     (await get('/deliveries?status=delivered')).text.includes(id),
   );
-  const again = await get(path, { method: 'POST', form: { ...form, once: 'two' } });
+  const again = await get(path, { method: 'POST', form: { ...form, form_id: 'two' } });
   expect([again.status, again.text.includes('role="alert"')]).toEqual([409, true]);
   const records = await service.sql`
     select actor, action, via, reason from audit_log where subject = ${`payment:${id}`}`;
@@ -127,8 +127,8 @@ const exhaust = async (many: number): Promise<string[]> => {
 };
 const beginRetrigger = async (query: string, rate: string) => {
   const path = `/deliveries/retrigger?${query}`;
-  const once = /name="once" value="([\w-]+)"/.exec((await get(path)).text)?.[1] ?? '';
-  const form = { csrf, once, rate, reason: 'the receiver is back' };
+  const formId = /name="form_id" value="([\w-]+)"/.exec((await get(path)).text)?.[1] ?? '';
+  const form = { csrf, form_id: formId, rate, reason: 'the receiver is back' };
   const { headers } = await get(path, { method: 'POST', form });
   return headers.location ?? '';
 };
@@ -172,7 +172,7 @@ it('re-triggers the selected alone, and stops when asked to', async () => {
   expect((await get(selected)).text).toContain('1 of 1');
   for (const id of others) expect(await isDelivered(id)).toBe(false);
   const path = await beginRetrigger('scope=all&status=exhausted', '1');
-  const form = { csrf, once: 'stop', reason: 'too early' };
+  const form = { csrf, form_id: 'stop', reason: 'too early' };
   const { status } = await get(`${path}/stop`, { method: 'POST', form });
   expect(status).toBe(303);
   const text = await until('it has stopped', async () => {
@@ -188,13 +188,13 @@ it('sends a test webhook through a worker, and shows what the receiver answered'
   const [row] = await service.sql<{ slug: string }[]>`
     select slug from applications where webhook_url is not null order by created_at desc limit 1`;
   const path = `/applications/${row?.slug}/test-webhook`;
-  const form = { csrf, once: 'sample', reason: 'a new receiver' };
+  const form = { csrf, form_id: 'sample', reason: 'a new receiver' };
   const { text } = await get(path, { method: 'POST', form });
   expect(text).toContain('The receiver did not accept the sample');
   expect(text).toContain('<bdi>418</bdi>');
   expect(text).toContain('webhook-test');
   service.receiver.behave(() => 204);
-  const again = await get(path, { method: 'POST', form: { ...form, once: 'another' } });
+  const again = await get(path, { method: 'POST', form: { ...form, form_id: 'another' } });
   expect(again.text).toContain('The receiver accepted the sample');
 });
 
@@ -212,12 +212,12 @@ it('finds a payment whose workflow was lost, and starts it', async () => {
     );
   const found = await comparison('/reconcile', {});
   expect(found).toContain(id);
-  const healed = await comparison('/reconcile/heal', { once: 'heal', reason: 'it was lost' });
+  const healed = await comparison('/reconcile/heal', { form_id: 'heal', reason: 'it was lost' });
   expect(healed).toMatch(new RegExp(`${id}[^]*started`));
   expect((await service.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING');
 });
 
-it('shows the age of the sweeper, and says when Temporal is away', async () => {
+it('shows the age of the sweeper, and says when Temporal is unavailable', async () => {
   await until('the sweeper reports', async () => {
     const { text } = await get(`/overview?mode=live`);
     return text.includes('since its last report');
@@ -226,13 +226,13 @@ it('shows the age of the sweeper, and says when Temporal is away', async () => {
   const text = await until('the figures are read again', async () => {
     const answer = await get('/overview');
     expect(answer.status).toBe(200);
-    return answer.text.includes('Temporal is away') && answer.text;
+    return answer.text.includes('Temporal is unavailable') && answer.text;
   });
   expect(text).toContain('Payments by hour');
-  const form = { csrf, once: 'away', reason: 'no Temporal' };
+  const form = { csrf, form_id: 'away', reason: 'no Temporal' };
   const path = '/deliveries/retrigger?scope=all&status=delivered';
   const refused = await get(path, { method: 'POST', form });
-  expect([refused.status, refused.text.includes('Temporal is away')]).toEqual([409, true]);
+  expect([refused.status, refused.text.includes('Temporal is unavailable')]).toEqual([409, true]);
   await service.engine.start();
 });
 

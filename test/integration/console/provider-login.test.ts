@@ -240,13 +240,13 @@ it('keeps codes, states, tokens and the client secret out of the log and of Post
 });
 
 // The last one: it stops the provider.
-it('explains that the provider is away, at the begin and at the end of a login', async () => {
+it('explains that the provider is unavailable, at the start and at the end of a login', async () => {
   await add('nora');
   const back = await visitor.logInAtProvider(at('/login/provider'), 'nora');
   provider.stop();
   for (const url of [back, at('/login/provider')]) {
     const { status, text } = await visitor.open(url);
-    expect([status, text.includes('The identity provider is away')]).toEqual([502, true]);
+    expect([status, text.includes('The identity provider is unavailable')]).toEqual([502, true]);
     expect(text).toContain('href="/login"');
   }
 });

@@ -54,7 +54,7 @@ it('lists the differences, changes nothing and leaves no record', async () => {
 
 it('starts the missing workflows, each with a record of who and why', async () => {
   const { cookie, csrf } = await person();
-  const form = { csrf, once: 'heal', reason: 'Temporal was restored' };
+  const form = { csrf, form_id: 'heal', reason: 'Temporal was restored' };
   await console.call('/reconcile/heal', { method: 'POST', cookie, form });
   expect(await ended()).toContain('started');
   expect(restarted).toContain(ids.open);

@@ -35,7 +35,7 @@ const ask = async (query: string) => {
   const { status, text } = await console.call(path, { cookie: person.cookie });
   const form = {
     csrf: person.csrf,
-    once: fieldOf(text, 'once'),
+    form_id: fieldOf(text, 'form_id'),
     from: fieldOf(text, 'from'),
     to: fieldOf(text, 'to'),
     rate: '20',
@@ -142,11 +142,11 @@ describe('a re-trigger of all that match', () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  it('starts nothing while Temporal is away, and says so', async () => {
+  it('starts nothing while Temporal is unavailable, and says so', async () => {
     const { send } = await ask('scope=all&status=exhausted');
     isTemporalAway = true;
     const { status, text } = await send();
-    expect([status, text.includes('Temporal is away')]).toEqual([409, true]);
+    expect([status, text.includes('Temporal is unavailable')]).toEqual([409, true]);
     expect(await rows()).toEqual([]);
   });
 
@@ -250,7 +250,7 @@ describe('the result of a re-trigger', () => {
 });
 
 describe('the page of a re-trigger', () => {
-  it('shows how far it is, and asks for news only while it runs', async () => {
+  it('shows how far it is, and polls only while it runs', async () => {
     const { send, cookie } = await ask('scope=all&status=exhausted');
     const { headers } = await send();
     const path = headers.location ?? '';
@@ -279,13 +279,13 @@ describe('the page of a re-trigger', () => {
     const path = headers.location ?? '';
     const deliveries = await console.call('/deliveries', { cookie });
     expect(deliveries.text).toContain(`A re-trigger is running: 0 of ${await exhausted()}`);
-    const form = { csrf, once: 'stop', reason: 'the wrong application' };
+    const form = { csrf, form_id: 'stop', reason: 'the wrong application' };
     const stopped = await console.call(`${path}/stop`, { method: 'POST', cookie, form });
     expect([stopped.status, stopped.headers.location]).toEqual([303, path]);
     const { text } = await console.call(path, { cookie });
     expect(text).toContain('stopping');
     expect(text).toContain('operator-person: the wrong application');
-    const again = { ...form, once: 'again' };
+    const again = { ...form, form_id: 'again' };
     const { status } = await console.call(`${path}/stop`, { method: 'POST', cookie, form: again });
     expect(status).toBe(409);
   });

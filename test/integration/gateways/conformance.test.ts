@@ -1,3 +1,5 @@
+import { expect, it } from 'vitest';
+import { driverNames } from '../../../gateways/registry.ts';
 import { describeGateway } from '../../support/gateways/conformance.ts';
 import { payping } from '../../support/gateways/payping.ts';
 import { sandbox } from '../../support/gateways/sandbox.ts';
@@ -5,8 +7,14 @@ import { stripe } from '../../support/gateways/stripe.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
 import { zibal } from '../../support/gateways/zibal.ts';
 
-describeGateway(sandbox);
-describeGateway(zarinpal);
-describeGateway(zibal);
-describeGateway(payping);
-describeGateway(stripe);
+const described = [
+  describeGateway(sandbox),
+  describeGateway(zarinpal),
+  describeGateway(zibal),
+  describeGateway(payping),
+  describeGateway(stripe),
+];
+
+it('has every driver', () => {
+  expect(described).toEqual(driverNames);
+});

@@ -36,7 +36,7 @@ const usual = { since: null, limit: 1_000, scan: 100_000, heal: false, reason: n
 const reconcile = (options: Partial<ReconcileOptions> = {}) =>
   operations().reconcile({ ...usual, ...options });
 
-const kindsOf = async (id: string, options = {}) =>
+const differencesOf = async (id: string, options = {}) =>
   (await reconcile(options)).differences
     .filter(({ paymentId }) => paymentId === id)
     .map(({ kind, healed }) => `${kind}${healed ? ', healed' : ''}`);
@@ -83,11 +83,11 @@ describe('reconcile', () => {
     const id = await journey.atGateway();
     await makeOld(id);
     await terminate(service.client, id);
-    expect(await kindsOf(id)).toEqual(['payment_without_workflow']);
+    expect(await differencesOf(id)).toEqual(['payment_without_workflow']);
     expect(await statusOfWorkflow(id)).toBe('TERMINATED');
-    expect(await kindsOf(id, { heal: true })).toEqual(['payment_without_workflow, healed']);
+    expect(await differencesOf(id, { heal: true })).toEqual(['payment_without_workflow, healed']);
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
-    expect(await kindsOf(id)).toEqual([]);
+    expect(await differencesOf(id)).toEqual([]);
     const filter = { subject: `payment:${id}`, limit: 1 };
     expect(await operations().auditLog(filter)).toMatchObject([
       { actor: 'ada', action: 'payment.heal' },
@@ -100,9 +100,9 @@ describe('reconcile', () => {
   it('has an event delivered whose workflow is lost, without losing an attempt', async () => {
     const id = await undelivered();
     await terminate(service.client, id);
-    expect(await kindsOf(id)).toEqual(['delivery_without_workflow']);
-    expect(await kindsOf(id, { heal: true })).toEqual(['delivery_without_workflow, healed']);
-    expect(await kindsOf(id)).toEqual([]);
+    expect(await differencesOf(id)).toEqual(['delivery_without_workflow']);
+    expect(await differencesOf(id, { heal: true })).toEqual(['delivery_without_workflow, healed']);
+    expect(await differencesOf(id)).toEqual([]);
     await skipAllTime(service.client, id);
     await service.client.workflow.getHandle(id).result();
     const posts = service.receiver.of(id);
@@ -120,13 +120,13 @@ describe('reconcile', () => {
     const due = (ago: string) => service.sql`
       update deliveries set next_attempt_at = now() - ${ago}::interval where payment_id = ${id}`;
     await due('1 minute 50 seconds');
-    expect(await kindsOf(id)).toEqual([]);
+    expect(await differencesOf(id)).toEqual([]);
     await due('2 minutes 1 second');
-    expect(await kindsOf(id, { heal: true })).toEqual(['delivery_overdue']);
+    expect(await differencesOf(id, { heal: true })).toEqual(['delivery_overdue']);
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
     await service.sql`delete from attempts where event_id = ${eventId(id)}`;
     await service.sql`delete from deliveries where payment_id = ${id}`;
-    expect(await kindsOf(id, { heal: true })).toEqual(['end_without_delivery']);
+    expect(await differencesOf(id, { heal: true })).toEqual(['end_without_delivery']);
     await terminate(service.client, id);
     await service.sql`
       insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status)
@@ -137,7 +137,7 @@ describe('reconcile', () => {
   it('reports a workflow without a record and does not end it', async () => {
     await service.worker.stop();
     const id = await workflowWithoutRecord();
-    await until('Temporal lists it', async () => (await kindsOf(id)).length > 0);
+    await until('Temporal lists it', async () => (await differencesOf(id)).length > 0);
     const { differences } = await reconcile({ heal: true });
     expect(differences).toContainEqual({
       kind: 'workflow_without_payment',
@@ -152,8 +152,8 @@ describe('reconcile', () => {
     await service.worker.start();
     // It fails by itself, and is still found among the closed workflows.
     await until('it fails', async () => (await statusOfWorkflow(id)) === 'FAILED');
-    expect(await kindsOf(id)).toEqual([]);
-    expect(await kindsOf(id, { since: new Date(Date.now() - 60_000) })).toEqual([
+    expect(await differencesOf(id)).toEqual([]);
+    expect(await differencesOf(id, { since: new Date(Date.now() - 60_000) })).toEqual([
       'workflow_without_payment',
     ]);
   });
@@ -166,7 +166,7 @@ describe('reconcile', () => {
     const look = row?.count ?? 0;
     for (let open = 0; open <= look; open += 1) await makeOld(await journey.atGateway());
     const unknown = await workflowWithoutRecord('a queue without workers');
-    await until('Temporal lists it', async () => (await kindsOf(unknown)).length > 0);
+    await until('Temporal lists it', async () => (await differencesOf(unknown)).length > 0);
 
     const { differences, complete } = await reconcile({ scan: look });
     expect(differences.map(({ kind, paymentId }) => [kind, paymentId])).toEqual([
@@ -176,7 +176,9 @@ describe('reconcile', () => {
     expect(complete).toBe(false);
 
     await terminate(service.client, unknown);
-    expect(await kindsOf(lost, { heal: true })).toEqual(['delivery_without_workflow, healed']);
+    expect(await differencesOf(lost, { heal: true })).toEqual([
+      'delivery_without_workflow, healed',
+    ]);
     expect(await reconcile()).toEqual({ differences: [], complete: true });
   });
 
@@ -286,10 +288,10 @@ describe('a restore of Postgres from an older backup', () => {
         expires_at = now() - interval '19 minutes', inquired_at = null
       where id = ${id}`;
     await makeOld(id);
-    expect(await kindsOf(id)).toEqual([]);
+    expect(await differencesOf(id)).toEqual([]);
     await service.sql`
       update payments set expires_at = now() - interval '21 minutes' where id = ${id}`;
-    expect(await kindsOf(id, { heal: true })).toEqual(['payment_overdue']);
+    expect(await differencesOf(id, { heal: true })).toEqual(['payment_overdue']);
     expect(await statusOfWorkflow(id)).toBe('RUNNING');
 
     const handle = service.client.workflow.getHandle(id);
@@ -305,7 +307,7 @@ describe('a restore of Postgres from an older backup', () => {
     });
     const after = await until('the webhook again', () => service.receiver.of(id)[1]);
     expect(after.json).toMatchObject({ event: 'payment.paid', event_id: before?.json['event_id'] });
-    expect(await kindsOf(id)).toEqual([]);
+    expect(await differencesOf(id)).toEqual([]);
   });
 
   it('leaves alone what a silent gateway is asked about', async () => {
@@ -315,8 +317,8 @@ describe('a restore of Postgres from an older backup', () => {
       update payments set expires_at = now() - interval '3 hours', inquired_at = now() - ${ago}::interval
       where id = ${id}`;
     await asked('69 minutes');
-    expect(await kindsOf(id)).toEqual([]);
+    expect(await differencesOf(id)).toEqual([]);
     await asked('71 minutes');
-    expect(await kindsOf(id)).toEqual(['payment_overdue']);
+    expect(await differencesOf(id)).toEqual(['payment_overdue']);
   });
 });

@@ -372,7 +372,7 @@ describe('POST /api/v1/webhook/test', () => {
   });
 });
 
-it('answers 503 while Temporal is away, and changes nothing', async () => {
+it('answers 503 while Temporal is unavailable, and changes nothing', async () => {
   const { journey } = await aJourney();
   const id = await aDelivered(journey);
   await service.engine.kill();

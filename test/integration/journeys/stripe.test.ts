@@ -158,7 +158,7 @@ describe('a notification of the gateway', () => {
     expect(await statusOf(id)).toBe('paid');
   });
 
-  it('answers 503 while Temporal is away, and is accepted when the gateway repeats it', async () => {
+  it('answers 503 while Temporal is unavailable, and is accepted when the gateway repeats it', async () => {
     const { id, reference } = await sent();
     stripe.pay(reference);
     await service.engine.stop();

@@ -48,7 +48,7 @@ const paidAndClosed = async () => {
 
 describe('a sweep', () => {
   it(
-    'starts the workflows that could not start while Temporal was away',
+    'starts the workflows that could not start while Temporal was unavailable',
     { timeout: 300_000 },
     async () => {
       const journey = await aJourney();

@@ -114,7 +114,7 @@ it('drops the field in which Postgres quotes a rejected row', async () => {
 });
 
 describe('a log line of the Temporal SDK', () => {
-  it('is JSON too, e.g. while Temporal is away', async () => {
+  it('is JSON too, e.g. while Temporal is unavailable', async () => {
     const { length } = service.worker.lines;
     await service.engine.stop();
     const isWarning = (line: string) => !line.includes('"level":30');
@@ -199,7 +199,7 @@ describe('the trace of a caller', () => {
     return events?.[0]?.workflowExecutionStartedEventAttributes?.header;
   };
 
-  it('is kept while Temporal is away, and the sweeper starts the workflow with it', async () => {
+  it('is kept while Temporal is unavailable, and the sweeper starts the workflow with it', async () => {
     const { id, traceId } = await createUnstarted();
     await service.engine.start();
     const header = await headerOf(id);

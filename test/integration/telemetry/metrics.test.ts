@@ -320,7 +320,7 @@ describe('the metric', () => {
     await expect(check()).resolves.toBeUndefined();
   });
 
-  it('payments_outbox_size and others change when Temporal is away', async () => {
+  it('payments_outbox_size and others change when Temporal is unavailable', async () => {
     const temporal = { dependency: 'temporal' };
     const pid = service.worker.pid();
     await watch.isNow('api', 'payments_dependency_up', temporal, (value) => value === 1);

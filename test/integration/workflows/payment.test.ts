@@ -224,7 +224,7 @@ describe('a workflow that starts after the deadline', () => {
     expect(callsOf('expirePayment')).toMatchObject([{ request: { unreachable: false } }]);
   });
 
-  it('does not report the gateway as unreachable when Postgres is away', async () => {
+  it('does not report the gateway as unreachable when Postgres is unavailable', async () => {
     const script: Script = {
       ...delivers,
       openPayment: async () => {

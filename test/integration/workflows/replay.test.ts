@@ -20,7 +20,7 @@ interface HistoryEvent {
   timerStartedEventAttributes?: unknown;
 }
 
-/** A late payment whose second answer comes so many days after the first, and which ends with it. */
+/** A late payment whose second answer comes this many days after the first, and which ends with it. */
 const endedAtTheSecondAnswer = (days: number) => {
   const timersIn = (events: readonly HistoryEvent[]) =>
     events.flatMap(({ timerStartedEventAttributes: timer }, index) => (timer ? [index] : []));

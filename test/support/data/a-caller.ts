@@ -1,6 +1,6 @@
 import type { Caller } from '../../../postgres/tokens.ts';
 
-/** The caller of a test token of the application `shop`, with so many requests in this minute. */
+/** The caller of a test token of the application `shop`, with this many requests in this minute. */
 export const aCaller = (used = 1): Caller => ({
   application: 'shop',
   disabled: false,

@@ -121,7 +121,7 @@ export const startRecords = async ({
       await paymentOutcomes.finalize(ended, event, noAnswer);
       return ended;
     },
-    /** A live payment that ended, and whose next delivery attempt is overdue for so many minutes. */
+    /** A live payment that ended, and whose next delivery attempt is overdue for this many minutes. */
     async deliveryOverdue(minutes: number): Promise<string> {
       const { id } = await records.ended('paid');
       await sql`

@@ -10,8 +10,8 @@ import { faults } from '../../fakes/server.ts';
 import type { ProviderFixture } from './fixture.ts';
 import { adapterOf, aPayment, expectStatus, returnUrl } from './fixture.ts';
 
-/** The tests that every adapter passes. */
-export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>) => {
+/** The tests that every adapter passes. @returns the driver's name */
+export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>): string => {
   const { driver, money } = fixture;
   let provider: P;
   beforeAll(async () => {
@@ -204,7 +204,7 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
   });
 
   const { paths } = fixture;
-  if (!paths) return;
+  if (!paths) return driver;
 
   describe(`${driver}: no usable response`, () => {
     const at = (path: RegExp) => faults.map((fault) => ({ fault, path }));
@@ -295,4 +295,5 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
       expect(provider.calls).toEqual([]);
     });
   });
+  return driver;
 };

@@ -5,7 +5,7 @@ const manyFiles = 100;
 const shortPerLong = 7;
 
 /**
- * Deals the files that take longest among the others. Most of their time is waiting: all of them at the begin
+ * Deals the files that take longest among the others. Most of their time is waiting: all of them at the start
  * would leave the cores idle there, and keep them too busy at the end.
  */
 export class MixedOrder extends BaseSequencer {

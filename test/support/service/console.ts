@@ -123,7 +123,7 @@ export const startConsole = async ({
     passkeys: createConsolePasskeyQueries(sql),
     identityProvider: await identityProviderOf?.(baseUrl, logger),
     backlog: createBacklogMetrics(sql),
-    sweeperBeat: async () => new Date(),
+    readLastHeartbeat: async () => new Date(),
     now: () => new Date(),
     operationsOf: (actor) => operationsOn(sql, { actor, via: 'console', temporal }),
     ...others,

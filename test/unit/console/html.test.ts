@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf, timeIn, visible } from '../../../console/html.ts';
+import { cellsOf, timeIn, escapeControls } from '../../../console/html.ts';
 
 describe('a time', () => {
   const at = new Date('2026-07-01T22:05:09.999Z');
@@ -29,7 +29,7 @@ describe('a text from outside', () => {
     ['one\r\ntwo\tthree', 'one\ntwo\tthree'],
     ['سفارش ۱', 'سفارش ۱'],
   ])('shows hidden characters and keeps others: %j', (text, shown) => {
-    expect(visible(text)).toBe(shown);
+    expect(escapeControls(text)).toBe(shown);
   });
 
   it('is escaped in a cell', async () => {

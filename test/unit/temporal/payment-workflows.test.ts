@@ -137,7 +137,7 @@ describe('start', () => {
     expect(starts).toMatchObject([{ workflowIdReusePolicy: 'REJECT_DUPLICATE' }]);
   });
 
-  it('rejects with TemporalUnavailable if Temporal is away', async () => {
+  it('rejects with TemporalUnavailable if Temporal is unavailable', async () => {
     const { workflows, startErrors } = aClient();
     startErrors.push(new ServiceError('away'));
     await expect(workflows.start(payment)).rejects.toThrow(TemporalUnavailable);

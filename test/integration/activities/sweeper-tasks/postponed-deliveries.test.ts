@@ -77,7 +77,7 @@ describe('wakePostponedDeliveries', () => {
     expect([...restarted, ...rechecked]).toEqual([]);
   });
 
-  it('fails if Temporal is away, and wakes the same ones in the next sweep', async () => {
+  it('fails if Temporal is unavailable, and wakes the same ones in the next sweep', async () => {
     await postponed(3);
     let isAway = true;
     const woken: string[] = [];

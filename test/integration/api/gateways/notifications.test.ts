@@ -75,15 +75,18 @@ describe('a notification', () => {
     });
     const line = await until('it is logged', () =>
       service.api.lines.find((text) =>
-        text.includes('A gateway reported news of an unknown payment'),
+        text.includes('A gateway reported that an unknown payment changed'),
       ),
     );
     expect(JSON.parse(line)).toMatchObject({ gateway: 'stripe', level: 30 });
   });
 
-  it.each(['{}', 'not JSON', ''])('that is signed but has no news gets 200: %j', async (text) => {
-    expect(await post(text, signed(text))).toMatchObject({ status: 200 });
-  });
+  it.each(['{}', 'not JSON', ''])(
+    'that is signed but reports no change gets 200: %j',
+    async (text) => {
+      expect(await post(text, signed(text))).toMatchObject({ status: 200 });
+    },
+  );
 
   const now = Math.floor(Date.now() / 1000);
   it.each([

@@ -37,7 +37,7 @@ const createWith =
       'idempotency-key': key,
     });
 
-/** Options of Node with which a process has a clock that is so many hours ahead. */
+/** Options of Node with which a process has a clock that many hours ahead. */
 const shiftClock = (hours: number) => {
   const code = `const { now } = Date; const RealDate = Date;
     Date.now = () => now() + ${hours * 3_600_000};
