@@ -266,9 +266,9 @@ export const readTemporalConfig = (variables: Environment = process.env) => {
   return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
-/** Variables that the stack passes on to its programs: paths, Go, proxies, certificates. No others. */
+/** Variables that the stack passes on to its programs: paths, proxies, certificates, pip, Go. No others. */
 const inherited =
-  /^(PATH|HOME|USER|LANG|TZ|TMPDIR|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|(HTTPS?|NO|ALL)_PROXY|GO[A-Z0-9]*)$/i;
+  /^(PATH|HOME|USER|LANG|TZ|TMPDIR|XDG_(CACHE|CONFIG)_HOME|SSL_CERT_(FILE|DIR)|(NODE_EXTRA|REQUESTS)_CA_(CERTS|BUNDLE)|(HTTPS?|NO|ALL)_PROXY|PIP_[A-Z_]*|GO[A-Z0-9]*)$/i;
 
 /** @throws SetupError */
 export const readStackConfig = (variables: Environment = process.env) => {

@@ -2,10 +2,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readStackConfig } from '../config.ts';
 import { SetupError } from '../process.ts';
+import { thisMachine } from '../stack/programs/machine.ts';
 import { findTemporalServer } from '../stack/temporal/program.ts';
-import { createTerminal } from '../stack/terminal.ts';
 import { plantedFaults } from './planted-faults.ts';
 import { formatClosingLine, formatReport } from './report.ts';
 import { type Plan, runChaos } from './run.ts';
@@ -70,7 +69,7 @@ const readPlan = (): Plan => {
 
 try {
   const plan = readPlan();
-  const programs = await findTemporalServer({ ...readStackConfig(), terminal: createTerminal() });
+  const programs = await findTemporalServer(thisMachine());
   const folder = mkdtempSync(join(tmpdir(), 'payments-chaos-'));
   chmodSync(folder, 0o711);
   console.log(

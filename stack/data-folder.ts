@@ -22,6 +22,10 @@ export const writeAtomically = (path: string, text: string, { flush = true } = {
 export interface DataFolder {
   path: string;
   logs: string;
+  bundles: string;
+  compileCache: string;
+  /** Of the Temporal server's databases. */
+  temporal: string;
   lock: string;
   processes: string;
   connection: string;
@@ -31,15 +35,22 @@ export interface DataFolder {
 
 /**
  * Makes the folder if it is missing; the mode of one that exists stays. Root lets others pass through
- * it, because Postgres, below it, runs as another user.
+ * it, because Postgres, below it, runs as another user. What is in it is private, whatever the umask: that
+ * belongs to the user, whose caches a build fills.
  */
 export const openDataFolder = (path: string): DataFolder => {
   const made = mkdirSync(path, { recursive: true });
   if (made) chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700);
-  mkdirSync(join(path, 'logs'), { recursive: true, mode: 0o700 });
+  const makePrivate = (name: string): string => {
+    mkdirSync(join(path, name), { recursive: true, mode: 0o700 });
+    return join(path, name);
+  };
   return {
     path,
-    logs: join(path, 'logs'),
+    logs: makePrivate('logs'),
+    bundles: makePrivate('bundles'),
+    compileCache: makePrivate('compile-cache'),
+    temporal: makePrivate('temporal'),
     lock: join(path, 'stack.lock'),
     processes: join(path, 'processes.json'),
     connection: join(path, 'connection.json'),

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   chownSync,
   existsSync,
@@ -46,7 +45,7 @@ const database = 'payments';
 export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
   const binaries = findPostgres();
   const dataDir = placeData(options.dataDir, binaries.user);
-  if (!existsSync(dataDir)) createCluster(binaries, dataDir);
+  if (!existsSync(dataDir)) await createCluster(binaries, dataDir, options.start ?? launch);
   clearPidFile(dataDir);
   const server = await launchServer(binaries, dataDir, options);
   const url = `postgres://postgres@127.0.0.1:${options.port}`;
@@ -65,18 +64,33 @@ const environment = { LC_ALL: 'C', TZ: 'UTC' };
  * Makes the cluster in a folder of its own and moves it to its place, so that a killed start leaves no
  * half of one. An initdb that outlives such a start still writes into its folder, and then empties it.
  */
-const createCluster = ({ native, user }: PostgresBinaries, dataDir: string) => {
+const createCluster = async (
+  { native, user }: PostgresBinaries,
+  dataDir: string,
+  start: Launch,
+): Promise<void> => {
   const partial = mkdtempSync(`${dataDir}.partial-`);
   if (user) chownSync(partial, user.uid, user.gid);
   const locale = ['-E', 'UTF8', '--locale=C', '--locale-provider=builtin'];
-  const { status, error, stderr } = spawnSync(
-    join(native, 'bin/initdb'),
-    ['-D', partial, '-U', 'postgres', '--auth=trust', ...locale, '--builtin-locale=C.UTF-8'],
-    { ...user, cwd: '/', env: environment, encoding: 'utf8', timeout: startTimeoutMs },
-  );
-  if (status !== 0)
+  const lines: string[] = [];
+  const initdb = await start({
+    name: 'initdb',
+    command: join(native, 'bin/initdb'),
+    args: [
+      ...['-D', partial, '-U', 'postgres', '--auth=trust'],
+      ...[...locale, '--builtin-locale=C.UTF-8'],
+    ],
+    ...user,
+    cwd: '/',
+    env: environment,
+    onLine: (line, from) => from === 'stderr' && lines.push(line),
+  });
+  const timer = setTimeout(() => void initdb.stop(), startTimeoutMs);
+  const end = await initdb.exited;
+  clearTimeout(timer);
+  if (end !== 'ended with code 0')
     throw new SetupError(
-      `Postgres could not make its data folder ${dataDir}: ${error?.message ?? reasonIn(stderr.split('\n'))}`,
+      `Postgres could not make its data folder ${dataDir} (initdb ${end}): ${reasonIn(lines)}`,
     );
   renameSync(partial, dataDir);
   for (const name of readdirSync(dirname(dataDir)))

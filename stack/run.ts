@@ -48,8 +48,6 @@ export const runStack = async (programs: Programs): Promise<void> => {
   try {
     const config = readStackConfig();
     stack = createStack({ config, programs, terminal, onDeath: fail });
-    // As root, other users can pass through the data folder; the files in it are private.
-    process.umask(0o077);
     terminal.say(
       'Starting Postgres, Temporal, the API, the worker, the console and the demo shop …',
     );

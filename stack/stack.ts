@@ -17,7 +17,7 @@ import { openLog } from './logs.ts';
 import { choosePorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
-import { type RunningProcess, startProgram } from './processes.ts';
+import { type ProgramOptions, type RunningProcess, startProgram } from './processes.ts';
 import { findTemporal } from './temporal/program.ts';
 import { reachTemporal, startTemporal } from './temporal/server.ts';
 import type { Terminal } from './terminal.ts';
@@ -200,23 +200,28 @@ const bringUpDatabase = async (
   context: Context,
   { port, shopUrl }: { port: number; shopUrl: string },
 ) => {
-  const { config, folder } = context;
+  const { config, folder, terminal } = context;
   const url = config.DATABASE_URL ?? (await bringUpPostgres(context, port));
   if (config.DATABASE_URL) await reachDatabase(url);
   const keyRing = readKeyRing(folder);
   makeNotificationsKey(folder);
   const known = readCredentials(folder.connection);
-  return { url, credentials: await prepareDatabase(url, { shopUrl, keyRing, known }) };
+  const credentials = await terminal.step('Bringing the schema up to date', () =>
+    prepareDatabase(url, { shopUrl, keyRing, known }),
+  );
+  return { url, credentials };
 };
 
 const bringUpPostgres = async (context: Context, port: number): Promise<string> => {
-  const { folder, processes } = context;
-  const postgres = await startPostgres({
-    dataDir: join(folder.path, 'postgres'),
-    port,
-    onLine: openLog(folder.logs, 'postgres').write,
-    start: processes.start,
-  });
+  const { folder, processes, terminal } = context;
+  const postgres = await terminal.step('Starting Postgres: the first start makes its files.', () =>
+    startPostgres({
+      dataDir: join(folder.path, 'postgres'),
+      port,
+      onLine: openLog(folder.logs, 'postgres').write,
+      start: processes.start,
+    }),
+  );
   watch(context, postgres);
   return postgres.url;
 };
@@ -231,27 +236,29 @@ const bringUpTemporal = async (context: Context, ports: { port: number; uiPort: 
     return { address, namespace, uiUrl: undefined, variables };
   }
   const program = await findTemporal({ ...config, terminal, start: processes.start });
-  const temporal = await startTemporal({
-    ...ports,
-    program: program.path,
-    dbFile: join(folder.path, `temporal-${program.cli}.db`),
-    onLine: openLog(folder.logs, 'temporal').write,
-    start: processes.start,
-  });
+  const temporal = await terminal.step('Starting Temporal', () =>
+    startTemporal({
+      ...ports,
+      program: program.path,
+      dbFile: join(folder.temporal, `${program.cli}.db`),
+      onLine: openLog(folder.logs, 'temporal').write,
+      start: processes.start,
+    }),
+  );
   watch(context, temporal);
   const { address, namespace, uiUrl } = temporal;
   const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
   return { address, namespace, uiUrl, variables };
 };
 
-/** The variables of the user's environment that our own programs need. */
+/** The variables of the user's environment that our own programs need. pip's may hold a password. */
 const inheritedEnv = ({ config }: Context): Record<string, string> =>
-  Object.fromEntries(Object.entries(config.inherited).filter(([name]) => !name.startsWith('GO')));
+  Object.fromEntries(Object.entries(config.inherited).filter(([name]) => !/^(GO|PIP_)/.test(name)));
 
 const bringUpBundle = (context: Context): Promise<string> =>
   bundleWorkflows({
     root,
-    folder: join(context.folder.path, 'bundles'),
+    folder: context.folder.bundles,
     entry: context.programs.bundle,
     env: inheritedEnv(context),
     log: openLog(context.folder.logs, 'bundle'),
@@ -271,13 +278,13 @@ const bringUpProgram = async (
   { name, args = [], env, stopMs }: OwnProgram,
 ): Promise<void> => {
   const { config, folder, programs, processes, terminal } = context;
-  const program = await startProgram({
+  const options: ProgramOptions = {
     name,
     args: [resolve(root, programs[name]), ...args],
     env: {
       ...inheritedEnv(context),
       // Without it each process keeps the compiler that strips the types: 20 MB.
-      NODE_COMPILE_CACHE: join(folder.path, 'compile-cache'),
+      NODE_COMPILE_CACHE: folder.compileCache,
       // Threads share the memory that one of them has freed: 10 MB.
       MALLOC_ARENA_MAX: '2',
       LOG_LEVEL: config.LOG_LEVEL,
@@ -286,6 +293,7 @@ const bringUpProgram = async (
     stopMs,
     log: openLog(folder.logs, name, terminal.say),
     start: processes.start,
-  });
+  };
+  const program = await terminal.step(`Starting ${name}`, () => startProgram(options));
   watch(context, program);
 };

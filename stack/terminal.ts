@@ -1,20 +1,32 @@
 /** The output for the person at the terminal: few lines, and a sign of life during slow steps. */
 export interface Terminal {
   say: (line: string) => void;
-  /** Prints the line, then from time to time how long it has taken, until the returned function is called. */
-  progress: (line: string) => () => void;
+  /**
+   * Does the work of a step. If it takes longer than 2 s, prints the line, and then from time to time how
+   * long it has taken, with what `howFar` returns.
+   */
+  step: <T>(line: string, work: () => T | Promise<T>, howFar?: () => string) => Promise<T>;
 }
 
-const everyMs = 15_000;
+const quietMs = 2_000;
+const everyMs = 5_000;
 
 export const createTerminal = (say = (line: string) => console.log(line)): Terminal => ({
   say,
-  progress(line) {
+  async step(line, work, howFar) {
     const startedAt = Date.now();
-    const [step] = line.split(':', 1);
-    say(line);
-    const timer = setInterval(() => say(`${step} … ${formatElapsed(startedAt)}`), everyMs);
-    return () => clearInterval(timer);
+    const [name] = line.split(':', 1);
+    const first = setTimeout(() => say(line), quietMs);
+    const timer = setInterval(() => {
+      const parts = [formatElapsed(startedAt), howFar?.()].filter(Boolean);
+      say(`${name} … ${parts.join(', ')}`);
+    }, everyMs);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(first);
+      clearInterval(timer);
+    }
   },
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SetupError } from '../process.ts';
 import { type Log, reasonIn } from './logs.ts';
 import { type Launch, launch } from './processes.ts';
-import type { Terminal } from './terminal.ts';
+import { createTerminal, type Terminal } from './terminal.ts';
 
 export interface BundleOptions {
   /** The checkout. */
@@ -26,25 +26,27 @@ export interface BundleOptions {
  * @returns its path
  */
 export const bundleWorkflows = async (options: BundleOptions): Promise<string> => {
-  const { root, folder, env, log, terminal, start = launch } = options;
+  const { root, folder, env, log, terminal = createTerminal(), start = launch } = options;
   mkdirSync(folder, { recursive: true });
   const name = `workflows-${hashSources(root)}.js`;
   const path = join(folder, name);
   if (existsSync(path)) return path;
-  const done = terminal?.progress('Bundling the workflows: their code is new. This happens once.');
   const errors: string[] = [];
-  const bundler = await start({
-    name: 'bundler',
-    command: process.execPath,
-    args: [join(root, options.entry), path],
-    env,
-    onLine: (line, from) => {
-      log.write(line, from);
-      if (from === 'stderr') errors.push(line);
-    },
-  });
-  const end = await bundler.exited;
-  done?.();
+  const bundle = async () => {
+    const bundler = await start({
+      name: 'bundler',
+      command: process.execPath,
+      args: [join(root, options.entry), path],
+      env,
+      onLine: (line, from) => {
+        log.write(line, from);
+        if (from === 'stderr') errors.push(line);
+      },
+    });
+    return bundler.exited;
+  };
+  const line = 'Bundling the workflows: their code is new. This happens once.';
+  const end = await terminal.step(line, bundle);
   if (end !== 'ended with code 0')
     throw new SetupError(
       `The workflows could not be bundled, the bundler ${end}${reasonIn(errors)}. Its log is ${log.path}.`,

@@ -3,9 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findGoProgram } from './go-program.ts';
+import { findGoProgram, type GoProgram } from '../stack/programs/go.ts';
+import { thisMachine } from '../stack/programs/machine.ts';
 
 const folder = join(import.meta.dirname, 'oasdiff');
+
+export const oasdiff: GoProgram = {
+  name: 'oasdiff',
+  module: folder,
+  packagePath: 'github.com/oasdiff/oasdiff',
+};
 
 /**
  * Our own decisions where oasdiff's defaults differ. Clients depend on operation ids (generated code), on
@@ -37,11 +44,7 @@ export const breakingChanges = async (
   released: OpenApiDocument,
   current: OpenApiDocument,
 ): Promise<string[]> => {
-  const oasdiff = await findGoProgram({
-    name: 'oasdiff',
-    module: folder,
-    packagePath: 'github.com/oasdiff/oasdiff',
-  });
+  const program = await findGoProgram(oasdiff, thisMachine());
   const temporary = mkdtempSync(join(tmpdir(), 'payments-openapi-'));
   try {
     const write = (name: string, document: OpenApiDocument): string => {
@@ -49,7 +52,7 @@ export const breakingChanges = async (
       writeFileSync(path, JSON.stringify(withWebhooksAsResponses(document), openEnumsAsEnums));
       return path;
     };
-    const { stdout } = await promisify(execFile)(oasdiff, [
+    const { stdout } = await promisify(execFile)(program, [
       'breaking',
       write('released.json', released),
       write('current.json', current),

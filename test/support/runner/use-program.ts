@@ -1,0 +1,25 @@
+import { beforeAll, beforeEach } from 'vitest';
+import { NoGo } from '../../../stack/programs/go.ts';
+
+/** With an empty cache the program is built first. */
+const buildLimitMs = 20 * 60_000;
+
+/**
+ * Finds a program that may have to be built, once for the tests beside the call. Skips them on a machine
+ * that has no Go and cannot get it; in CI they fail.
+ * @returns a function for those tests, which returns the program
+ */
+export const useProgram = <T>(find: () => Promise<T>): (() => T) => {
+  const found: T[] = [];
+  let missing: string | undefined;
+  beforeAll(async () => {
+    try {
+      found.push(await find());
+    } catch (error) {
+      if (!(error instanceof NoGo) || process.env['CI']) throw error;
+      missing = error.message;
+    }
+  }, buildLimitMs);
+  beforeEach(({ skip }) => skip(missing !== undefined, missing));
+  return () => found[0]!;
+};
