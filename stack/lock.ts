@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 export interface Lock {
@@ -12,6 +13,7 @@ const busy = 5; // https://www.sqlite.org/rescode.html#busy
  * @returns undefined when another process has it
  */
 export const takeLock = (path: string): Lock | undefined => {
+  closeSync(openSync(path, 'a', 0o600)); // SQLite would let everybody read it.
   const database = new DatabaseSync(path);
   try {
     database.exec('begin immediate');

@@ -10,7 +10,15 @@ import { freePort } from '../../../stack/ports.ts';
 import { startPostgres } from '../../../stack/postgres.ts';
 import { commandLineOf } from '../../../stack/processes.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
-import { aFolder, portsOf, prepare, processesIn, runStack } from '../../support/stack/support.ts';
+import {
+  aFolder,
+  portsOf,
+  prepare,
+  processesIn,
+  runStack,
+  type StackSettings,
+  writeProgram,
+} from '../../support/stack/support.ts';
 
 const stubborn = 'test/fakes/stack/stubborn.ts';
 
@@ -39,11 +47,18 @@ const readRetentionDays = async (connection: ConnectionFile) => {
   return Number(config?.workflowExecutionRetentionTtl?.seconds) / (24 * 3600);
 };
 
+/** New files are readable for everybody. */
+const underUsualUmask: StackSettings['command'] = [
+  '/bin/sh',
+  '-c',
+  `umask 022; exec ${process.execPath} test/fakes/stack/main.ts`,
+];
+
 describe('npm start', () => {
   it('brings everything up, prints the addresses, and keeps its files private', async () => {
     const dataDir = aFolder();
     const env = { TEMPORAL_API_KEY: 'for another server', API_TOKEN: 'not ours' };
-    const stack = runStack({ dataDir, env });
+    const stack = runStack({ dataDir, env, command: underUsualUmask });
     const connection = await stack.ready();
 
     expect(await answers(connection.shop_url)).toBe(true);
@@ -76,6 +91,18 @@ describe('npm start', () => {
       SHUTDOWN_GRACE_SECONDS: '5',
       WORKFLOW_BUNDLE: expect.stringContaining(join(dataDir, 'bundles')),
     });
+  });
+
+  it("leaves the user's umask to the tools that it runs, which fill the user's caches", async () => {
+    const [dataDir, bin] = [prepare(aFolder()), aFolder()];
+    writeProgram(join(bin, 'go'), [
+      `[ "$1" = version ] && echo 'go version go1.26.8 linux/amd64' && exit`,
+      `: > ${bin}/cached; exit 1`,
+    ]);
+    const env = { PATH: bin, CACHE_DIR: aFolder(), TEMPORAL_CLI_PATH: '' };
+    const stack = runStack({ dataDir, env, command: underUsualUmask });
+    expect(await stack.exited).toBe(1);
+    expect(statSync(join(bin, 'cached')).mode & 0o777).toBe(0o644);
   });
 
   it('stops everything on Ctrl-C, and the next start has the same data', async () => {

@@ -24,7 +24,7 @@ files = {
 with zipfile.ZipFile(path, 'w') as wheel:
   for at, content in files.items():
     info = zipfile.ZipInfo(at)
-    info.external_attr = 0o755 << 16
+    info.external_attr = 0o100755 << 16
     wheel.writestr(info, content)
   wheel.writestr(f'{name}.dist-info/RECORD', ''.join(f'{at},,\\n' for at in files))
 `;

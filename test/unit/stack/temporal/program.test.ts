@@ -176,9 +176,13 @@ describe('findTemporalServer', () => {
 
   it('says what is missing when it cannot build', async () => {
     const machine = aMachine();
-    await expect(machine.findServer()).rejects.toThrow(/^Go is not installed$/);
+    await expect(machine.findServer()).rejects.toThrow(
+      /^Go 1\.26\.8 or newer is missing: Go is not/,
+    );
     machine.go('1.26.8', ['echo no such module >&2; exit 1']);
-    await expect(machine.findServer()).rejects.toThrow(/the build of \S+ failed \(no such module\)/);
+    await expect(machine.findServer()).rejects.toThrow(
+      /the build of \S+ failed \(no such module\)/,
+    );
     expect(machine.built()).toEqual([]);
   });
 });
