@@ -7,6 +7,7 @@ import { killContainersInTurn } from '../../chaos/compose.ts';
 import { whyNoEngine } from '../../tools/compose/engine.ts';
 import { createShape, type Shape } from '../../tools/compose/shape.ts';
 import { readProjectFile } from '../support/checks/project-files.ts';
+import { signed, webhookSecret } from '../support/service/stripe-account.ts';
 import { until } from '../support/until.ts';
 
 const reason = whyNoEngine();
@@ -295,19 +296,66 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await expectOnePurchase();
   });
 
-  it('restores a backup into an empty volume', async () => {
+  it('restores a backup that is older than what was revoked, removed and captured', async () => {
+    const admin = (line: string, input = '') =>
+      shape.sh(`printf %s "$INPUT" | docker compose run --rm -T admin ${line} --as tests`, {
+        INPUT: input,
+      });
+    const statusOf = async (bearer: string) =>
+      (await shape.call('/api/v1/me', { headers: { authorization: `Bearer ${bearer}` } })).status;
+    await admin(
+      'gateways add cards --driver stripe --kind live',
+      JSON.stringify({ secretKey: 'sk_live_0123456789abcdef', webhookSecrets: [webhookSecret] }),
+    );
+    const leaked = /svc_test_\w{43}/.exec(
+      await admin('tokens issue load --mode test --name leaked'),
+    )?.[0];
+    await admin('console login ada --role admin');
     const { body } = await create();
     const { payment_id: id } = JSON.parse(body) as { payment_id: string };
     const [backup = ''] = guide('Backup');
     const file = await shape.sh(backup);
+
+    const revoke = async () => {
+      const listed = JSON.parse(await admin('tokens list load --json')) as {
+        id: number;
+        name: string;
+      }[];
+      const { id: leakedId } = listed.find(({ name }) => name === 'leaked')!;
+      await admin(`tokens revoke load ${leakedId} --yes`);
+      await admin('console remove ada --yes');
+    };
+    await revoke();
+    expect(await statusOf(leaked ?? '')).toBe(401);
+    const captured = JSON.parse((await create()).body) as { payment_id: string };
+
     expect(await failing(`deploy/restore.sh ${file}`)).toContain('There is data');
-    // Its last step compares payments with workflows, and fails where they differ.
-    await run(
-      guide('Restore').map((command) =>
-        command.replace('payments_postgres', 'payments-trial_postgres').replace(/backups\S+/, file),
-      ),
+    const commands = guide('Restore').map((command) =>
+      command.replace('payments_postgres', 'payments-trial_postgres').replace(/backups\S+/, file),
     );
+    await run(commands.slice(0, -1));
+    const said = await failing(`echo no | ${commands.at(-1)}`);
+    expect(said).toMatch(/The backup is of 20\S+ \S+ UTC, 0 h \d+ min ago\./);
+    expect(await compose('ps --services')).toBe('postgres');
+    const left = `exec -T postgres psql -At -d payments -c "select (select count(*) from console_links where ended_at is null), (select count(*) from console_people where name = 'ada')"`;
+    expect(await compose(left)).toBe('0|1');
+    await revoke();
+    await compose('up --detach --wait');
+    // It compares payments with workflows, and fails where they differ.
+    await admin('reconcile');
+
+    expect(await statusOf(leaked ?? '')).toBe(401);
+    expect(await statusOf(token)).toBe(200);
     expect(await pay(id)).toBe('paid');
+    const notice = JSON.stringify({
+      ...{ id: 'evt_1', object: 'event', livemode: true, type: 'checkout.session.completed' },
+      data: { object: { id: 'cs_live_1', client_reference_id: captured.payment_id } },
+    });
+    const { status } = await shape.call('/api/v1/gateways/cards/notifications', {
+      ...{ method: 'POST', headers: signed(notice), body: notice },
+    });
+    expect(status).toBe(200);
+    expect(await compose('logs --no-log-prefix api')).toContain('"alert":"unknown_reference"');
   });
 
   it('loses and doubles no payment while every container is killed in turn', async () => {
