@@ -168,11 +168,27 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       "docker ps --format '{{.Label \"com.docker.compose.service\"}} {{.Ports}}' | grep -- '->'",
     );
     expect(published.split('\n').map((line) => line.split(' ')[0])).toEqual(
-      expect.arrayContaining(['proxy', 'console', 'temporal-ui']),
+      expect.arrayContaining(['proxy', 'console', 'temporal-ui-door']),
     );
     expect(published.split('\n')).toHaveLength(3);
     expect(published).toContain('127.0.0.1:8080->8080/tcp');
     expect(published).toContain('127.0.0.1:3002->3002/tcp');
+    const uiUnder = (host: string) =>
+      shape.sh(`curl -s -o /dev/null -w '%{http_code}' -H 'Host: ${host}' http://127.0.0.1:8080/`);
+    expect([await uiUnder('localhost:8080'), await uiUnder('evil.example:8080')]).toEqual([
+      '200',
+      '421',
+    ]);
+  });
+
+  it('gives the api no way out', async () => {
+    const { hostname, port } = new URL(shape.receiver.url);
+    const out = (service: string) =>
+      compose(`exec -T ${service} timeout 3 bash -c 'exec 3<>/dev/tcp/${hostname}/${port}'`);
+    await out('worker-webhooks');
+    await failing(
+      `docker compose exec -T api timeout 3 bash -c 'exec 3<>/dev/tcp/${hostname}/${port}'`,
+    );
   });
 
   it('comes up at once after a down, and counts each client by its own address', async () => {
