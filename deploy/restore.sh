@@ -22,11 +22,10 @@ once --entrypoint bash postgres -euc '
   echo "The backup is of $taken, $((minutes / 60)) h $((minutes % 60)) min ago."' < "${1:?the file of the backup}"
 docker compose up -d --wait --no-deps postgres
 for job in logins migrations roles; do once "$job"; done
-# Nobody comes back in with a login that was ended after the backup.
+# Nobody comes back in with a login that was ended after the backup. Those that have begun end with their console.
 docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_STOP=1 --single-transaction \
   --command='update console_sessions set ended_at = now() where ended_at is null' \
-  --command='update console_links set ended_at = now() where ended_at is null' \
-  --command='delete from console_attempts'
+  --command='update console_links set ended_at = now() where ended_at is null'
 
 cat << 'END'
 Only Postgres runs. All logins and links of the console have ended. Repeat what admins have changed since the backup,

@@ -223,6 +223,8 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
   it('has the collation that the tests have, and the temporal command', async () => {
     const collation = `exec -T postgres psql -At -d payments -c "select datlocprovider, datlocale from pg_database where datname = 'payments'"`;
     expect(await compose(collation)).toBe('b|C.UTF-8');
+    const connect = `exec -T postgres psql -At -c "select has_database_privilege(login, 'payments', 'connect') from unnest(array['temporal', 'worker']) login"`;
+    expect(await compose(connect)).toBe('f\nt');
     const listed = await compose('run --rm -T temporal-cli workflow list --limit 5');
     expect(listed).toContain('Completed');
   });
