@@ -86,23 +86,27 @@ const addCommand = (context: CliContext): Command =>
     {
       usage: 'add <name>',
       summary: 'let a person in through the identity provider',
-      examples: ['console add ada --role operator --email ada@example.com'],
+      examples: [
+        'console add ada --role operator --email ada@example.com',
+        'console add ada --role operator --subject 248289761001',
+      ],
       options: [
         roleOption('what the person may do').makeOptionMandatory(),
-        option(
-          '--email <address>',
-          'the address that the provider has verified',
-        ).makeOptionMandatory(),
+        option('--email <address>', 'the address that the provider has verified'),
+        option('--subject <id>', 'the `sub` of the account, for providers that verify no address'),
         reason(),
       ],
+      findMisuse: ({ email, subject }) =>
+        email === undefined && subject === undefined ? 'add needs --email or --subject' : null,
     },
     async ({ args: [name = ''], options, operations }) => {
       const role = roleOf(options.role) ?? 'viewer';
       const email = textOf(options.email);
-      await operations.console.add({ name, role, email }, textOf(options.reason));
+      const subject = textOf(options.subject);
+      await operations.console.add({ name, role, email, subject }, textOf(options.reason));
       return {
-        text: `${name} (${role}) can log in with the account that has ${email}.`,
-        json: { name, role, email },
+        text: `${name} (${role}) can log in with the account that has ${subject ?? email}. Earlier links, sessions and passkeys of ${name} have ended.`,
+        json: { name, role, email, subject },
       };
     },
   );

@@ -83,6 +83,26 @@ const resealCommand = (context: CliContext): Command =>
     },
   );
 
+const listKeysCommand = (context: CliContext): Command =>
+  command(
+    context,
+    {
+      usage: 'list-keys',
+      summary:
+        'list the keys of SECRETS_KEY and NOTIFICATIONS_KEY, and how many secrets each has encrypted; exits with 1 if not all are encrypted with the first keys',
+      examples: ['secrets list-keys'],
+    },
+    async ({ operations }) => {
+      const keys = await operations.secrets.listKeys();
+      const rows = keys.map(({ setting, keyId, use, seals }) => [setting, keyId, use, seals]);
+      return {
+        text: table(['setting', 'key', 'use', 'secrets'], rows, ''),
+        json: keys,
+        failed: keys.some(({ use, seals }) => use !== 'encrypts' && seals > 0),
+      };
+    },
+  );
+
 export const secretCommands = (context: CliContext): Command =>
   group(
     {
@@ -90,5 +110,7 @@ export const secretCommands = (context: CliContext): Command =>
       summary: 'manage the webhook secrets of an application',
       examples: ['secrets list shop', 'secrets rotate --help'],
     },
-    [rotateCommand(context), listCommand(context), retireCommand(context), resealCommand(context)],
+    [rotateCommand, listCommand, retireCommand, resealCommand, listKeysCommand].map((create) =>
+      create(context),
+    ),
   );

@@ -200,7 +200,7 @@ const cookieNames = ({ baseUrl }: Deps) => {
 
 const readSecret = (ctx: Context, cookie: string): string | undefined => {
   const value = ctx.cookies.get(cookie);
-  return value && /^[\w-]{43}$/.test(value) ? value : undefined;
+  return value && /^[\w.-]{43,1000}$/.test(value) ? value : undefined;
 };
 
 const readZone = (ctx: Context): string => {

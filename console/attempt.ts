@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
  * The values of a begun login that nobody may guess. They derive from the secret in the browser's cookie, so
@@ -8,6 +8,41 @@ export const deriveFrom = (
   secret: string,
   purpose: 'state' | 'nonce' | 'verifier' | 'challenge',
 ): string => createHash('sha256').update(`${purpose}:${secret}`).digest('base64url');
+
+const attemptMs = 10 * 60_000;
+
+/**
+ * Logins that a browser has begun. The browser keeps them, sealed by a key of this process, so nobody can fill a
+ * table with logins that nobody ends.
+ * @param spend records the end of a login; false if it has ended before
+ */
+export const createAttempts = (spend: (attempt: string) => Promise<boolean>) => {
+  const key = randomBytes(32);
+  const sealOf = (text: string) => createHmac('sha256', key).update(text).digest();
+  const read = (attempt: string) => {
+    const [text = '', seal = ''] = attempt.split('.');
+    const given = Buffer.from(seal, 'base64url');
+    if (given.length !== 32 || !timingSafeEqual(given, sealOf(text))) return undefined;
+    // This process has made the text.
+    return JSON.parse(String(Buffer.from(text, 'base64url'))) as { back: string; at: number };
+  };
+  return {
+    /** @returns the secret of a login that begins. It leads to this path */
+    begin(back: string): string {
+      const facts = { back, at: Date.now(), nonce: randomBytes(32).toString('base64url') };
+      const text = Buffer.from(JSON.stringify(facts)).toString('base64url');
+      return `${text}.${sealOf(text).toString('base64url')}`;
+    },
+
+    /** @returns where the login leads to; undefined if it has ended or began ten minutes ago */
+    async end(attempt: string): Promise<{ back: string } | undefined> {
+      const begun = read(attempt);
+      if (!begun || Date.now() - begun.at > attemptMs) return undefined;
+      return (await spend(attempt)) ? begun : undefined;
+    },
+  };
+};
+export type Attempts = ReturnType<typeof createAttempts>;
 
 /** @returns the path of a page of ours; the overview for anything else */
 export const ownPath = (path: string | null): string =>

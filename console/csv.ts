@@ -1,12 +1,15 @@
-/** A spreadsheet takes a text that begins with one of these for a formula. */
-const formula = /^[=+\-@\t\r]/;
+/**
+ * Where a spreadsheet takes a cell for a formula. On machines that separate lists with semicolons, a cell begins after
+ * those, too, and quotes do not help.
+ */
+const formulas = /^(?=[\t\r])|(?:^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])/gu;
 
 const cell = (value: string | number | null): string => {
   const text = String(value ?? '');
-  const harmless = typeof value === 'string' && formula.test(text) ? `'${text}` : text;
+  const harmless = typeof value === 'string' ? text.replaceAll(formulas, "$&'") : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 };
 
-/** One line of a CSV file (RFC 4180). A text that a spreadsheet would execute gets an apostrophe in front. */
+/** One line of a CSV file (RFC 4180). What a spreadsheet would execute gets an apostrophe in front. */
 export const csvLine = (values: readonly (string | number | null)[]): string =>
   `${values.map(cell).join(',')}\r\n`;

@@ -140,7 +140,10 @@ const verifiedEmailIn = ({
   email,
   email_verified: isVerified,
 }: Readonly<Record<string, unknown>>): string | undefined =>
-  isVerified === true && typeof email === 'string' ? email.toLowerCase() : undefined;
+  // Beyond ASCII, different letters may have the same small one: the Kelvin sign becomes a k.
+  isVerified === true && typeof email === 'string' && /^[!-~]+$/.test(email)
+    ? email.toLowerCase()
+    : undefined;
 
 /** Error codes for a response that did not come from a working provider. */
 const unavailableCodes = new Set([

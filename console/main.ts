@@ -20,6 +20,7 @@ import { connectClient } from '../temporal/client.ts';
 import { readLastHeartbeat } from '../temporal/sweeper.ts';
 import { createResolver } from '../webhooks/resolver.ts';
 import { createConsole } from './app.ts';
+import { createAttempts } from './attempt.ts';
 import { createIdentityProvider } from './identity-provider.ts';
 
 const postgresConnectionsMax = 4;
@@ -62,11 +63,13 @@ await runProcess(async () => {
       return createSecretBox(config.NOTIFICATIONS_KEY, 'NOTIFICATIONS_KEY');
     throw new Refusal('The console has no NOTIFICATIONS_KEY, which encrypts notification secrets.');
   };
+  const logins = createConsoleLoginQueries(sql);
   const console = createConsole({
     baseUrl,
     logger,
     queries: createConsoleQueries(sql),
-    logins: createConsoleLoginQueries(sql),
+    logins,
+    attempts: createAttempts(logins.spendAttempt),
     people: createConsolePeopleQueries(sql),
     passkeys: createConsolePasskeyQueries(sql),
     identityProvider: identityProviderOf(config, logger),

@@ -2,13 +2,14 @@ import type { Operations } from '../operations/operations.ts';
 import type { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import type { createConsoleQueries } from '../postgres/console.ts';
 import type {
+  ConsoleLoginQueries,
   ConsoleRole,
   ConsoleSession,
-  createConsoleLoginQueries,
 } from '../postgres/console-logins.ts';
 import type { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
 import type { createConsolePeopleQueries } from '../postgres/console-people.ts';
 import type { Logger } from '../telemetry/log.ts';
+import type { Attempts } from './attempt.ts';
 import type { Cells, FormatTime, Html } from './html.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
@@ -32,9 +33,13 @@ export interface Deps {
   queries: ReturnType<typeof createConsoleQueries>;
   /** The one address of the console. Requests to any other name are refused. */
   baseUrl: string;
-  logins: ReturnType<typeof createConsoleLoginQueries>;
-  people: Pick<ReturnType<typeof createConsolePeopleQueries>, 'getByAccount' | 'getByEmail'>;
-  passkeys: Pick<ReturnType<typeof createConsolePasskeyQueries>, 'get' | 'list' | 'recordUse'>;
+  logins: ConsoleLoginQueries;
+  attempts: Attempts;
+  people: Pick<
+    ReturnType<typeof createConsolePeopleQueries>,
+    'getByAccount' | 'getByEmail' | 'getBySubject'
+  >;
+  passkeys: Pick<ReturnType<typeof createConsolePasskeyQueries>, 'get' | 'list'>;
   /** Undefined if nobody logs in through one. */
   identityProvider: IdentityProvider | undefined;
   backlog: ReturnType<typeof createBacklogMetrics>;

@@ -50,7 +50,8 @@ const clockTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
 export const fromClockTime = (zone: string, text: string | null): Date | null => {
   if (text === null || !clockTime.test(text)) return null;
   const shown = Date.parse(`${text}Z`);
-  if (Number.isNaN(shown)) return null;
+  // In a time zone, the first and last years of four digits lead to others, which Postgres does not take.
+  if (!(shown >= 0 && shown < Date.UTC(9999, 0))) return null;
   const offsetAt = (ms: number) => Date.parse(`${toClockTime(zone, new Date(ms))}Z`) - ms;
   // Near a clock change the first guess may use the wrong offset, so the offset is computed again.
   const guess = shown - offsetAt(shown);

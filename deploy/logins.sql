@@ -26,6 +26,11 @@ select format('create role %I', wanted)
 from unnest(array['temporal', 'api', 'worker', 'admin', 'retention', 'console']) as wanted
 where not exists (select from pg_roles where rolname = wanted) \gexec
 
+-- Temporal's login has no business in the database of the payments.
+revoke connect on database payments from public;
+grant connect on database payments
+  to payments_api, payments_worker, payments_admin, payments_retention, payments_console;
+
 grant payments_api to api;
 grant payments_worker to worker;
 grant payments_admin to admin;

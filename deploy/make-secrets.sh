@@ -7,6 +7,14 @@ url=${1:?the address at which payers reach the service, for example https://pay.
 host=$(echo "$url" | sed -n 's|^https\{0,1\}://\([^/:]*\).*|\1|p')
 : "${host:?$url is no http address}"
 
+# Before 28.0 the neighbours of this machine reach ports that are published on 127.0.0.1 alone, and containers
+# whose ports are not published.
+engine=$(docker version --format '{{.Server.Version}}' 2> /dev/null) || engine=''
+if [ -n "$engine" ] && [ "${engine%%.*}" -lt 28 ] && [ "${ALLOW_OLD_DOCKER:-}" != true ]; then
+  echo "Docker Engine $engine is too old: install 28.0 or later. ALLOW_OLD_DOCKER=true goes on without." >&2
+  exit 1
+fi
+
 # From the first moment nobody else can read the files.
 umask 077
 mkdir -p secrets

@@ -1,10 +1,13 @@
 #!/bin/sh
-# Unpacks a backup into an empty volume and starts everything. It writes over no data:
+# Unpacks a backup into an empty volume, and starts Postgres alone. It prints what admins have to repeat, and
+# starts the rest after an answer. It writes over no data:
 #   docker compose down && docker volume rm payments_postgres
 #   deploy/restore.sh backups/payments-….tar.gz
+#   deploy/restore.sh backups/payments-….tar.gz --yes    for scripts: without the question
 set -eu
 cd "$(dirname "$0")/.."
-docker compose run --rm --no-deps -T --entrypoint bash postgres -euc '
+once() { docker compose run --rm --no-deps -T "$@"; }
+once --entrypoint bash postgres -euc '
   if [ -e "$PGDATA" ]; then
     echo "There is data: docker compose down && docker volume rm payments_postgres" >&2
     exit 1
@@ -13,6 +16,32 @@ docker compose run --rm --no-deps -T --entrypoint bash postgres -euc '
   rm -rf "$new"
   install --directory --owner=postgres --group=postgres --mode=0700 "$(dirname "$PGDATA")" "$new"
   tar --extract --gzip --directory="$new"
-  mv --no-target-directory "$new" "$PGDATA"' < "${1:?the file of the backup}"
+  taken=$(sed -n "s/^START TIME: //p" "$new/backup_label")
+  minutes=$((($(date +%s) - $(date --date="$taken" +%s)) / 60))
+  mv --no-target-directory "$new" "$PGDATA"
+  echo "The backup is of $taken, $((minutes / 60)) h $((minutes % 60)) min ago."' < "${1:?the file of the backup}"
+docker compose up -d --wait --no-deps postgres
+for job in logins migrations roles; do once "$job"; done
+# Nobody comes back in with a login that was ended after the backup. Those that have begun end with their console.
+docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_STOP=1 --single-transaction \
+  --command='update console_sessions set ended_at = now() where ended_at is null' \
+  --command='update console_links set ended_at = now() where ended_at is null'
+
+cat << 'END'
+Only Postgres runs. All logins and links of the console have ended. Repeat what admins have changed since the backup,
+with docker compose run --rm --no-deps admin …; the audit log of that time is lost, too:
+  tokens revoke, secrets retire, applications disable and update, gateways disable and update,
+  console remove for people who have left or have lost a passkey.
+Then compare the books of every gateway: nobody verifies or refunds a payment that was created since the backup.
+docs/operating/restoring.md says more.
+END
+if [ "${2:-}" != --yes ]; then
+  printf 'Start everything? (yes/no) '
+  read -r answer || answer=no
+  if [ "$answer" != yes ]; then
+    echo 'Nothing else has started. When you are ready: docker compose up -d --wait'
+    exit 1
+  fi
+fi
 docker compose up -d --wait
-docker compose run --rm -T admin reconcile
+once admin reconcile

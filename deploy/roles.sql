@@ -88,8 +88,7 @@ grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
   to payments_admin;
 
-grant select, insert (name, role, email), update (role, email, issuer, subject), delete on console_people
-  to payments_admin;
+grant select, insert (name, role, email, subject), update (role), delete on console_people to payments_admin;
 grant select, insert (hash, name), update (ended_at) on console_links to payments_admin;
 grant select, update (ended_at) on console_sessions to payments_admin;
 grant select (id, name, label, created_at, used_at) on console_passkeys to payments_admin;
@@ -118,16 +117,17 @@ grant insert (id, application, test, trigger, delivery, from_at, to_at, error_cl
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_console;
 grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
   to payments_console;
-grant update (issuer, subject) on console_people to payments_console;
+grant update (issuer, subject, account_seen_at) on console_people to payments_console;
 grant update (ended_at) on console_links to payments_console;
 grant insert (hash, name, via, link, proved_at), update (seen_at, ended_at) on console_sessions to payments_console;
 grant insert (id, name, label, public_key, counter), update (counter, used_at), delete on console_passkeys
   to payments_console;
-grant insert (hash, back), delete on console_attempts to payments_console;
+grant insert (hash), delete on console_attempts to payments_console;
 
 -- A purge deletes old records as a role of its own (npm run admin -- purge), which changes nothing else.
 grant select, delete on payments, workflow_outbox, events, deliveries, attempts, late_payments, sandbox_payments,
   replays, webhook_tests to payments_retention;
+grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 
 -- The time and the id of an audit record are set by the table, so no role may insert them.

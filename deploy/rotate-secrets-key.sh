@@ -1,23 +1,45 @@
 #!/bin/sh
 # Seals gateway credentials and webhook secrets with a new SECRETS_KEY, and what checks gateways' notifications
-# with a new NOTIFICATIONS_KEY. No request fails.
+# with a new NOTIFICATIONS_KEY. No request fails. A run that stopped half-way can be repeated.
 #   deploy/rotate-secrets-key.sh           new keys in front of the old ones, which still open backups
-#   deploy/rotate-secrets-key.sh --retire  the newest keys alone
+#   deploy/rotate-secrets-key.sh --retire  the newest keys alone; copies of the old files stay in secrets/
 set -eu
 cd "$(dirname "$0")/.."
 umask 077
+# The process id keeps the key of a run that is repeated at once apart.
+now=$(date -u +%Y-%m-%d-%H%M%S)-$$
+admin() { docker compose run --rm -T admin "$@"; }
+replace() {
+  echo "$2" > "secrets/$1.new"
+  chmod 0444 "secrets/$1.new"
+  mv "secrets/$1.new" "secrets/$1"
+}
+renew() {
+  deploy/renew.sh
+  docker compose up -d --wait --no-deps --force-recreate console
+}
+seal() {
+  # All know the new keys before anything is sealed with them.
+  renew
+  admin secrets reseal --reason 'deploy/rotate-secrets-key.sh'
+}
+
+if [ "${1:-}" != --retire ]; then
+  for name in secrets-key notifications-key; do
+    replace "$name" "$now:$(head -c 32 /dev/urandom | base64),$(cat "secrets/$name")"
+  done
+  seal
+  exit
+fi
+
+# It fails while an old key seals something, as after a rotation that stopped half-way.
+admin secrets list-keys || { seal; admin secrets list-keys; }
 for name in secrets-key notifications-key; do
   old=$(cat "secrets/$name")
-  if [ "${1:-}" = --retire ]; then
-    keys=${old%%,*}
-  else
-    keys="$(date -u +%Y-%m-%d-%H%M%S):$(head -c 32 /dev/urandom | base64),$old"
-  fi
-  echo "$keys" > "secrets/$name.new"
-  chmod 0444 "secrets/$name.new"
-  mv "secrets/$name.new" "secrets/$name"
+  [ "$old" != "${old%%,*}" ] || continue
+  (set -C; echo "$old" > "secrets/$name.$now")
+  chmod 0400 "secrets/$name.$now"
+  echo "secrets/$name.$now holds the old keys. Delete it when no backup needs them."
+  replace "$name" "${old%%,*}"
 done
-# All know the new keys before anything is sealed with them.
-deploy/renew.sh
-docker compose up -d --wait --no-deps --force-recreate console
-docker compose run --rm -T admin secrets reseal --reason 'deploy/rotate-secrets-key.sh'
+renew

@@ -19,7 +19,7 @@ else
   current postgres
   once logins
   once temporal-schema
-  current temporal temporal-ui
+  current temporal temporal-ui temporal-ui-door
   once namespace
   once migrations
   once roles

@@ -1,7 +1,9 @@
 import {
   type ConsoleLogin,
+  type ConsoleLoginQueries,
   type ConsoleRole,
   createConsoleLoginQueries,
+  type LoginVia,
 } from '../postgres/console-logins.ts';
 import { createConsolePasskeyQueries, type Passkey } from '../postgres/console-passkeys.ts';
 import {
@@ -45,20 +47,33 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
     });
   },
 
-  /** Lets in the account of the identity provider that has this address. Changes a person whom it knows. */
-  async add({ name, role, email }: ConsolePerson, reason: string | null): Promise<void> {
+  /**
+   * Lets in the account of the identity provider that has this address or subject. A person of that name may be
+   * another one from now on, so their links, sessions and passkeys end.
+   */
+  async add(
+    { name, role, email, subject }: Omit<ConsolePerson, 'subject'> & Partial<ConsolePerson>,
+    reason: string | null,
+  ): Promise<void> {
     checkName(name);
-    const address = email?.trim().toLowerCase() ?? '';
-    if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(address))
-      throw new Refusal('The e-mail address is not valid.');
+    const after = {
+      role,
+      email: email === null ? null : checkEmail(email),
+      subject: subject ?? null,
+    };
+    if (after.subject !== null && !/^[!-~]{1,255}$/.test(after.subject))
+      throw new Refusal('The subject is not valid.');
     await change({ action: 'console.add', subject: `person:${name}`, reason }, async (tx) => {
       const people = createConsolePeopleQueries(tx);
-      const owner = await people.getByEmail(address);
-      if (owner && owner.name !== name)
-        throw new Refusal(`The address is that of "${owner.name}".`);
+      const refuseOther = (what: string, owner: ConsolePerson | undefined) => {
+        if (owner && owner.name !== name)
+          throw new Refusal(`The ${what} is that of "${owner.name}".`);
+      };
+      if (after.email !== null) refuseOther('address', await people.getByEmail(after.email));
+      if (after.subject !== null) refuseOther('subject', await people.getBySubject(after.subject));
       const before = await people.get(name);
-      const after = { role, email: address };
-      await people.put({ name, ...after });
+      await people.delete(name);
+      await people.insert({ name, ...after });
       return {
         result: undefined,
         before: before ? { role: before.role, email: before.email } : null,
@@ -96,6 +111,25 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
     });
   },
 
+  /** Opens a session of the caller. @returns its secret; undefined if `open` did not open one */
+  async logIn(
+    via: LoginVia,
+    open: (logins: ConsoleLoginQueries) => Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    const subject = `person:${actor}`;
+    const none = new Refusal('There is no session.');
+    try {
+      return await change({ action: 'console.login', subject, reason: null }, async (tx) => {
+        const result = await open(createConsoleLoginQueries(tx));
+        if (result === undefined) throw none;
+        return { result, before: null, after: { via } };
+      });
+    } catch (error) {
+      if (error === none) return undefined;
+      throw error;
+    }
+  },
+
   /** From now on only this account of the identity provider is the person. */
   async bindAccount(name: string, account: Account): Promise<void> {
     const subject = `person:${name}`;
@@ -126,6 +160,13 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
     });
   },
 });
+
+/** @returns it in lower case. Beyond ASCII, different letters may have the same small one. */
+const checkEmail = (email: string): string => {
+  const address = email.trim();
+  if (/^[!-?A-~]{1,64}@[!-?A-~]{1,190}$/.test(address)) return address.toLowerCase();
+  throw new Refusal('The e-mail address is not valid, or not in ASCII.');
+};
 
 const checkName = (name: string): void => {
   if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name) || name === 'service')

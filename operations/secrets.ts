@@ -3,6 +3,7 @@ import type { Queries, Sql } from '../postgres/driver/sql.ts';
 import type { SealedPart } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
+import { listSealingKeys, type SealingKey } from '../postgres/sealing-keys.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
 import { findApplication, lockApplication } from './applications.ts';
 import type { Changed, MakeChange } from './change.ts';
@@ -16,6 +17,16 @@ export interface Deps {
   /** @throws without NOTIFICATIONS_KEY */
   notificationBox: () => SecretBox;
 }
+
+export interface ListedKey extends SealingKey {
+  /** `missing`: no setting holds it, so nobody can open what it has sealed. */
+  use: 'encrypts' | 'decrypts' | 'missing';
+}
+
+const useOf = ({ currentKeyId, keyIds }: SecretBox, keyId: string): ListedKey['use'] => {
+  if (keyId === currentKeyId) return 'encrypts';
+  return keyIds.includes(keyId) ? 'decrypts' : 'missing';
+};
 
 const overlap = '24 hours';
 const maxSecrets = 2;
@@ -81,6 +92,8 @@ export const createSecretOperations = ({ sql, change, secretBox, notificationBox
     });
   },
 
+  listKeys: () => listKeys({ sql, secretBox, notificationBox }),
+
   /**
    * Encrypts all secrets with the first key of SECRETS_KEY, and notification secrets with that of
    * NOTIFICATIONS_KEY. @returns the number of those with another key
@@ -103,6 +116,30 @@ export const createSecretOperations = ({ sql, change, secretBox, notificationBox
     );
   },
 });
+
+/** The keys of the settings, and those that are in no setting and have sealed something. */
+const listKeys = async ({
+  sql,
+  secretBox,
+  notificationBox,
+}: Omit<Deps, 'change'>): Promise<ListedKey[]> => {
+  const sealing = await listSealingKeys(sql);
+  const list = (setting: SealingKey['setting'], box: SecretBox): ListedKey[] => {
+    const counts = new Map(box.keyIds.map((id) => [id, 0]));
+    for (const { keyId, seals } of sealing.filter((key) => key.setting === setting))
+      counts.set(keyId, seals);
+    return [...counts].map(([keyId, seals]) => ({
+      setting,
+      keyId,
+      use: useOf(box, keyId),
+      seals,
+    }));
+  };
+  const keys = list('SECRETS_KEY', secretBox());
+  // As for a reseal, NOTIFICATIONS_KEY may be missing where nothing is encrypted with it.
+  if (!sealing.some(({ setting }) => setting === 'NOTIFICATIONS_KEY')) return keys;
+  return [...keys, ...list('NOTIFICATIONS_KEY', notificationBox())];
+};
 
 /** Reseals batch by batch, each with its record in the audit log. @returns the number of secrets */
 const resealAll = async (

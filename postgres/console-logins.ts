@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Passkey } from './console-passkeys.ts';
+import type { Account } from './console-people.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** What somebody may do in the console; each role may do what those before it may. */
@@ -6,7 +8,7 @@ export const consoleRoles = ['viewer', 'operator', 'admin'] as const;
 export type ConsoleRole = (typeof consoleRoles)[number];
 
 /** How somebody logged in. */
-type LoginVia = 'link' | 'provider' | 'passkey';
+export type LoginVia = 'link' | 'provider' | 'passkey';
 
 /** A login that is open. */
 export interface ConsoleSession {
@@ -29,16 +31,12 @@ export interface ConsoleLogin {
   isOpen: boolean;
 }
 
-/** Logins that browsers may have begun at once. */
-const attemptsMax = 10_000;
-
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 const newSecret = (): string => randomBytes(32).toString('base64url');
 
-/** The one-time links, sessions and begun logins of the web console. Only hashes of their secrets are stored. */
+/** The one-time links, sessions and ended logins of the web console. Only hashes of their secrets are stored. */
 export const createConsoleLoginQueries = (sql: Queries) => {
   const isOpen = isOpenSession(sql);
-  const isRecent = sql`created_at > now() - interval '10 minutes'`;
   const id = sql`left(encode(s.hash, 'hex'), 16)`;
   return {
     /**
@@ -79,16 +77,46 @@ export const createConsoleLoginQueries = (sql: Queries) => {
       return count === 1 ? secret : undefined;
     },
 
-    /** @returns the secret of the new session of a person who proved who they are at that time */
-    async openProvedSession(
-      name: string,
-      { via, provedAt }: { via: 'provider' | 'passkey'; provedAt: Date | null },
-    ): Promise<string> {
+    /**
+     * Opens a session of the person of an account that has logged in at the identity provider.
+     * @returns its secret; undefined if the account has no person any more
+     */
+    async openProviderSession(
+      { issuer, subject }: Account,
+      provedAt: Date | null,
+    ): Promise<string | undefined> {
       const secret = newSecret();
-      await sql`
+      const { count } = await sql`
+        with person as (
+          update console_people set account_seen_at = now()
+          where issuer = ${issuer} and subject = ${subject} returning name
+        )
         insert into console_sessions (hash, name, via, proved_at)
-        values (${hashOf(secret)}, ${name}, ${via}, ${provedAt})`;
-      return secret;
+        select ${hashOf(secret)}::bytea, name, 'provider', ${provedAt}::timestamptz from person`;
+      return count === 1 ? secret : undefined;
+    },
+
+    /**
+     * Records the use of a passkey, and opens a session of its person.
+     * @returns its secret; undefined if another login has used the passkey since it was read, or if its person
+     *   comes by the identity provider and has not logged in there for seven days
+     */
+    async openPasskeySession(
+      { id: passkey, counter }: Pick<Passkey, 'id' | 'counter'>,
+      newCounter: number,
+    ): Promise<string | undefined> {
+      const secret = newSecret();
+      const { count } = await sql`
+        with used as (
+          update console_passkeys set counter = ${newCounter}, used_at = now()
+          where id = ${passkey} and counter = ${counter} returning name
+        )
+        insert into console_sessions (hash, name, via)
+        select ${hashOf(secret)}::bytea, p.name, 'passkey'
+        from used join console_people p on p.name = used.name
+        where (p.email is null and p.subject is null)
+          or p.account_seen_at > now() - interval '7 days'`;
+      return count === 1 ? secret : undefined;
     },
 
     async getSession(secret: string): Promise<ConsoleSession | undefined> {
@@ -133,24 +161,17 @@ export const createConsoleLoginQueries = (sql: Queries) => {
         order by s.created_at desc limit ${limit}`;
     },
 
-    /** @returns the secret of a login that begins; undefined if too many have begun */
-    async beginAttempt(back: string): Promise<string | undefined> {
-      const secret = newSecret();
+    /** Records that a login that a browser has begun has ended. @returns false if it had ended before */
+    async spendAttempt(attempt: string): Promise<boolean> {
       const { count } = await sql`
-        with expired as (delete from console_attempts where not ${isRecent})
-        insert into console_attempts (hash, back) select ${hashOf(secret)}::bytea, ${back}
-        where (select count(*) from console_attempts where ${isRecent}) < ${attemptsMax}`;
-      return count === 1 ? secret : undefined;
-    },
-
-    /** @returns where the login leads to; undefined if it has ended or began ten minutes ago */
-    async endAttempt(secret: string): Promise<{ back: string } | undefined> {
-      const [row] = await sql<{ back: string }[]>`
-        delete from console_attempts where hash = ${hashOf(secret)} and ${isRecent} returning back`;
-      return row;
+        with expired as (delete from console_attempts where created_at < now() - interval '10 minutes')
+        insert into console_attempts (hash) values (${hashOf(attempt)}) on conflict do nothing`;
+      return count === 1;
     },
   };
 };
+
+export type ConsoleLoginQueries = ReturnType<typeof createConsoleLoginQueries>;
 
 /** Of `console_sessions s`. */
 export const isOpenSession = (sql: Queries) =>

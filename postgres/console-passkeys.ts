@@ -36,14 +36,6 @@ export const createConsolePasskeyQueries = (sql: Queries) => ({
     return row;
   },
 
-  /** @returns false if another login has used it since it was read */
-  async recordUse({ id, counter }: Passkey, newCounter: number): Promise<boolean> {
-    const { count } = await sql`
-      update console_passkeys set counter = ${newCounter}, used_at = now()
-      where id = ${id} and counter = ${counter}`;
-    return count === 1;
-  },
-
   async list(name: string): Promise<ListedPasskey[]> {
     const rows = await sql<(Omit<ListedPasskey, 'id'> & { id: Buffer })[]>`
       select id, label, created_at as "createdAt", used_at as "usedAt" from console_passkeys

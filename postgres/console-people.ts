@@ -6,6 +6,8 @@ export interface ConsolePerson {
   name: string;
   role: ConsoleRole;
   email: string | null;
+  /** The account of the identity provider, if it is known. */
+  subject: string | null;
 }
 
 export interface ListedPerson extends ConsolePerson {
@@ -24,7 +26,7 @@ export interface Account {
 
 /** The people who may enter the web console. */
 export const createConsolePeopleQueries = (sql: Queries) => {
-  const columns = sql`name, role, email`;
+  const columns = sql`name, role, email, subject`;
   return {
     async get(name: string): Promise<ConsolePerson | undefined> {
       const [row] = await sql<ConsolePerson[]>`
@@ -44,19 +46,25 @@ export const createConsolePeopleQueries = (sql: Queries) => {
       return row;
     },
 
-    /** Adds or changes a person. The next account with the address becomes the person's. */
-    async put({ name, role, email }: ConsolePerson): Promise<void> {
+    /** The person who was added with this account, which has not logged in yet. */
+    async getBySubject(subject: string): Promise<ConsolePerson | undefined> {
+      const [row] = await sql<ConsolePerson[]>`
+        select ${columns} from console_people where subject = ${subject} and issuer is null`;
+      return row;
+    },
+
+    /** The next account with the address or the subject becomes the person's. */
+    async insert({ name, role, email, subject }: ConsolePerson): Promise<void> {
       await sql`
-        insert into console_people (name, role, email) values (${name}, ${role}, ${email})
-        on conflict (name) do update
-        set role = excluded.role, email = excluded.email, issuer = null, subject = null`;
+        insert into console_people (name, role, email, subject)
+        values (${name}, ${role}, ${email}, ${subject})`;
     },
 
     /** @returns false if the person has an account already, or is gone */
     async bindAccount(name: string, { issuer, subject }: Account): Promise<boolean> {
       const { count } = await sql`
         update console_people set issuer = ${issuer}, subject = ${subject}
-        where name = ${name} and subject is null`;
+        where name = ${name} and issuer is null and (subject is null or subject = ${subject})`;
       return count === 1;
     },
 
@@ -67,7 +75,7 @@ export const createConsolePeopleQueries = (sql: Queries) => {
 
     async list(limit: number): Promise<ListedPerson[]> {
       return sql<ListedPerson[]>`
-        select p.name, p.role, p.email, p.subject is not null as "hasAccount",
+        select p.name, p.role, p.email, p.subject, p.issuer is not null as "hasAccount",
           (select count(*)::int from console_passkeys k where k.name = p.name) as passkeys,
           (select count(*)::int from console_sessions s
             where s.name = p.name and ${isOpenSession(sql)}) as "openSessions",

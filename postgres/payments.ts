@@ -201,10 +201,5 @@ export const createPayments = (sql: Queries) => ({
       update payments set checkout_at = ${now}
       where id = ${id} and gateway_reference is not null and checkout_at is null`;
   },
-
-  async exists(id: string): Promise<boolean> {
-    const rows = await sql`select from payments where id = ${id}`;
-    return rows.length > 0;
-  },
 });
 export type Payments = ReturnType<typeof createPayments>;

@@ -3,11 +3,15 @@ import type { Queries } from './driver/sql.ts';
 
 /** Deletes old records in bounded batches. */
 export const createRetention = (sql: Queries) => ({
-  /** Deletes webhook tests and response bodies of receivers from before that time. @returns how many, at most `limit` */
+  /** Deletes webhook tests, console logins and response bodies of receivers from before that time. @returns how many bodies, at most `limit` */
   async deleteResponseBodies(before: Date, limit: number): Promise<number> {
     const { count } = await sql`
       with deleted_tests as (
         delete from webhook_tests where requested_at < ${before}
+      ), deleted_sessions as (
+        delete from console_sessions where created_at < ${before}
+      ), deleted_links as (
+        delete from console_links where created_at < ${before}
       )
       update attempts set response_body = null where (event_id, number) in (
         select event_id, number from attempts

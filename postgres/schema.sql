@@ -436,12 +436,16 @@ create table console_people (
   role text not null constraint console_people__role check (role in ('viewer', 'operator', 'admin')),
   -- In lower case. An account of the identity provider with this address becomes the person's at its first login.
   email text constraint console_people__email unique,
-  -- From then on only this account is the person: an address may get another owner.
+  -- From then on only this account is the person: an address may get another owner. A subject without an issuer
+  -- is that of an account that has not logged in yet.
   issuer text,
   subject text,
+  -- When the account last logged in. A passkey of its person counts for seven days from then.
+  account_seen_at timestamptz,
   created_at timestamptz not null default now(),
   constraint console_people__account unique (issuer, subject)
 );
+create unique index console_people__invited on console_people (subject) where issuer is null;
 
 -- One-time links that open the web console, made by the command line. Only the hash of a link's code is stored.
 create table console_links (
@@ -479,12 +483,10 @@ create table console_passkeys (
   used_at timestamptz
 );
 
--- Logins that a browser has begun at the identity provider or with a passkey. The browser has the secret in a
--- cookie; state, nonce, PKCE verifier and challenge derive from it. The end of the login deletes its row.
+-- Logins that a browser has begun at the identity provider or with a passkey, and that have ended. The browser has
+-- the secret in a cookie; state, nonce, PKCE verifier and challenge derive from it. It counts once, and for ten minutes.
 create table console_attempts (
   hash bytea primary key,
-  -- The page that the login leads to.
-  back text not null,
   created_at timestamptz not null default now()
 );
 

@@ -24,6 +24,8 @@ export const createSecretBox = (
   return {
     /** The id of the key that seals. */
     currentKeyId: currentId,
+    /** The ids of all keys. */
+    keyIds: [...keys.keys()],
     seal(secret: string, owner: string): string {
       const iv = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', findKey(currentId), iv);

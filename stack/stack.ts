@@ -20,6 +20,7 @@ import { createProcessTable, type ProcessTable } from './process-table.ts';
 import { type ProgramOptions, type RunningProcess, startProgram } from './processes.ts';
 import { findTemporal } from './temporal/program.ts';
 import { reachTemporal, startTemporal } from './temporal/server.ts';
+import { openUiDoor } from './temporal/ui-door.ts';
 import type { Terminal } from './terminal.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
@@ -236,9 +237,12 @@ const bringUpTemporal = async (context: Context, ports: { port: number; uiPort: 
     return { address, namespace, uiUrl: undefined, variables };
   }
   const program = await findTemporal({ ...config, terminal, start: processes.start });
+  const { url: uiUrl, ui } = await openUiDoor(ports.uiPort);
   const temporal = await terminal.step('Starting Temporal', () =>
     startTemporal({
-      ...ports,
+      port: ports.port,
+      uiPort: ui.port,
+      extraArgs: ['--ui-ip', ui.host],
       program: program.path,
       dbFile: join(folder.temporal, `${program.cli}.db`),
       onLine: openLog(folder.logs, 'temporal').write,
@@ -246,7 +250,7 @@ const bringUpTemporal = async (context: Context, ports: { port: number; uiPort: 
     }),
   );
   watch(context, temporal);
-  const { address, namespace, uiUrl } = temporal;
+  const { address, namespace } = temporal;
   const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
   return { address, namespace, uiUrl, variables };
 };

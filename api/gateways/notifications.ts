@@ -58,7 +58,7 @@ type NotificationRequest = RequestOf<'gateway', typeof notifyOfPaymentRoute>;
 
 export interface Deps {
   gateways: Pick<Gateways, 'getNotificationAccount'>;
-  payments: Pick<Payments, 'getByReference' | 'recordLostCheckout' | 'exists'>;
+  payments: Pick<Payments, 'getByReference' | 'recordLostCheckout'>;
   workflows: Pick<PaymentWorkflows, 'recheck' | 'recheckLatePayment'>;
   /** Undefined without NOTIFICATIONS_KEY, which opens the signing secrets; no notification can be checked then. */
   readNotification: NotificationReader | undefined;
@@ -88,7 +88,7 @@ export const notifyOfPaymentHandler = (
     if (notification.result === 'changed' || notification.result === 'closed') {
       const payment = await payments.getByReference(gateway, notification.reference);
       if (payment) await passOn(deps, payment, notification);
-      else await reportLostReference(deps, notification, { gateway, kind });
+      else reportLostReference(deps, notification, { gateway, kind });
       metrics.notifications.inc({ gateway, payment: payment ? 'known' : 'unknown' });
       logger.info(
         { gateway, payment_id: payment?.id ?? notification.paymentId },
@@ -168,20 +168,20 @@ const passOn = async (
 };
 
 /**
- * Alerts admins when a gateway reports on one of our payments under another reference. After a restore of
- * Postgres the payment was perhaps opened a second time, and its payer pays the first opening.
+ * Alerts admins when a gateway reports on a payment with an id of ours, under a reference that no payment has.
+ * A restore of Postgres has perhaps lost the payment, or its reference: then it was opened a second time, and
+ * its payer pays the first opening.
  */
-const reportLostReference = async (
-  { payments, metrics, logger }: Deps,
+const reportLostReference = (
+  { metrics, logger }: Deps,
   notification: Extract<Notification, { reference: string }>,
   { gateway, kind }: { gateway: string; kind: GatewayKind },
-): Promise<void> => {
+): void => {
   const { result, paymentId: id, reference } = notification;
   // A repeated opening leaves a session that nobody pays, and that closes by itself.
   if (result === 'closed' || id === null || !paymentIdPattern.test(id)) return;
-  if (!(await payments.exists(id))) return;
   const facts = { payment_id: id, gateway, reference };
-  const message = 'A gateway reported a payment under a reference that is not its own';
+  const message = 'A gateway reported a payment under a reference that no payment has';
   if (kind === 'sandbox') {
     logger.warn(facts, message);
     return;

@@ -4,7 +4,7 @@ import { action, notice } from '../html.ts';
 import { createPasskeys } from '../passkeys.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
-import { spentAttempt, tooManyAttempts } from './login.ts';
+import { spentAttempt } from './login.ts';
 
 const labelMax = 50;
 const ways = {
@@ -15,7 +15,7 @@ const ways = {
 
 /** The login of the person who looks at it, with the person's passkeys. */
 export const accountRoutes = (deps: Deps): Route[] => {
-  const { baseUrl, logins, passkeys: stored, operationsOf } = deps;
+  const { baseUrl, attempts, passkeys: stored, operationsOf } = deps;
   const passkeys = createPasskeys(baseUrl);
 
   const show = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
@@ -69,8 +69,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
     );
 
   const begin = async ({ session }: PersonRequest): Promise<ConsoleResponse> => {
-    const attempt = await logins.beginAttempt('/account');
-    if (attempt === undefined) return tooManyAttempts();
+    const attempt = attempts.begin('/account');
     const known = await stored.list(session.name);
     return {
       kind: 'data',
@@ -84,7 +83,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
     const label = form.get('label')?.trim() ?? '';
     if (!new RegExp(`^\\P{C}{1,${labelMax}}$`, 'u').test(label))
       return askForPasskey(request, `The name has 1 to ${labelMax} characters.`);
-    const begun = attempt === undefined ? undefined : await logins.endAttempt(attempt);
+    const begun = attempt === undefined ? undefined : await attempts.end(attempt);
     if (attempt === undefined || !begun) return spentAttempt();
     const passkey = await passkeys.verifyNew(attempt, form.get('response') ?? '');
     if (!passkey) return askForPasskey(request, 'The answer of the device is not valid.');

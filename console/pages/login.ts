@@ -75,12 +75,9 @@ export const spentAttempt = (): ConsoleResponse =>
     410,
   );
 
-export const tooManyAttempts = (): ConsoleResponse =>
-  refusedLogin('Too many logins', 'Too many logins have begun. Try again in ten minutes.', 503);
-
 /** `/login/:code` matches every path below `/login/`, so these routes are registered last. */
 export const loginRoutes = (deps: Deps): Route[] => {
-  const { logins } = deps;
+  const { logins, operationsOf } = deps;
 
   const loginPage = async ({ csrf }: ConsoleRequest): Promise<ConsoleResponse> =>
     page(
@@ -105,7 +102,11 @@ export const loginRoutes = (deps: Deps): Route[] => {
   };
 
   const openLink = async ({ params, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const session = await logins.openSession(params['code'] ?? '');
+    const code = params['code'] ?? '';
+    const person = await logins.getLink(code);
+    const session =
+      person &&
+      (await operationsOf(person.name).console.logIn('link', (to) => to.openSession(code)));
     if (session === undefined) return spentLink();
     if (secret !== undefined) await logins.endSession(secret);
     return { kind: 'redirect', to: '/', session };

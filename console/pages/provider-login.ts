@@ -2,28 +2,29 @@ import { ownPath } from '../attempt.ts';
 import type { ProvedAccount } from '../identity-provider.ts';
 import { callbackPath, ProviderFailure } from '../identity-provider.ts';
 import type { ConsoleRequest, ConsoleResponse, Deps, Route } from '../request.ts';
-import { refusedLogin, spentAttempt, tooManyAttempts } from './login.ts';
+import { refusedLogin, spentAttempt } from './login.ts';
 
 /** Logs in through the identity provider of the settings. Without one there are no routes. */
 export const providerLoginRoutes = (deps: Deps): Route[] => {
-  const { identityProvider: provider, logins } = deps;
+  const { identityProvider: provider, attempts, logins, operationsOf } = deps;
   if (!provider) return [];
 
   const begin = async ({ query }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const attempt = await logins.beginAttempt(ownPath(query.get('back')));
-    if (attempt === undefined) return tooManyAttempts();
+    const attempt = attempts.begin(ownPath(query.get('back')));
     return { kind: 'redirect', to: await provider.loginUrl(attempt), attempt };
   };
 
   const end = async ({ query, attempt, secret }: ConsoleRequest): Promise<ConsoleResponse> => {
-    const begun = attempt === undefined ? undefined : await logins.endAttempt(attempt);
+    const begun = attempt === undefined ? undefined : await attempts.end(attempt);
     if (attempt === undefined || !begun) return spentAttempt();
     const account = await provider.getAccount(attempt, query);
     const found = await findPerson(deps, account);
     if (found.problem !== undefined)
       return refusedLogin('The console does not know you', found.problem, 403);
-    const proof = { via: 'provider', provedAt: account.provedAt } as const;
-    const session = await logins.openProvedSession(found.name, proof);
+    const session = await operationsOf(found.name).console.logIn('provider', (to) =>
+      to.openProviderSession(account, account.provedAt),
+    );
+    if (session === undefined) return spentAttempt();
     if (secret !== undefined) await logins.endSession(secret);
     return { kind: 'redirect', to: begun.back, session };
   };
@@ -42,10 +43,13 @@ const findPerson = async (
   const { issuer, subject } = account;
   const known = await people.getByAccount({ issuer, subject });
   if (known) return known;
-  const email = await account.getVerifiedEmail();
-  if (email === undefined)
-    return { problem: 'Your provider does not say that it has verified your e-mail address.' };
-  const person = await people.getByEmail(email);
+  let person = await people.getBySubject(subject);
+  if (!person) {
+    const email = await account.getVerifiedEmail();
+    if (email === undefined)
+      return { problem: 'Your provider does not say that it has verified your e-mail address.' };
+    person = await people.getByEmail(email);
+  }
   if (!person) return { problem: 'Nobody has let in your account. An admin can do it.' };
   await operationsOf(person.name).console.bindAccount(person.name, { issuer, subject });
   return person;

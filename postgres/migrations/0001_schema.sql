@@ -348,9 +348,11 @@ create table console_people (
   email text constraint console_people__email unique,
   issuer text,
   subject text,
+  account_seen_at timestamptz,
   created_at timestamptz not null default now(),
   constraint console_people__account unique (issuer, subject)
 );
+create unique index console_people__invited on console_people (subject) where issuer is null;
 
 create table console_links (
   hash bytea primary key,
@@ -383,6 +385,5 @@ create table console_passkeys (
 
 create table console_attempts (
   hash bytea primary key,
-  back text not null,
   created_at timestamptz not null default now()
 );

@@ -7,6 +7,7 @@ import { killContainersInTurn } from '../../chaos/compose.ts';
 import { whyNoEngine } from '../../tools/compose/engine.ts';
 import { createShape, type Shape } from '../../tools/compose/shape.ts';
 import { readProjectFile } from '../support/checks/project-files.ts';
+import { signed, webhookSecret } from '../support/service/stripe-account.ts';
 import { until } from '../support/until.ts';
 
 const reason = whyNoEngine();
@@ -167,11 +168,27 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       "docker ps --format '{{.Label \"com.docker.compose.service\"}} {{.Ports}}' | grep -- '->'",
     );
     expect(published.split('\n').map((line) => line.split(' ')[0])).toEqual(
-      expect.arrayContaining(['proxy', 'console', 'temporal-ui']),
+      expect.arrayContaining(['proxy', 'console', 'temporal-ui-door']),
     );
     expect(published.split('\n')).toHaveLength(3);
     expect(published).toContain('127.0.0.1:8080->8080/tcp');
     expect(published).toContain('127.0.0.1:3002->3002/tcp');
+    const uiUnder = (host: string) =>
+      shape.sh(`curl -s -o /dev/null -w '%{http_code}' -H 'Host: ${host}' http://127.0.0.1:8080/`);
+    expect([await uiUnder('localhost:8080'), await uiUnder('evil.example:8080')]).toEqual([
+      '200',
+      '421',
+    ]);
+  });
+
+  it('gives the api no way out', async () => {
+    const { hostname, port } = new URL(shape.receiver.url);
+    const out = (service: string) =>
+      compose(`exec -T ${service} timeout 3 bash -c 'exec 3<>/dev/tcp/${hostname}/${port}'`);
+    await out('worker-webhooks');
+    await failing(
+      `docker compose exec -T api timeout 3 bash -c 'exec 3<>/dev/tcp/${hostname}/${port}'`,
+    );
   });
 
   it('comes up at once after a down, and counts each client by its own address', async () => {
@@ -206,6 +223,8 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
   it('has the collation that the tests have, and the temporal command', async () => {
     const collation = `exec -T postgres psql -At -d payments -c "select datlocprovider, datlocale from pg_database where datname = 'payments'"`;
     expect(await compose(collation)).toBe('b|C.UTF-8');
+    const connect = `exec -T postgres psql -At -c "select has_database_privilege(login, 'payments', 'connect') from unnest(array['temporal', 'worker']) login"`;
+    expect(await compose(connect)).toBe('f\nt');
     const listed = await compose('run --rm -T temporal-cli workflow list --limit 5');
     expect(listed).toContain('Completed');
   });
@@ -282,7 +301,11 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       // One webhook secret of each of three applications, and the account at Zarinpal.
       expect(await shape.sh(rotate)).toContain('Encrypted with the first key: 4');
       expect(names.map((name) => keysIn(name).split(',')[1])).toEqual(old);
-      expect(await shape.sh(retire)).toContain('Encrypted with the first key: 0');
+      // Nothing is removed while a process has not got the new key.
+      await failing(rotate, { PUBLIC_BASE_URL: 'no address' });
+      await failing(retire, { PUBLIC_BASE_URL: 'no address' });
+      expect(names.map((name) => keysIn(name).split(',')[2])).toEqual(old);
+      expect(await shape.sh(retire)).toContain('Encrypted with the first key: 4');
       await run(guide('Certificate'));
     });
     for (const [index, name] of names.entries()) expect(keysIn(name)).not.toContain(old[index]);
@@ -291,19 +314,66 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     await expectOnePurchase();
   });
 
-  it('restores a backup into an empty volume', async () => {
+  it('restores a backup that is older than what was revoked, removed and captured', async () => {
+    const admin = (line: string, input = '') =>
+      shape.sh(`printf %s "$INPUT" | docker compose run --rm -T admin ${line} --as tests`, {
+        INPUT: input,
+      });
+    const statusOf = async (bearer: string) =>
+      (await shape.call('/api/v1/me', { headers: { authorization: `Bearer ${bearer}` } })).status;
+    await admin(
+      'gateways add cards --driver stripe --kind live',
+      JSON.stringify({ secretKey: 'sk_live_0123456789abcdef', webhookSecrets: [webhookSecret] }),
+    );
+    const leaked = /svc_test_\w{43}/.exec(
+      await admin('tokens issue load --mode test --name leaked'),
+    )?.[0];
+    await admin('console login ada --role admin');
     const { body } = await create();
     const { payment_id: id } = JSON.parse(body) as { payment_id: string };
     const [backup = ''] = guide('Backup');
     const file = await shape.sh(backup);
+
+    const revoke = async () => {
+      const listed = JSON.parse(await admin('tokens list load --json')) as {
+        id: number;
+        name: string;
+      }[];
+      const { id: leakedId } = listed.find(({ name }) => name === 'leaked')!;
+      await admin(`tokens revoke load ${leakedId} --yes`);
+      await admin('console remove ada --yes');
+    };
+    await revoke();
+    expect(await statusOf(leaked ?? '')).toBe(401);
+    const captured = JSON.parse((await create()).body) as { payment_id: string };
+
     expect(await failing(`deploy/restore.sh ${file}`)).toContain('There is data');
-    // Its last step compares payments with workflows, and fails where they differ.
-    await run(
-      guide('Restore').map((command) =>
-        command.replace('payments_postgres', 'payments-trial_postgres').replace(/backups\S+/, file),
-      ),
+    const commands = guide('Restore').map((command) =>
+      command.replace('payments_postgres', 'payments-trial_postgres').replace(/backups\S+/, file),
     );
+    await run(commands.slice(0, -1));
+    const said = await failing(`echo no | ${commands.at(-1)}`);
+    expect(said).toMatch(/The backup is of 20\S+ \S+ UTC, 0 h \d+ min ago\./);
+    expect(await compose('ps --services')).toBe('postgres');
+    const left = `exec -T postgres psql -At -d payments -c "select (select count(*) from console_links where ended_at is null), (select count(*) from console_people where name = 'ada')"`;
+    expect(await compose(left)).toBe('0|1');
+    await revoke();
+    await compose('up --detach --wait');
+    // It compares payments with workflows, and fails where they differ.
+    await admin('reconcile');
+
+    expect(await statusOf(leaked ?? '')).toBe(401);
+    expect(await statusOf(token)).toBe(200);
     expect(await pay(id)).toBe('paid');
+    const notice = JSON.stringify({
+      ...{ id: 'evt_1', object: 'event', livemode: true, type: 'checkout.session.completed' },
+      data: { object: { id: 'cs_live_1', client_reference_id: captured.payment_id } },
+    });
+    const { status } = await shape.call('/api/v1/gateways/cards/notifications', {
+      ...{ method: 'POST', headers: signed(notice), body: notice },
+    });
+    expect(status).toBe(200);
+    expect(await compose('logs --no-log-prefix api')).toContain('"alert":"unknown_reference"');
   });
 
   it('loses and doubles no payment while every container is killed in turn', async () => {

@@ -72,13 +72,15 @@ it('tokens commands issue a token with a mode and an expiry, and revoke it', asy
   }
 });
 
-it('secrets commands rotate, retire and reseal', async () => {
+it('secrets commands rotate, retire, reseal and list keys', async () => {
   await change('secrets rotate shop --yes', 'secret.rotate');
   await change('secrets rotate shop --yes', 'secret.rotate');
   const [newer, older] = await operations.secrets.list('shop');
   await change(`secrets retire shop ${newer?.id} --yes`, 'secret.retire');
   expect(await operations.secrets.list('shop')).toMatchObject([{ id: older?.id }]);
   await change('secrets reseal', 'secret.reseal');
+  const { code, out } = await runLine(() => operations, words('secrets list-keys'));
+  expect([code, out]).toEqual([0, expect.stringMatching(/^SECRETS_KEY +k1 +encrypts +2$/m)]);
 });
 
 it('gateways commands add, update, disable and enable', async () => {

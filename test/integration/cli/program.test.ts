@@ -40,6 +40,7 @@ describe('the admin command line', () => {
     'secrets list',
     'secrets retire',
     'secrets reseal',
+    'secrets list-keys',
     'gateways',
     'gateways add',
     'gateways update',

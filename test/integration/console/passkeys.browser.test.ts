@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, CDPSession, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startConsole, type TestConsole } from '../../support/service/console.ts';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
 
@@ -118,9 +118,13 @@ describe('a passkey', () => {
       select via from console_sessions where name = ${name} and ended_at is null`,
     ).toEqual([{ via: 'passkey' }]);
     const records = await console.sql`
-      select actor, action, after, via from audit_log where subject = ${`person:${name}`}`;
+      select actor, action, after, via from audit_log where subject = ${`person:${name}`}
+      order by id`;
+    const record = { actor: name, via: 'console' };
     expect(records).toEqual([
-      { actor: name, action: 'passkey.add', after: { label: 'Ada’s laptop' }, via: 'console' },
+      { ...record, action: 'console.login', after: { via: 'link' } },
+      { ...record, action: 'passkey.add', after: { label: 'Ada’s laptop' } },
+      { ...record, action: 'console.login', after: { via: 'passkey' } },
     ]);
   });
 
@@ -208,8 +212,24 @@ describe('the answer of a device is refused', () => {
 
   it('ten minutes after the challenge', async () => {
     const { form, cookie: sent } = await answerOfDevice();
-    await console.sql`update console_attempts set created_at = now() - interval '601 seconds'`;
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 });
     expect(await send(form, sent)).toEqual(tooOld);
+    vi.useRealTimers();
+  });
+
+  it('of a person who has not logged in at the identity provider for seven days', async () => {
+    const { form, cookie: sent } = await answerOfDevice();
+    const account = { email: 'ada@example.com', issuer: 'https://id.example', subject: 'ada' };
+    const seen = (days: number) => console.sql`
+      update console_people set ${console.sql(account)}, account_seen_at = now() - ${days} * interval '1 day'
+      where name = ${name}`;
+    await seen(8);
+    expect(await send(form, sent)).toEqual(refused);
+    await seen(6);
+    const again = await answerOfDevice();
+    expect(await send(again.form, again.cookie)).toEqual(accepted);
+    await console.sql`
+      update console_people set email = null, issuer = null, subject = null where name = ${name}`;
   });
 
   it('when its counter is not higher than the last one', async () => {

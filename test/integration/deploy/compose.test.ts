@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { readCompose } from '../../support/checks/compose.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const { services, secrets } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
+const { services, secrets, networks } = readCompose({ PUBLIC_BASE_URL: 'https://pay.example.com' });
 const all = Object.entries(services);
 const ours = all.filter(([, { image }]) => image?.startsWith('payments:'));
 
@@ -98,6 +98,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('gives the api, which faces the world, and the Temporal UI no way out', () => {
+    for (const name of ['api', 'temporal-ui'])
+      for (const network of services[name]?.networks ?? [])
+        expect(networks[network], network).toMatchObject({ internal: true });
+  });
+
   it('takes every privilege from the processes of ours', () => {
     expect(ours.length).toBeGreaterThan(5);
     for (const [name, { read_only, cap_drop, security_opt }] of ours)
@@ -110,6 +116,23 @@ describe('docker-compose.yml', () => {
 });
 
 describe('deploy/make-secrets.sh', () => {
+  it('refuses a Docker whose published ports the neighbours reach', () => {
+    const folder = aFolder();
+    for (const name of ['deploy', 'bin']) mkdirSync(join(folder, name));
+    cpSync(join(root, 'deploy/make-secrets.sh'), join(folder, 'deploy/make-secrets.sh'));
+    const makeWith = (version: string, allow = '') => {
+      writeFileSync(join(folder, 'bin/docker'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+      const env = { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, ALLOW_OLD_DOCKER: allow };
+      const line = ['deploy/make-secrets.sh', 'https://pay.example.com'];
+      return spawnSync('sh', line, { cwd: folder, env, encoding: 'utf8' });
+    };
+    const { status, stderr } = makeWith('27.5.1');
+    expect([status, stderr]).toEqual([1, expect.stringContaining('27.5.1 is too old')]);
+    expect(existsSync(join(folder, 'secrets'))).toBe(false);
+    expect(makeWith('27.5.1', 'true').status).toBe(0);
+    expect(makeWith('28.0.0').status).toBe(0);
+  });
+
   it('lets only the owner into the folder, whatever the umask is', () => {
     for (const umask of ['000', '077'])
       expect(statSync(join(withSecrets(umask), 'secrets')).mode & 0o777).toBe(0o700);

@@ -175,7 +175,17 @@ describe('webhook secrets', () => {
     await records.sql`
       insert into webhook_secrets (application, ciphertext, retires_at)
       values (${application}, 'v1.k0.gone', now())`;
+    const listKeys = async () =>
+      (await secrets.listKeys()).map(({ keyId, use, seals }) => [keyId, use, seals]);
+    expect(await listKeys()).toEqual([
+      ['k2', 'encrypts', 0],
+      ['k1', 'decrypts', 102],
+    ]);
     expect(await secrets.reseal('yearly')).toBe(102);
+    expect(await listKeys()).toEqual([
+      ['k2', 'encrypts', 102],
+      ['k1', 'decrypts', 0],
+    ]);
     const keyIds = (await secrets.list(application)).map(({ keyId }) => keyId);
     expect(new Set(keyIds)).toEqual(new Set(['k2']));
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventId, newPaymentId, newReplayId } from '../../../contract/ids.ts';
+import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
@@ -77,6 +78,17 @@ describe('the purge', () => {
     expect(await purgeAfter(91, null)).toEqual({ attemptBodies: 1, payments: 0 });
     expect(await getResponseBody(id)).toBeNull();
     expect(await purgeAfter(91, null)).toEqual({ attemptBodies: 0, payments: 0 });
+  });
+
+  it('deletes old logins to the console', async () => {
+    const { issueLink, openSession } = createConsoleLoginQueries(records.sql);
+    await openSession(await issueLink('ada', 'viewer'));
+    const left = async () =>
+      (await records.sql`select from console_sessions union all select from console_links`).length;
+    await purgeAfter(89, null);
+    expect(await left()).toBe(2);
+    await purgeAfter(91, null);
+    expect(await left()).toBe(0);
   });
 
   it('deletes old payments only with a policy, and only those that are done', async () => {

@@ -191,7 +191,6 @@ export const everyStatement = (
         getByReference: () => payments.getByReference('sandbox', 'R7'),
         sendToGateway: () => payments.sendToGateway(idOf(7), now),
         recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
-        exists: () => payments.exists(idOf(7)),
       },
     },
     'tokens.ts': {

@@ -9,6 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createConsole } from '../../../console/app.ts';
+import { createAttempts } from '../../../console/attempt.ts';
 import type { Deps } from '../../../console/request.ts';
 import {
   createIdentityProvider,
@@ -114,11 +115,13 @@ export const startConsole = async ({
     calls
       ? Promise.resolve({ ...emptyTemporal, ...calls })
       : Promise.reject(new TemporalUnavailable('There is no Temporal here'));
+  const logins = createConsoleLoginQueries(sql);
   const all: Deps = {
     baseUrl,
     logger,
     queries: createConsoleQueries(sql),
-    logins: createConsoleLoginQueries(sql),
+    logins,
+    attempts: createAttempts(logins.spendAttempt),
     people: createConsolePeopleQueries(sql),
     passkeys: createConsolePasskeyQueries(sql),
     identityProvider: await identityProviderOf?.(baseUrl, logger),

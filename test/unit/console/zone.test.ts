@@ -26,6 +26,9 @@ describe('a time of a clock', () => {
     '2026-13-01T00:00',
     '2026-07-01T25:00',
     '2026-07-01T12:00Z',
+    '0000-01-01T00:00',
+    '1969-12-31T23:59',
+    '9999-12-31T23:59:59',
   ])('is none for %j', (text) => {
     expect(fromClockTime('UTC', text)).toBeNull();
   });

@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseKeyRing } from '../../../config.ts';
+import type { Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { operationsOn } from '../../support/service/admin-operations.ts';
+import { aFolder } from '../../support/stack/support.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const names = ['secrets-key', 'notifications-key'] as const;
+
+let records: Records;
+beforeAll(async () => {
+  records = await startRecords();
+});
+afterAll(() => records.drop());
+
+/** Docker with one container, whose admin is the real one. While the file `unhealthy` is there, new containers fail. */
+const docker = `#!/bin/sh
+case "$*" in
+  *'ps --all --quiet'*) echo c1 ;;
+  *' up -d --wait --no-deps --no-recreate'*) echo renewed >> renewals; [ ! -e unhealthy ] ;;
+  *' run --rm -T admin '*) shift 5; exec "${process.execPath}" ${join(root, 'cli/main.ts')} "$@" --as tests ;;
+esac
+`;
+
+/** An installation whose webhook secret, credentials and notification secret are sealed with the key 2026-11. */
+const anInstallation = async () => {
+  const folder = aFolder();
+  for (const name of ['deploy', 'secrets', 'bin']) mkdirSync(join(folder, name));
+  for (const name of ['rotate-secrets-key.sh', 'renew.sh'])
+    cpSync(join(root, 'deploy', name), join(folder, 'deploy', name));
+  writeFileSync(join(folder, 'bin/docker'), docker, { mode: 0o755 });
+  const file = (name: string) => join(folder, 'secrets', name);
+  const key = () => `2026-11:${randomBytes(32).toString('base64')}`;
+  for (const name of names) writeFileSync(file(name), `${key()}\n`);
+  const read = (name: string) => readFileSync(file(name), 'utf8').trim();
+  await records.sql`delete from webhook_secrets`;
+  await records.sql`delete from gateways where slug = 'cards'`;
+  const operations = () =>
+    operationsOn(records.sql, {
+      keyRing: parseKeyRing(read('secrets-key')),
+      notificationKeyRing: parseKeyRing(read('notifications-key')),
+    });
+  const account = { slug: 'cards', driver: 'stripe', kind: 'live' } as const;
+  const credentials = '{"secretKey":"sk_live_1234","webhookSecrets":["whsec_1234"]}';
+  await operations().secrets.rotate('shop', null);
+  await operations().gateways.add({ ...account, credentials }, null);
+  return {
+    folder,
+    read,
+    unhealthy: join(folder, 'unhealthy'),
+    keyIds: () => names.map((name) => [...parseKeyRing(read(name)).keys.keys()]),
+    sealed: async () =>
+      (await operations().secrets.listKeys()).flatMap(({ keyId, seals }) =>
+        seals > 0 ? keyId : [],
+      ),
+    copies: () =>
+      readdirSync(join(folder, 'secrets')).filter((name) => !names.some((one) => one === name)),
+    run: (...args: string[]) =>
+      promisify(execFile)('sh', ['deploy/rotate-secrets-key.sh', ...args], {
+        cwd: folder,
+        env: {
+          PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
+          DATABASE_URL: records.url,
+          SECRETS_KEY_FILE: file('secrets-key'),
+          NOTIFICATIONS_KEY_FILE: file('notifications-key'),
+        },
+      }),
+  };
+};
+
+describe('deploy/rotate-secrets-key.sh', () => {
+  it('seals everything with new keys, and --retire removes the old ones from the files', async () => {
+    const { run, keyIds, sealed, copies, read, folder } = await anInstallation();
+    const old = names.map(read);
+    expect((await run()).stdout).toContain('Encrypted with the first key: 3');
+    const [[first = '']] = keyIds() as [string[]];
+    expect(keyIds()).toEqual([
+      [first, '2026-11'],
+      [first, '2026-11'],
+    ]);
+    await run('--retire');
+    expect(keyIds()).toEqual([[first], [first]]);
+    expect(new Set(await sealed())).toEqual(new Set([first]));
+    expect(copies()).toHaveLength(2);
+    for (const copy of copies()) {
+      expect(old).toContain(read(copy).split(',')[1]);
+      expect(statSync(join(folder, 'secrets', copy)).mode & 0o777).toBe(0o400);
+    }
+    // Once more it has nothing to remove.
+    await run('--retire');
+    expect(copies()).toHaveLength(2);
+  });
+
+  it('does not retire a key after a rotation that stopped, and finishes it when it can', async () => {
+    const { run, keyIds, sealed, copies, unhealthy } = await anInstallation();
+    writeFileSync(unhealthy, '');
+    await expect(run()).rejects.toThrow('Command failed');
+    await expect(run('--retire')).rejects.toThrow('Command failed');
+    expect(keyIds()).toMatchObject([{ 1: '2026-11' }, { 1: '2026-11' }]);
+    expect(copies()).toEqual([]);
+    expect(new Set(await sealed())).toEqual(new Set(['2026-11']));
+
+    rmSync(unhealthy);
+    await run('--retire');
+    const [[first = '']] = keyIds() as [string[]];
+    expect(keyIds()).toEqual([[first], [first]]);
+    expect(new Set(await sealed())).toEqual(new Set([first]));
+  });
+
+  it('runs again after a rotation that stopped', async () => {
+    const { run, keyIds, sealed, unhealthy } = await anInstallation();
+    writeFileSync(unhealthy, '');
+    await expect(run()).rejects.toThrow('Command failed');
+    rmSync(unhealthy);
+    const [[stopped = '']] = keyIds() as [string[]];
+    await run();
+    const [[first = '']] = keyIds() as [string[]];
+    expect(keyIds()).toEqual(names.map(() => [first, stopped, '2026-11']));
+    expect(new Set(await sealed())).toEqual(new Set([first]));
+  });
+});
