@@ -281,8 +281,8 @@ export const refund = (bounds: Bounds = {}): Part<Refund> => {
   const names: Name[] = shape === 'two tries' ? ['one'] : ['one', 'two'];
   const each = (holds: (s: Refund, name: Name) => boolean) => (s: Refund) =>
     names.every((name) => holds(s, name));
-  const sum = (s: Refund, of_: (name: Name) => number) =>
-    names.reduce((total, name) => total + of_(name), 0);
+  const sum = (value: (name: Name) => number) =>
+    names.reduce((total, name) => total + value(name), 0);
   const actors = names.flatMap((name): [string, Actor<Refund>][] => [
     [`create_${name}`, create(name, fault)],
     [`try_${name}`, tryOf(name, '', bounds)],
@@ -302,7 +302,7 @@ export const refund = (bounds: Bounds = {}): Part<Refund> => {
       'reserved and refunded together never exceed what was paid': (s) =>
         s.held + s.refunded <= paid,
       'never more is given back than was paid': (s) =>
-        sum(s, (name) =>
+        sum((name) =>
           of(s, name).gateway === 'returned' ? 0 : of(s, name).given * amounts[name],
         ) <= paid,
       'a refund is carried out once': each((s, name) => of(s, name).given <= 1),
@@ -310,8 +310,8 @@ export const refund = (bounds: Bounds = {}): Part<Refund> => {
         (s, name) => of(s, name).events !== 'one_kind_twice',
       ),
       'the totals are those of the rows': (s) =>
-        s.held === sum(s, (name) => (of(s, name).status === 'pending' ? amounts[name] : 0)) &&
-        s.refunded === sum(s, (name) => (of(s, name).status === 'succeeded' ? amounts[name] : 0)),
+        s.held === sum((name) => (of(s, name).status === 'pending' ? amounts[name] : 0)) &&
+        s.refunded === sum((name) => (of(s, name).status === 'succeeded' ? amounts[name] : 0)),
       'a refund that failed has given nothing': each(
         (s, name) =>
           of(s, name).status !== 'failed' ||
