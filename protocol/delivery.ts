@@ -34,7 +34,6 @@ export type DeliveryFault =
   | 'round begun without its number'
   | 'a completed attempt completes again'
   | 'attempt not in the ledger before the POST'
-  | 'the round is committed after the signal'
   | 'nobody heals an overdue delivery';
 
 /** `deliverWebhook`, one try. The ledger, not Temporal, says which attempt is the next. */

@@ -22,7 +22,7 @@ export interface Part<S> {
  * goals are promised while the gateway and the receiver answer now and then.
  */
 const optional =
-  /^(payer|application|admin|crash|lost|replica|failover|replay|retrigger|sendNow|Temporal)\b/;
+  /^(?:payer|application|admin|bank|crash|lost|replica|backup|failover|replay|sendNow|Temporal)\b/;
 
 export const isOptional = (step: string): boolean => optional.test(step);
 
@@ -34,9 +34,6 @@ export const ofTry = <S>(name: string, variables: Readonly<Record<string, Value>
   Object.fromEntries(
     Object.entries(variables).map(([key, value]) => [`${name}_${key}`, value]),
   ) as Partial<S>;
-
-/** What is wrong in a state that a test has planted a fault for. */
-export type Fault<T extends string> = T | undefined;
 
 /** The variables of one of several like actors, e.g. `view(s, 'a').at` is `s.a_at`. */
 export const view = <V extends object>(state: object, name: string): V =>
