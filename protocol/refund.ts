@@ -196,19 +196,25 @@ const ask = function* (
 /** The gateway goes on by itself. A notification or the daily comparison reports what was returned. */
 const gatewayOf = (name: Name): Actor<Refund> =>
   function* (s) {
-    const { gateway, listed, status, by_hand, at, old_at } = of(s, name) as OneRefund;
-    if (gateway !== 'unknown' && !listed)
+    const refund = of(s, name);
+    const isOut = refund.gateway === 'pending' || refund.gateway === 'done';
+    if (refund.gateway !== 'unknown' && !refund.listed)
       yield [`the list shows it (${name})`, set(name, { listed: true })];
-    if (gateway === 'pending')
+    if (refund.gateway === 'pending')
       yield [`the gateway carries it out (${name})`, set(name, { gateway: 'done' })];
-    if ((gateway === 'pending' || gateway === 'done') && listed)
+    if (isOut && refund.listed)
       yield [`bank returns the money (${name})`, set(name, { gateway: 'returned' })];
-    if (gateway === 'returned' && status === 'succeeded')
+    if (refund.gateway === 'returned' && refund.status === 'succeeded')
       yield [`notification: finishRefund: failed (${name})`, finish(s, name, 'failed')];
-    if (by_hand && at !== 'marked' && old_at !== 'marked' && gateway !== 'pending')
+    if (
+      refund.by_hand &&
+      refund.at !== 'marked' &&
+      refund.old_at !== 'marked' &&
+      refund.gateway !== 'pending'
+    )
       yield [
         `admin settles by the gateway's books (${name})`,
-        finish(s, name, gateway === 'done' ? 'succeeded' : 'failed'),
+        finish(s, name, refund.gateway === 'done' ? 'succeeded' : 'failed'),
       ];
   };
 
