@@ -2,7 +2,7 @@ import type { AnyState } from './parts.ts';
 import type { Actor, Part, Step, Value } from './part.ts';
 
 /** The values that each variable may have, and the number that stands for each of them in Promela. */
-type Domains = ReadonlyMap<string, readonly Value[]>;
+export type Domains = ReadonlyMap<string, readonly Value[]>;
 
 /** What an actor does: a question about a variable, or the steps. */
 type Decision =
@@ -67,26 +67,15 @@ const optionsOf = (
         optionsOf(next, condition, [...conditions, condition(decision.variable, values)]),
       );
 
-/** The values that each variable can have: those of the starts, and all that a step can give it after that. */
-const domainsOf = ({ starts, actors }: Part<AnyState>): Domains => {
+/** The values that the variables have in these states. */
+export const domainsOf = (states: readonly AnyState[]): Domains => {
   const domains = new Map<string, Value[]>();
-  const add = (state: AnyState): boolean => {
-    let isNew = false;
+  for (const state of states)
     for (const [name, value] of Object.entries(state)) {
-      const values = domains.get(name) ?? [];
-      if (values.includes(value)) continue;
-      domains.set(name, [...values, value]);
-      isNew = true;
+      const values = domains.get(name);
+      if (!values) domains.set(name, [value]);
+      else if (!values.includes(value)) values.push(value);
     }
-    return isNew;
-  };
-  for (const start of starts) add(start);
-  for (let isNew = true; isNew;) {
-    isNew = false;
-    for (const actor of Object.values(actors))
-      for (const { step } of optionsOf(stepsOf(actor, domains), () => ''))
-        isNew = add(step[1] as AnyState) || isNew;
-  }
   return domains;
 };
 
@@ -108,13 +97,16 @@ export interface Promela {
  */
 export const toPromela = (
   part: Part<AnyState>,
+  domains: Domains,
   { prints = false }: { prints?: boolean } = {},
 ): Promela => {
-  const domains = domainsOf(part);
+  const codes = new Map([...domains].map(([name, values]) => [name, [...values]]));
   // What never changes is no part of a state.
   const variables = [...domains.keys()].filter((name) => (domains.get(name)?.length ?? 0) > 1);
   const code = (variable: string, value: Value): number => {
-    return domains.get(variable)?.indexOf(value) ?? -1;
+    const values = codes.get(variable) ?? [];
+    // A step may name a value that no state has: it is never taken.
+    return values.includes(value) ? values.indexOf(value) : values.push(value) - 1;
   };
   const condition = (variable: string, values: readonly Value[]): string =>
     `(${values.map((value) => `${variable} == ${code(variable, value)}`).join(' || ')})`;
