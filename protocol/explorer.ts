@@ -120,7 +120,7 @@ const difference = (earlier: object, later: object): Row =>
   ) as Row;
 
 /** A shortest way to a state: its start, as far as starts differ, and each step with what it changed. */
-export const traceTo = <S>(index: number, { states, edges, foundBy }: Graph<S>): TraceLine[] => {
+const traceTo = <S>(index: number, { states, edges, foundBy }: Graph<S>): TraceLine[] => {
   const trace: TraceLine[] = [];
   let at = index;
   for (let edge = edges[foundBy[at] ?? -1]; edge; edge = edges[foundBy[at] ?? -1]) {

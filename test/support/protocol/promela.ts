@@ -1,5 +1,5 @@
-import type { AnyState } from './parts.ts';
-import type { Actor, Part, Step, Value } from './part.ts';
+import type { AnyState } from '../../../protocol/parts.ts';
+import type { Actor, Part, Step, Value } from '../../../protocol/part.ts';
 
 /** The values that each variable may have, and the number that stands for each of them in Promela. */
 export type Domains = ReadonlyMap<string, readonly Value[]>;

@@ -1,13 +1,13 @@
-import { cancel } from './cancel.ts';
-import { delivery } from './delivery.ts';
-import { end } from './end.ts';
-import { lateMoney } from './late-money.ts';
-import { opening } from './opening.ts';
-import { explore } from './explorer.ts';
-import type { Actor, Part, Step, Value } from './part.ts';
-import type { AnyState } from './parts.ts';
+import { cancel } from '../../../protocol/cancel.ts';
+import { delivery } from '../../../protocol/delivery.ts';
+import { end } from '../../../protocol/end.ts';
+import { lateMoney } from '../../../protocol/late-money.ts';
+import { opening } from '../../../protocol/opening.ts';
+import { explore } from '../../../protocol/explorer.ts';
+import type { Actor, Part, Step, Value } from '../../../protocol/part.ts';
+import type { AnyState } from '../../../protocol/parts.ts';
 import { type Domains, domainsOf } from './promela.ts';
-import { refund } from './refund.ts';
+import { refund } from '../../../protocol/refund.ts';
 
 interface Joining {
   /** The prefix of the part's own variables. */
