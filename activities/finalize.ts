@@ -50,26 +50,35 @@ export const createFinalizer = (deps: Deps) => {
   };
 
   /** Whether the gateway may hold money of an ended payment, or may still capture some. */
-  const mayHoldMoney = async (payment: PaymentWithAccount): Promise<boolean> => {
+  const mayHoldMoney = async (
+    payment: PaymentWithAccount,
+    inDoubt: boolean,
+  ): Promise<boolean> => {
     const { id, status, failureCode, reference } = payment;
     if (status === 'paid') return false;
     if (failureCode === 'amount_mismatch') return true;
     // All stored exchanges count, also those of earlier tries and of a try that broke off.
-    return reference !== null && mayHaveCaptured(await gatewayExchanges.list(id));
+    if (reference === null) return false;
+    return inDoubt || mayHaveCaptured(await gatewayExchanges.list(id));
   };
 
   /**
    * The side effects of an end. Safe to repeat: a try that finds the payment ended cannot know whether
    * the try that ended it got this far.
+   * @param options.inDoubt an earlier try broke off. It may have captured money after the answer by which
+   *   another one ended the payment, and it has not stored its verification
    */
-  const afterFinalized = async (payment: PaymentWithAccount): Promise<VerificationResult> => {
+  const afterFinalized = async (
+    payment: PaymentWithAccount,
+    { inDoubt = false }: { inDoubt?: boolean } = {},
+  ): Promise<VerificationResult> => {
     if (payment.status === 'paid') await alertDuplicates(payment);
     if (payment.failureCode === 'amount_mismatch')
       alertAbout(logger, payment, {
         alert: 'amount_mismatch',
         message: 'The payer paid another amount or currency',
       });
-    if (await mayHoldMoney(payment)) await workflows.startLatePayment(payment.id);
+    if (await mayHoldMoney(payment, inDoubt)) await workflows.startLatePayment(payment.id);
     return { kind: 'ended', status: payment.status };
   };
 

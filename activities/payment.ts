@@ -33,6 +33,8 @@ export interface Deps {
   gatewayBulkhead: Bulkhead;
   workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
   publicBaseUrl: string;
+  /** An earlier try of the activity broke off. */
+  isRetry: () => boolean;
   now: () => Date;
   logger: Pick<Log, 'warn' | 'error'>;
 }
@@ -60,7 +62,7 @@ export interface ExpireRequest {
 
 export const createPaymentActivities = (deps: Deps) => {
   const { paymentOutcomes, gatewayExchanges, gatewayOf, gatewayBulkhead } = deps;
-  const { publicBaseUrl, now, logger } = deps;
+  const { publicBaseUrl, isRetry, now, logger } = deps;
 
   const { finalize, afterFinalized } = createFinalizer(deps);
 
@@ -175,7 +177,7 @@ export const createPaymentActivities = (deps: Deps) => {
       cancelled = false,
     }: VerifyPaymentRequest): Promise<VerificationResult> {
       const payment = await findPayment(paymentOutcomes, id);
-      if (isTerminal(payment.status)) return afterFinalized(payment);
+      if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
       const { reference } = payment;
       if (reference === null) return { kind: 'waiting' };
       const opened = toOpened(payment, reference, publicBaseUrl);
@@ -205,7 +207,7 @@ export const createPaymentActivities = (deps: Deps) => {
      */
     async expirePayment({ id, grace, unreachable }: ExpireRequest): Promise<VerificationResult> {
       const payment = await findPayment(paymentOutcomes, id);
-      if (isTerminal(payment.status)) return afterFinalized(payment);
+      if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
       const { reference } = payment;
       if (reference === null) {
         // The workflow may not know it: its run was lost, or its last try failed for another reason.

@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { createBulkhead } from '../activities/bulkhead.ts';
 import { createActivities } from '../activities/index.ts';
@@ -93,6 +94,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
       longestLineMs: longestDeliveryLineMs,
     }),
     activityStartedAt: createActivityStartedAt(client),
+    isRetry: () => activityInfo().attempt > 1,
     dispatcher,
     sweeperTasks: instrumentSweeperTasks(sweeperTasks, metrics),
   });

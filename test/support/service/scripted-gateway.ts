@@ -96,6 +96,7 @@ export const withGateway = (
     gatewayBulkhead: createBulkhead({ perOwner: 250 }),
     workflows: { startLatePayment: async (id) => void late.push(id) },
     publicBaseUrl,
+    isRetry: () => false,
     now: () => now,
     logger,
     ...deps,

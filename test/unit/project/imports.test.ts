@@ -72,13 +72,14 @@ const rules: Record<string, { value?: string; type?: string }> = {
   },
   client: {},
   demo: { value: 'client/src/index.ts' },
-  tools: { value: `${service} test` },
+  tools: { value: `${service} protocol test` },
   bench: { value: `${service} tools/production chaos/link.ts test/fakes` },
   chaos: {
     value: `${service} tools/production tools/compose test/fakes test/support/service/stripe-account.ts`,
   },
+  protocol: {},
   docs: { value: service },
-  test: { value: `${service} docs chaos tools` },
+  test: { value: `${service} protocol docs chaos tools` },
   'vitest.config.ts': {
     value: ['closing-line', 'compile-cache', 'every-declared-response', 'mixed-order']
       .map((name) => `test/support/runner/${name}.ts`)

@@ -1,0 +1,89 @@
+import { cancel } from './cancel.ts';
+import { delivery } from './delivery.ts';
+import { end } from './end.ts';
+import { lateMoney } from './late-money.ts';
+import { opening } from './opening.ts';
+import type { Part, Value } from './part.ts';
+import { refund } from './refund.ts';
+
+export type AnyState = Readonly<Record<string, Value>>;
+
+/** Parts of different states in one list: whoever explores them sees a flat row of values. */
+const anyPart = <S>(part: Part<S>): Part<AnyState> => part as unknown as Part<AnyState>;
+
+/** Every part, with the bounds that keep its states few. */
+export const parts: readonly Part<AnyState>[] = [
+  anyPart(opening()),
+  anyPart(end()),
+  anyPart(end({ restores: true })),
+  anyPart(delivery()),
+  anyPart(lateMoney()),
+  anyPart(lateMoney({ restores: true })),
+  anyPart(refund()),
+  anyPart(refund({ shape: 'two tries' })),
+  anyPart(refund({ shape: 'restores' })),
+  anyPart(cancel()),
+];
+
+/** Faults that tests plant: the explorer must find each of them. */
+export const plantedFaults: readonly { fault: string; part: Part<AnyState> }[] = [
+  ...(
+    [
+      'key checked before the insert',
+      'outbox row deleted before the start',
+      'a second opening replaces the first',
+      'ended although a payer was sent',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(opening(fault)) })),
+  ...(
+    [
+      'no compare-and-set',
+      'event outside the transaction',
+      'nobody looks for late money',
+      'a retry does not doubt the try before it',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(end({ fault })) })),
+  ...(['lost checkout_at taken as never sent'] as const).map((fault) => ({
+    fault,
+    part: anyPart(end({ fault, restores: true })),
+  })),
+  ...(
+    [
+      'round begun without its number',
+      'a completed attempt completes again',
+      'attempt not in the ledger before the POST',
+      'nobody heals an overdue delivery',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(delivery(fault)) })),
+  ...(
+    [
+      'nobody looks for late money',
+      'reversed again without asking',
+      'a lost answer counts as done',
+      'found counts as resolved',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(lateMoney({ fault })) })),
+  ...(
+    [
+      'sum checked before the insert',
+      'told again without asking',
+      'told is written after the call',
+      'a refusal after silence is an outcome',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(refund({ fault })) })),
+  ...(['a refusal counts although the retry told again', 'no compare-and-set'] as const).map(
+    (fault) => ({ fault, part: anyPart(refund({ fault, shape: 'two tries' })) }),
+  ),
+  ...(['an untold refund ignores its likeness'] as const).map((fault) => ({
+    fault,
+    part: anyPart(refund({ fault, shape: 'restores' })),
+  })),
+  ...(
+    [
+      'cancelled without asking the gateway',
+      'a refused close counts as closed',
+      'silence counts as unpaid',
+      'no compare-and-set',
+    ] as const
+  ).map((fault) => ({ fault, part: anyPart(cancel(fault)) })),
+];

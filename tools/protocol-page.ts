@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { explore } from '../protocol/explorer.ts';
+import { type AnyState, parts } from '../protocol/parts.ts';
+import type { Part } from '../protocol/part.ts';
+
+/** The variable whose values are the states of a part's diagram. */
+const shown: Readonly<Record<string, string>> = {
+  'opening and checkout': 'status',
+  'end of a payment': 'status',
+  'delivery and replay': 'status',
+  'late money': 'result',
+  'refund, two tries': 'one_status',
+  cancel: 'status',
+};
+const [begin, end] = ['<!-- from the model: begin -->', '<!-- from the model: end -->'];
+
+/** The values of a variable, and the steps that change it. */
+const toMermaid = (part: Part<AnyState>, variable: string): string => {
+  const { states, edges } = explore(part);
+  const valueOf = (index: number) => String(states[index]?.[variable]);
+  const labels = new Map<string, Set<string>>();
+  for (const { from, step, to } of edges) {
+    if (valueOf(from) === valueOf(to)) continue;
+    const arrow = `${valueOf(from)} --> ${valueOf(to)}`;
+    const label = step.replace(/ \((?:a|b|one|two)(?:, given up)?\)/, '').replaceAll(':', ',');
+    labels.set(arrow, (labels.get(arrow) ?? new Set()).add(label));
+  }
+  const lines = [...labels].map(
+    ([arrow, steps]) => `  ${arrow}: ${[...steps].sort().join('<br>')}`,
+  );
+  return ['stateDiagram-v2', `  [*] --> ${valueOf(0)}`, ...lines.sort()].join('\n');
+};
+
+const sectionOf = (name: string, variable: string): string => {
+  const part = parts.find((each) => each.name === name);
+  if (!part) throw new Error(`There is no part ${name}`);
+  const [title = ''] = name.split(',');
+  const heading = `### ${title.charAt(0).toUpperCase()}${title.slice(1)}`;
+  const rules = [
+    ...Object.keys(part.invariants).map((words) => `- Always: ${words}.`),
+    ...Object.keys(part.goals).map((words) => `- In the end: ${words}.`),
+  ];
+  return [heading, '', '```mermaid', toMermaid(part, variable), '```', '', ...rules].join('\n');
+};
+
+/** The page with its section from the model replaced by what the model says now. */
+export const withModel = (page: string): string => {
+  const [before = '', rest = ''] = page.split(begin);
+  const [, after = ''] = rest.split(end);
+  const sections = Object.entries(shown).map(([name, variable]) => sectionOf(name, variable));
+  return [before, begin, '\n\n', sections.join('\n\n'), '\n\n', end, after].join('');
+};
+
+if (import.meta.main) {
+  const page = join(import.meta.dirname, '../docs/protocol.md');
+  writeFileSync(page, withModel(readFileSync(page, 'utf8')));
+}
