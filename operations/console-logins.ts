@@ -1,4 +1,5 @@
 import {
+  type Account,
   type ConsoleLogin,
   type ConsoleLoginQueries,
   type ConsoleRole,
@@ -7,7 +8,6 @@ import {
 } from '../postgres/console-logins.ts';
 import { createConsolePasskeyQueries, type Passkey } from '../postgres/console-passkeys.ts';
 import {
-  type Account,
   type ConsolePerson,
   createConsolePeopleQueries,
   type ListedPerson,

@@ -1,7 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Passkey } from './console-passkeys.ts';
-import type { Account } from './console-people.ts';
 import type { Queries } from './driver/sql.ts';
+
+/** An account at an identity provider. */
+export interface Account {
+  issuer: string;
+  subject: string;
+}
 
 /** What somebody may do in the console; each role may do what those before it may. */
 export const consoleRoles = ['viewer', 'operator', 'admin'] as const;

@@ -1,4 +1,4 @@
-import type { ConsoleRole } from './console-logins.ts';
+import type { Account, ConsoleRole } from './console-logins.ts';
 import { isOpenLink, isOpenSession } from './console-logins.ts';
 import type { Queries } from './driver/sql.ts';
 
@@ -16,12 +16,6 @@ export interface ListedPerson extends ConsolePerson {
   passkeys: number;
   openSessions: number;
   unusedLinks: number;
-}
-
-/** An account at an identity provider. */
-export interface Account {
-  issuer: string;
-  subject: string;
 }
 
 /** The people who may enter the web console. */
