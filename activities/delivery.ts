@@ -126,15 +126,11 @@ export const createDeliveryActivities = (deps: Deps) => {
       const scheduledAt = new Date(activityInfo().currentAttemptScheduledTimestampMs);
       let delivery = await find(id);
       if (delivery.status === 'exhausted') {
-        // Only a reset starts another round. Any other run either used up the round itself and could not
-        // report it, or heals the workflow and came just after the end of the round.
+        // A run begins a round only if an operator has reset the workflow by hand. Any other run either used up
+        // the round itself and could not report it, or heals the workflow and came just after the end of it.
         if (!isReset || delivery.exhaustedByRun === runId()) throw exhausted(id);
-        await deliveries.beginRound(delivery.event.id, { trigger: 'admin', now: now() });
-        delivery = await find(id);
-      }
-      if (isReset && delivery.status === 'delivered') {
-        // A replay resets the workflow before it commits the round.
-        await deliveries.waitForChange(delivery.event.id);
+        const start = { from: ['exhausted'], trigger: 'admin', now: now() } as const;
+        await deliveries.replay(delivery.event.id, start);
         delivery = await find(id);
       }
       if (delivery.status === 'delivered' || delivery.status === 'none') return delivery.status;

@@ -40,7 +40,7 @@ export interface Deps {
 }
 
 /** The stage of a payment at the beginning of a run. */
-export type Opened = 'open' | 'unopened' | 'delivered' | { ended: Status };
+export type Opened = 'open' | 'unopened' | { ended: Status };
 
 export interface OpenRequest {
   id: string;
@@ -117,8 +117,8 @@ export const createPaymentActivities = (deps: Deps) => {
     (await gatewayExchanges.list(id)).some(({ operation }) => operation === 'open');
 
   const readEnded = async (payment: PaymentWithAccount): Promise<Opened> => {
-    if (payment.delivery === 'delivered' || payment.delivery === 'none') return 'delivered';
-    await afterFinalized(payment);
+    // It is done before the first delivery is over, and alerts once.
+    if (payment.delivery === 'pending' && payment.round === 1) await afterFinalized(payment);
     return { ended: payment.status };
   };
 

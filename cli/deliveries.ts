@@ -1,21 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { limits } from '../contract/limits.ts';
 import { Refusal } from '../operations/change.ts';
-import type { BulkOptions, Retriggered } from '../operations/deliveries.ts';
 import type { PaymentTimeline } from '../operations/payments.ts';
+import { everyDelivery } from '../postgres/delivery-filter.ts';
 import type { Call, CliContext } from './commands.ts';
-import {
-  command,
-  count,
-  formatDone,
-  group,
-  limit,
-  listUpTo,
-  option,
-  reason,
-  textOf,
-} from './commands.ts';
+import { command, count, group, limit, listUpTo, option, reason, textOf } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 import { formatPayments } from './payments.ts';
+
+const exhausted = { id: null, orderId: null, status: null, delivery: 'exhausted' } as const;
 
 const listCommand = (context: CliContext): Command =>
   command(
@@ -29,25 +23,27 @@ const listCommand = (context: CliContext): Command =>
     async ({ options, operations, io }) => {
       const application = textOf(options.application);
       const found = await listUpTo(Number(options.limit), io, (max) =>
-        operations.deliveries.listExhausted(application, max),
+        operations.payments.find({ ...exhausted, application }, max),
       );
       return formatPayments(found, 'No delivery is exhausted.');
     },
   );
 
-const retriggerCommand = (context: CliContext): Command =>
+const replayCommand = (context: CliContext): Command =>
   command(
     context,
     {
-      usage: 'retrigger [payments...]',
-      summary: 'start six new attempts for exhausted deliveries, with the current URL and secrets',
+      usage: 'replay [payments...]',
+      summary: 'send events again now: six new attempts if exhausted, the next attempt if failing',
       examples: [
-        'deliveries retrigger PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
-        'deliveries retrigger --application shop --rate 5 --yes --reason "receiver is back"',
+        'deliveries replay PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+        'deliveries replay --application shop --rate 5 --yes --reason "receiver is back"',
       ],
       options: [
         option('--application <slug>', 'all exhausted deliveries of this application'),
-        option('--rate <count>', 'maximum a second').argParser(count(100)).default(10),
+        option('--rate <count>', 'maximum a second, with --application')
+          .argParser(count(limits.workerReplaysPerSecond))
+          .default(limits.replaysPerSecond),
         reason(),
       ],
       describeChange: (ids, { application }) =>
@@ -55,71 +51,60 @@ const retriggerCommand = (context: CliContext): Command =>
           ? `All exhausted events of ${application} are sent again.`
           : `The events of ${ids.length} payments are sent again.`,
     },
-    retrigger,
+    async (call) => {
+      const application = textOf(call.options.application);
+      if ((application === null) === (call.args.length === 0))
+        throw new Refusal('Name either payments or an --application.');
+      return application === null ? replayEach(call) : replayAll(call, application);
+    },
   );
 
-const retrigger = async (call: Call): Promise<Output> => {
-  const { args, options, operations, io, interruption } = call;
-  const application = textOf(options.application);
-  if ((application === null) === (args.length === 0))
-    throw new Refusal('Name either payments or an --application.');
-  const bulkOptions: BulkOptions = {
+const replayEach = async ({ args, options, operations }: Call): Promise<Output> => {
+  const results: { id: string; result: string; why: string }[] = [];
+  for (const id of args) {
+    try {
+      const when = await operations.replays.replayOne(id, textOf(options.reason));
+      results.push({ id, result: 'replayed', why: when === 'later' ? 'within 6 minutes' : '' });
+    } catch (error) {
+      if (!(error instanceof Refusal) || args.length === 1) throw error;
+      results.push({ id, result: 'refused', why: error.message });
+    }
+  }
+  const rows = results.map(({ id, result, why }) => [id, result, why]);
+  return {
+    text: table(['payment', 'result', 'note'], rows, ''),
+    json: results,
+    failed: results.some(({ result }) => result === 'refused'),
+  };
+};
+
+/** Starts a replay and shows its progress until its end. Ctrl-C stops it before its next event. */
+const replayAll = async (call: Call, application: string): Promise<Output> => {
+  const { options, operations, io, interruption } = call;
+  const [any] = await operations.payments.find({ ...exhausted, application }, 1);
+  if (!any) return { text: 'No delivery is exhausted.', json: [] };
+  const filter = { ...everyDelivery, application, delivery: 'exhausted', to: new Date() } as const;
+  const id = await operations.replays.start(filter, {
     perSecond: Number(options.rate),
     reason: textOf(options.reason),
-    signal: interruption(),
-    onProgress: ({ done, total, refused }) => {
-      if (total > 1) io.note(`${done} of ${total}${refused > 0 ? `, ${refused} refused` : ''}`);
-    },
-    onStop: (notTried) =>
-      io.note(`Stopped: Temporal does not reset workflows. Not tried: ${notTried}`),
-  };
-  const { deliveries } = operations;
-  const work =
-    application === null
-      ? deliveries.retriggerMany(args, bulkOptions)
-      : deliveries.retriggerAll(application, bulkOptions);
-  return formatDone(work, (results, isDone) => {
-    const [only] = results;
-    if (args.length === 1 && only?.result === 'refused') throw new Refusal(only.why);
-    const failed = results.some(({ result }) => result === 'refused');
-    if (results.length === 0)
-      return { text: isDone ? 'No delivery is exhausted.' : 'Nothing was done.', json: results };
-    return { ...(application === null ? formatEach(results) : formatCounts(results)), failed };
   });
-};
-
-const formatEach = (results: readonly Retriggered[]): Output => {
-  const rows = results.map((one) => [
-    one.id,
-    one.result === 'refused' ? 'refused' : 're-triggered',
-    noteOf(one),
-  ]);
-  return { text: table(['payment', 'result', 'note'], rows, ''), json: results };
-};
-
-const noteOf = (one: Retriggered): string => {
-  switch (one.result) {
-    case 'refused':
-      return one.why;
-    case 'no_history':
-      return 'within 6 minutes';
-    case 'reset':
-      return '';
+  io.note(`Replay ${id}. Ctrl-C stops it.`);
+  const signal = interruption();
+  for (let shown = ''; ;) {
+    const { status, begun, refused, matched, stopRequested } = await operations.replays.get(id);
+    const progress = `${begun + refused} of ${matched}`;
+    if (progress !== shown) io.note((shown = progress));
+    if (status !== 'running')
+      return {
+        text: facts({ replay: id, status, replayed: begun, refused }),
+        json: { id, status, matched, begun, refused },
+        failed: status === 'stopped' || refused > 0,
+      };
+    // It may end by itself meanwhile.
+    if (signal.aborted && !stopRequested)
+      await operations.replays.stop(id, 'Interrupted').catch(() => {});
+    await sleep(500, undefined, signal.aborted ? {} : { signal }).catch(() => {});
   }
-};
-
-/** An application may have very many deliveries: only the refused ones are listed. */
-const formatCounts = (results: readonly Retriggered[]): Output => {
-  const refused = results.filter(({ result }) => result === 'refused');
-  const withoutHistory = results.filter(({ result }) => result === 'no_history');
-  const counts = facts({
-    're-triggered': results.length - refused.length,
-    ...(withoutHistory.length > 0 && { 'of these within 6 minutes': withoutHistory.length }),
-    refused: refused.length,
-  });
-  const rows = refused.map((one) => [one.id, noteOf(one)]);
-  const list = table(['refused', 'why'], rows, '');
-  return { text: [counts, list].filter(Boolean).join('\n\n'), json: results };
 };
 
 const showCommand = (context: CliContext): Command =>
@@ -176,8 +161,8 @@ export const deliveryCommands = (context: CliContext): Command =>
   group(
     {
       name: 'deliveries',
-      summary: 'show a delivery, list and re-trigger exhausted ones',
-      examples: ['deliveries list', 'deliveries show --help', 'deliveries retrigger --help'],
+      summary: 'show a delivery, list exhausted ones, send them again',
+      examples: ['deliveries list', 'deliveries show --help', 'deliveries replay --help'],
     },
-    [listCommand(context), showCommand(context), retriggerCommand(context)],
+    [listCommand(context), showCommand(context), replayCommand(context)],
   );

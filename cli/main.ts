@@ -13,7 +13,6 @@ import { createResolver } from '../webhooks/resolver.ts';
 import { createIo } from './io.ts';
 import { runAdmin } from './program.ts';
 import { createOperations } from '../operations/operations.ts';
-import { createResets } from '../operations/resets.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -64,7 +63,6 @@ const open = async (actor = userName()) => {
     secretBox,
     notificationBox,
     sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
-    resets: async () => createResets(await temporalClient()),
     temporal: async () => createTemporalAdmin(await temporalClient()),
     workflowUrl: (id) =>
       uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,

@@ -57,7 +57,7 @@ const createProgram = (context: CliContext): Command => {
 const examples = [
   '  npm run admin -- applications list',
   '  npm run admin -- payments show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
-  '  npm run admin -- deliveries retrigger --application shop',
+  '  npm run admin -- deliveries replay --application shop',
   '',
   'For programs: npm run --silent admin -- applications list --json',
   'Exit codes: 0 done, 1 refused or failed, 2 wrong usage.',

@@ -39,14 +39,22 @@ const slug = /^[a-z0-9-]{1,50}$/;
 
 type FilterRequest = Pick<ConsoleRequest, 'query' | 'zone'>;
 
-/** Exact times are those of a clock in the zone that the address names, so that a link shows everybody the same. */
+const instant = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
+
+const readInstant = (text: string | null): Date | null => {
+  const at = new Date(text !== null && instant.test(text) ? text : NaN);
+  return Number.isNaN(at.getTime()) ? null : at;
+};
+
+/**
+ * Exact times are instants, or those of a clock in the zone that the address names, so that a link shows everybody
+ * the same.
+ */
 const readTimes = ({ query, zone: own }: FilterRequest): { from: Date | null; to: Date | null } => {
   const named = query.get('zone') ?? '';
   const zone = isZone(named) ? named : own;
-  return {
-    from: fromClockTime(zone, query.get('from')),
-    to: fromClockTime(zone, query.get('to')),
-  };
+  const read = (text: string | null) => readInstant(text) ?? fromClockTime(zone, text);
+  return { from: read(query.get('from')), to: read(query.get('to')) };
 };
 
 /** Reads the filter of a list from its address. It ignores a value that makes no sense. */
@@ -67,11 +75,10 @@ export const readFilter = (request: FilterRequest, now: Date): ListFilter => {
   };
 };
 
-/** The same for a list of deliveries, whose positions have the id of an event. */
-export const readDeliveryFilter = (request: FilterRequest, now: Date): ListFilter => {
-  const filter = readFilter(request, now);
-  const { after } = filter;
-  return { ...filter, after: after && eventIdPattern.test(after.id) ? after : null };
+/** The position in a list of deliveries, which has the id of an event. */
+export const readEventPosition = (query: URLSearchParams): Position | null => {
+  const after = readPosition(query.get('after'));
+  return after && eventIdPattern.test(after.id) ? after : null;
 };
 
 /** Lists read one row more than a page has. @returns the rows of the page; the last one if another page follows */

@@ -2,7 +2,6 @@ import '../node-version.mjs';
 import { createServer } from 'node:http';
 import { Refusal } from '../operations/change.ts';
 import { createOperations } from '../operations/operations.ts';
-import { createResets } from '../operations/resets.ts';
 import { readConsoleConfig } from '../config.ts';
 import { problemWithAccount } from '../gateways/adapters.ts';
 import { sealCredentials } from '../gateways/registry.ts';
@@ -87,7 +86,6 @@ await runProcess(async () => {
         secretBox,
         notificationBox,
         sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
-        resets: async () => createResets(client),
         temporal: async () => createTemporalAdmin(client),
         retention: { attemptBodyDays: 36_500, paymentDays: null },
         workflowUrl: (id) =>

@@ -14,7 +14,7 @@ import { paymentRoutes } from './pages/payments.ts';
 import { peopleActions, peopleRoutes } from './pages/people.ts';
 import { providerLoginRoutes } from './pages/provider-login.ts';
 import { createReconcile } from './pages/reconcile.ts';
-import { retriggerActions, retriggerRoutes } from './pages/retriggers.ts';
+import { replayActions, replayRoutes } from './pages/replays.ts';
 import { searchRoutes } from './pages/search.ts';
 import { settingsRoutes } from './pages/settings.ts';
 import type { Deps, Route } from './request.ts';
@@ -29,7 +29,7 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...overviewRoutes(deps),
     ...paymentRoutes(deps),
     ...deliveryRoutes(deps),
-    ...retriggerRoutes(deps),
+    ...replayRoutes(deps),
     ...eventRoutes(deps),
     ...applicationRoutes(deps),
     ...gatewayRoutes(deps),
@@ -40,8 +40,8 @@ export const createRoutes = (deps: Deps): Route[] => {
     ...searchRoutes(deps),
     ...settingsRoutes(),
     ...actionRoutes(deps, [
-      ...paymentActions,
-      ...retriggerActions(deps),
+      ...paymentActions(deps),
+      ...replayActions(deps),
       ...applicationActions(deps),
       ...gatewayActions,
       ...reconcile.actions,

@@ -41,12 +41,14 @@ export const limits = {
   feedDelaySeconds: 15,
   /** The last attempts of an event are shown. */
   attemptsShown: 100,
-  /** A replay of one event within this time after its round began is the same replay. */
+  /** A replay of one event within this time after its round, or its last attempt, started is the same replay. */
   replayReuseSeconds: 10,
   /** The longest time, and the most events, of a replay of many. */
   replayDays: 31,
   replayEvents: 100_000,
   replaysPerSecond: 10,
+  /** Delivery rounds that one worker begins for replays, over all applications. */
+  workerReplaysPerSecond: 20,
   /** Signed samples that an application may have sent to itself. */
   webhookTestsPerMinute: 6,
   /** For this long after a verification, a verify or a return gets its result without asking the gateway. */

@@ -64,7 +64,7 @@ grant update (status, gateway_reference, gateway_redirect, inquired_at, unanswer
 grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replay_results
   to payments_worker;
 grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run, error_class,
-  healed_at, postponed_at) on deliveries to payments_worker;
+  healed_at, postponed_at, at_once) on deliveries to payments_worker;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
   error, response_body, response_truncated) on attempts to payments_worker;
 grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
@@ -75,7 +75,7 @@ grant update (return_url, state, verifications, confirmations) on sandbox_paymen
 -- Only the last gateway exchanges of a payment are kept.
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
 
--- Admins manage access and re-trigger deliveries. They only read payments.
+-- Admins manage access and replay deliveries. They only read payments.
 grant select on applications, gateways, tokens, webhook_secrets, payments, workflow_outbox, events, deliveries,
   attempts, late_payments, gateway_exchanges, audit_log, webhook_tests to payments_admin;
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_admin;
@@ -85,8 +85,12 @@ grant update (status, default_gateway, callback_urls, webhook_url, requests_per_
 grant update (enabled, credentials, notification_secrets) on gateways to payments_admin;
 grant update (revoked_at) on tokens to payments_admin;
 grant update (ciphertext, retires_at) on webhook_secrets to payments_admin;
-grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
+grant update (status, round, trigger, round_began_at, next_attempt_at, at_once, exhausted_by_run) on deliveries
   to payments_admin;
+-- Replays of many are requests, as the API's: a workflow carries them out.
+grant select,
+  insert (id, application, test, trigger, delivery, kind, from_at, to_at, error_class, event_ids, per_second, matched),
+  update (stop_requested) on replays to payments_admin;
 
 grant select, insert (name, role, email, subject), update (role), delete on console_people to payments_admin;
 grant select, insert (hash, name), update (ended_at) on console_links to payments_admin;
@@ -110,12 +114,12 @@ grant update (status, default_gateway, callback_urls, webhook_url, requests_per_
 grant update (enabled, credentials, notification_secrets) on gateways to payments_console;
 grant insert (slug, default_gateway, callback_urls, webhook_url, requests_per_minute) on applications
   to payments_console;
--- Re-triggers of many and webhook tests are requests, as the API's: a workflow carries them out.
+-- Replays of many and webhook tests are requests, as the API's: a workflow carries them out.
 grant select on replays, replay_results, webhook_tests to payments_console;
-grant insert (id, application, test, trigger, delivery, from_at, to_at, error_class, event_ids, per_second, matched),
-  update (stop_requested) on replays to payments_console;
+grant insert (id, application, test, trigger, delivery, kind, from_at, to_at, error_class, event_ids, per_second,
+  matched), update (stop_requested) on replays to payments_console;
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_console;
-grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run) on deliveries
+grant update (status, round, trigger, round_began_at, next_attempt_at, at_once, exhausted_by_run) on deliveries
   to payments_console;
 grant update (issuer, subject, account_seen_at) on console_people to payments_console;
 grant update (ended_at) on console_links to payments_console;

@@ -7,15 +7,13 @@ import type { TargetRule } from '../webhooks/address.ts';
 import { createApplicationOperations } from './applications.ts';
 import { createChange } from './change.ts';
 import { createConsoleLogins } from './console-logins.ts';
-import { createDeliveryOperations } from './deliveries.ts';
 import type { ProblemWithAccount, SealCredentials } from './gateways.ts';
 import { createGatewayOperations } from './gateways.ts';
 import { createPaymentOperations } from './payments.ts';
 import { createReconciliation } from './reconciliation.ts';
-import type { Resets } from './resets.ts';
+import { createReplayOperations } from './replays.ts';
 import type { RetentionPolicy } from './retention.ts';
 import { createPurge } from './retention.ts';
-import { createRetriggerOperations } from './retriggers.ts';
 import { createSecretOperations } from './secrets.ts';
 import { createTokenOperations } from './tokens.ts';
 import { createWebhookTest } from './webhook-test.ts';
@@ -35,8 +33,6 @@ export interface Deps {
   problemWithAccount: ProblemWithAccount;
   sealCredentials: SealCredentials;
   /** @throws if Temporal cannot be reached */
-  resets: () => Promise<Resets>;
-  /** @throws if Temporal cannot be reached */
   temporal: () => Promise<TemporalAdmin>;
   retention: RetentionPolicy;
   /** A link into the Temporal UI; null if its address is not known. */
@@ -55,11 +51,10 @@ export const createOperations = (deps: Deps) => {
     secrets: createSecretOperations(shared),
     gateways: createGatewayOperations(shared),
     payments: createPaymentOperations(shared),
-    deliveries: createDeliveryOperations(shared),
     reconcile: createReconciliation(shared),
     purge: createPurge(shared),
     testWebhook: createWebhookTest(shared),
-    retriggers: createRetriggerOperations(shared),
+    replays: createReplayOperations(shared),
     console: createConsoleLogins(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>
       createAuditLog(deps.sql).list(filter),

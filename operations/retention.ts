@@ -44,7 +44,7 @@ export const createPurge =
       for (let deleted = 0; ;) {
         const size = Math.min(batchSize, limit - deleted);
         const count = size > 0 ? await deleteBatch(size) : 0;
-        // A smaller batch may not be the last: it skips payments that an admin is just re-triggering.
+        // A smaller batch may not be the last: it skips payments that an admin is just replaying.
         if (count === 0) return deleted;
         deleted += count;
       }

@@ -140,26 +140,6 @@ export const createAdminPayments = (sql: Queries) => {
       return { ...row, attempts: await listAttempts(id), exchanges };
     },
 
-    /** Lists ids of payments whose delivery is exhausted, in order, after the id `after`. */
-    async listExhausted(
-      application: string | null,
-      { after, limit }: { after: string; limit: number },
-    ): Promise<string[]> {
-      const rows = await sql<{ id: string }[]>`
-        select d.payment_id as id from deliveries d
-        where d.status = 'exhausted' and d.payment_id > ${after}
-          ${application === null ? sql`` : sql`and d.application = ${application}`}
-        order by d.payment_id limit ${limit}`;
-      return rows.map(({ id }) => id);
-    },
-
-    async countExhausted(application: string): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*) from deliveries d
-        where d.status = 'exhausted' and d.application = ${application}`;
-      return row?.count ?? 0;
-    },
-
     async deliveryStatus(id: string): Promise<DeliveryStatus | null | undefined> {
       const [row] = await sql<{ delivery: DeliveryStatus | null }[]>`
         select d.status as delivery

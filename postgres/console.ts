@@ -1,6 +1,7 @@
-import { type EventKind, eventKinds } from '../contract/event.ts';
+import type { EventKind } from '../contract/event.ts';
 import { type DeliveryStatus, type Status, statuses } from '../contract/status.ts';
 import { joinLastAttempt } from './deliveries.ts';
+import { type DeliveryFilter, matchingDeliveries } from './delivery-filter.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** A row of the console's list of payments. */
@@ -32,13 +33,6 @@ export interface DeliveryRow {
   /** The number of the last attempt that has ended, with its result. */
   attempts: number;
   responseStatus: number | null;
-  errorClass: string | null;
-}
-
-export interface DeliveryFilter extends ListFilter {
-  statuses: readonly DeliveryStatus[];
-  kind: EventKind | null;
-  /** The class of the last attempt's error; null: any, or none. */
   errorClass: string | null;
 }
 
@@ -159,30 +153,16 @@ export const createConsoleQueries = (sql: Queries) => {
     },
 
     /** The newest first. */
-    async listDeliveries(filter: DeliveryFilter): Promise<DeliveryRow[]> {
-      const { from, to, after, kind, errorClass, limit } = filter;
-      const kinds = kind === null ? [...eventKinds] : [kind];
+    async listDeliveries(
+      filter: DeliveryFilter,
+      page: { after: Position | null; limit: number },
+    ): Promise<DeliveryRow[]> {
       return sql<DeliveryRow[]>`
         select d.event_id as "eventId", d.kind, d.payment_id as "paymentId", d.application, d.test,
           d.order_id as "orderId", d.status, d.created_at as "createdAt", d.round,
           d.next_attempt_at as "nextAttemptAt", coalesce(t.number, 0) as attempts,
           t.response_status as "responseStatus", d.error_class as "errorClass"
-        from (
-          select newest.* from ${owners(filter)}
-          cross join unnest(${kinds}::text[]) as k (kind)
-          cross join unnest(${[...filter.statuses]}::text[]) as s (status)
-          cross join lateral (
-            select d.* from deliveries d
-            where d.application = o.slug and d.test = o.test and d.kind = k.kind
-              and d.status = s.status
-              ${errorClass === null ? sql`` : sql`and d.error_class = ${errorClass}`}
-              ${from === null ? sql`` : sql`and d.created_at >= ${from}`}
-              ${to === null ? sql`` : sql`and d.created_at < ${to}`}
-              ${after === null ? sql`` : sql`and (d.created_at, d.event_id) < (${after.at}, ${after.id})`}
-            order by d.created_at desc, d.event_id desc limit ${limit}
-          ) as newest
-          order by newest.created_at desc, newest.event_id desc limit ${limit}
-        ) as d
+        from (${matchingDeliveries(sql, filter, { order: 'newest', ...page })}) as d
         ${joinLastAttempt(sql)}
         order by d.created_at desc, d.event_id desc`;
     },

@@ -1,7 +1,9 @@
 import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
+import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
+import { selectPayment } from './payment-columns.ts';
 import { isActive } from './webhook-secrets.ts';
 
 /** One POST in the ledger. */
@@ -23,6 +25,8 @@ export interface Delivery {
   exhaustedByRun: string | null;
   /** It waited in Postgres, because too many deliveries of its application waited. */
   postponed: boolean;
+  /** The next attempt was asked for: it does not wait for the documented delay. */
+  atOnce: boolean;
   application: string;
   event: { id: string; kind: EventKind; body: Buffer };
   webhookUrl: string | null;
@@ -50,12 +54,12 @@ export type Consequence =
   | { status: 'pending'; nextAttemptAt: Date }
   | { status: 'exhausted'; run: string };
 
-export interface RoundStart {
+export interface ReplayStart {
   trigger: RoundTrigger;
   now: Date;
   /** The statuses that a delivery may have. */
-  from?: readonly DeliveryStatus[];
-  /** The round that the caller has seen: of several callers only the first starts the next one. */
+  from: readonly Exclude<DeliveryStatus, 'none'>[];
+  /** The round that the caller has seen: of several callers only the first begins the next one. */
   round?: number;
 }
 
@@ -89,7 +93,7 @@ export const createDeliveries = (sql: Queries) => ({
   async get(eventId: string): Promise<Delivery | undefined> {
     const [row] = await sql<DeliveryRow[]>`
       select d.payment_id as "paymentId", d.status, d.round, d.exhausted_by_run as "exhaustedByRun", d.application,
-        d.postponed_at is not null as postponed,
+        d.postponed_at is not null as postponed, d.at_once as "atOnce",
         e.id as "eventId", e.kind, e.body, a.webhook_url as "webhookUrl",
         array(
           select s.ciphertext from webhook_secrets s
@@ -122,28 +126,41 @@ export const createDeliveries = (sql: Queries) => ({
       where event_id = ${eventId} and status = 'pending'`;
   },
 
-  /**
-   * Starts the next round, by default of an exhausted delivery. False if the delivery has another status,
-   * e.g. because somebody else has started the round. A delivered event can be replayed again only 10
-   * seconds after its last round began, so that concurrent requests start one round.
-   */
-  async beginRound(
-    eventId: string,
-    { trigger, now, from = ['exhausted'], round }: RoundStart,
-  ): Promise<boolean> {
-    const { count } = await sql`
-      update deliveries set status = 'pending', round = round + 1, trigger = ${trigger},
-        round_began_at = ${now}, next_attempt_at = ${now}, exhausted_by_run = null
-      where event_id = ${eventId} and status = any(${[...from]}::text[])
-        ${round === undefined ? sql`` : sql`and round = ${round}`}
-        and (status = 'exhausted' or round_began_at is null
-          or round_began_at < now() - make_interval(secs => ${limits.replayReuseSeconds}::int))`;
-    return count === 1;
+  async exists(eventId: string): Promise<boolean> {
+    const rows = await sql`select from deliveries where event_id = ${eventId}`;
+    return rows.length > 0;
   },
 
-  /** Waits for the end of a transaction that is changing the delivery. */
-  async waitForChange(eventId: string): Promise<void> {
-    await sql`select from deliveries where event_id = ${eventId} for share`;
+  /**
+   * Begins the next round of a delivery that is over. Of a failing one it makes the next attempt of the round due
+   * now. A delivered one has to rest some seconds after the begin of its round, a failing one after the begin of
+   * its last attempt: of many callers at once some may come after a fast receiver.
+   * @returns the payment; undefined if the delivery has another state, e.g. because somebody else was first
+   */
+  async replay(
+    eventId: string,
+    { trigger, now, from, round }: ReplayStart,
+  ): Promise<WorkflowStart | undefined> {
+    const restBegan = sql`now() - make_interval(secs => ${limits.replayReuseSeconds}::int)`;
+    const [row] = await sql<WorkflowStart[]>`
+      with replayed as (
+        update deliveries d set status = 'pending', next_attempt_at = ${now}, exhausted_by_run = null,
+          at_once = status = 'pending',
+          round = case when status = 'pending' then round else round + 1 end,
+          trigger = case when status = 'pending' then trigger else ${trigger} end,
+          round_began_at = case when status = 'pending' then round_began_at else ${now} end
+        where event_id = ${eventId} and status = any(${[...from]}::text[])
+          ${round === undefined ? sql`` : sql`and round = ${round}`}
+          and case status
+            when 'exhausted' then true
+            when 'delivered' then round_began_at is null or round_began_at < ${restBegan}
+            else next_attempt_at > ${now} and not exists (
+              select from attempts t where t.event_id = d.event_id and t.started_at > ${restBegan})
+          end
+        returning payment_id)
+      select ${selectPayment(sql, workflowStartFields)} from payments p
+      join replayed on replayed.payment_id = p.id`;
+    return row;
   },
 
   /**
@@ -197,7 +214,7 @@ export const createDeliveries = (sql: Queries) => ({
           delivered_at = ${consequence.status === 'delivered' ? completedAt : sql`delivered_at`},
           error_class = ${result.errorClass},
           exhausted_by_run = ${consequence.status === 'exhausted' ? consequence.run : null},
-          postponed_at = null
+          postponed_at = null, at_once = false
         from attempt where d.event_id = attempt.event_id and d.status = 'pending'
       )
       select from attempt`;

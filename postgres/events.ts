@@ -42,21 +42,18 @@ export interface EventWithAttempts extends EventRecord {
   attempts: EventAttempt[];
 }
 
-export interface EventFilter {
+export interface EventQuery {
   kind: EventKind | undefined;
   delivery: DeliveryStatus | undefined;
   paymentId: string | undefined;
   orderId: string | undefined;
   from: Date | undefined;
   to: Date | undefined;
-}
-
-export interface EventQuery extends EventFilter {
   /**
-   * `newest` and `oldest` first by `created_at`; `feed`: oldest first by the time of recording, without the
-   * events of the last seconds.
+   * `newest` first by `created_at`; `feed`: oldest first by the time of recording, without the events of the last
+   * seconds.
    */
-  order: 'newest' | 'oldest' | 'feed';
+  order: 'newest' | 'feed';
   after: ListPosition | undefined;
   limit: number;
 }
@@ -80,7 +77,7 @@ const columns = (sql: Queries) => sql`
 
 /** The events of applications and their deliveries, for reading. */
 export const createEvents = (sql: Queries) => {
-  const ownedBy = ({ application, test }: Owner, { orderId }: Pick<EventFilter, 'orderId'>) => sql`
+  const ownedBy = ({ application, test }: Owner, { orderId }: Pick<EventQuery, 'orderId'>) => sql`
     d.application = ${application} and d.test = ${test}
     ${orderId === undefined ? sql`` : sql`and d.order_id = ${orderId}`}`;
 
@@ -88,7 +85,7 @@ export const createEvents = (sql: Queries) => {
    * The combinations of kind and status that a list reads, each from one range of an index. Kinds come from
    * the rows, because a later version may have recorded one that is unknown here.
    */
-  const ranges = (owner: Owner, query: EventFilter): Fragment => {
+  const ranges = (owner: Owner, query: EventQuery): Fragment => {
     const { kind, delivery } = query;
     const ofOwner = ownedBy(owner, query);
     const kinds =
@@ -112,18 +109,17 @@ export const createEvents = (sql: Queries) => {
   /** The order of a list, and the part of it that the query asks for. */
   const orderOf = ({ order, from, to, after }: Omit<EventQuery, 'limit'>) => {
     const feed = order === 'feed';
-    const isAscending = order !== 'newest';
     const at = feed ? sql`d.recorded_at` : sql`d.created_at`;
     // With two bounds on one side, an index scan may start at the looser one.
-    const lower = isAscending && after ? sql`` : from && sql`and ${at} >= ${from}`;
-    const isAfterTighter = !isAscending && after && to && after.at < to;
+    const lower = feed && after ? sql`` : from && sql`and ${at} >= ${from}`;
+    const isAfterTighter = !feed && after && to && after.at < to;
     const upper = isAfterTighter ? sql`` : to && sql`and ${at} < ${to}`;
     return {
       part: sql`
         ${lower ?? sql``} ${upper ?? sql``}
         ${feed ? sql`and ${at} < ${feedEnd(sql)}` : sql``}
-        ${after ? sql`and (${at}, d.event_id) ${isAscending ? sql`>` : sql`<`} (${after.at}, ${after.id}::uuid)` : sql``}`,
-      order: isAscending ? sql`${at}, d.event_id` : sql`${at} desc, d.event_id desc`,
+        ${after ? sql`and (${at}, d.event_id) ${feed ? sql`>` : sql`<`} (${after.at}, ${after.id}::uuid)` : sql``}`,
+      order: feed ? sql`${at}, d.event_id` : sql`${at} desc, d.event_id desc`,
     };
   };
 
@@ -142,18 +138,6 @@ export const createEvents = (sql: Queries) => {
         from deliveries d join events e on e.id = d.event_id
         where d.event_id = ${id}::uuid and d.application = ${application} and d.test = ${test}`;
       return row;
-    },
-
-    /** Counts events up to `limit`. */
-    async count(owner: Owner, query: EventFilter, limit: number): Promise<number> {
-      const { part } = orderOf({ ...query, order: 'oldest', after: undefined });
-      const [row] = await sql<{ count: number }[]>`
-        ${ranges(owner, query)}
-        select count(*) from (
-          select from ranges join deliveries d on d.kind = ranges.kind and d.status = ranges.status
-          where ${ownedBy(owner, query)} ${part}
-          limit ${limit}) as counted`;
-      return row?.count ?? 0;
     },
 
     /** Every list reads only the beginning of some ranges of one index, whatever its filters. */

@@ -18,6 +18,8 @@ export interface PaymentWithAccount extends Payment, RecordedAccount {
   sent: boolean;
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
+  /** The round of the delivery. */
+  round: number | null;
 }
 
 /** The gateway's own code and message, for admins only. */
@@ -46,7 +48,7 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   async get(id: string): Promise<PaymentWithAccount | undefined> {
     const [row] = await sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
-        p.gateway_reference as reference, p.checkout_at is not null as sent, d.status as delivery
+        p.gateway_reference as reference, p.checkout_at is not null as sent, d.status as delivery, d.round
       from payments p
       join gateways g on g.slug = p.gateway
       left join deliveries d on d.event_id = ${eventId(id)}

@@ -1,47 +1,33 @@
-import type { ListPosition as EventPosition } from '../contract/list.ts';
+import type { ListPosition } from '../contract/list.ts';
+import type { WorkflowStart } from '../contract/payment.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
-import { joinLastAttempt } from './deliveries.ts';
-import type { Queries } from './driver/sql.ts';
+import { createDeliveries, joinLastAttempt } from './deliveries.ts';
+import { type DeliveryFilter, matchingDeliveries } from './delivery-filter.ts';
+import type { Queries, Sql } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 
 export const replayStatuses = ['running', 'done', 'stopped'] as const;
 export type ReplayStatus = (typeof replayStatuses)[number];
 
-/** The events that a replay takes. */
-export interface ReplayFilter {
-  /** Null: of every application. */
-  application: string | null;
-  /** Null: of both token modes. */
-  test: boolean | null;
-  delivery: 'exhausted' | 'delivered';
-  from: Date;
+/** The statuses from which a round of many deliveries can begin. */
+export const replayable = ['exhausted', 'delivered'] as const;
+
+/** The deliveries that a replay takes. */
+export interface ReplayFilter extends DeliveryFilter {
+  delivery: (typeof replayable)[number];
   to: Date;
-  /** The class of the last attempt's error; null: any, or none. */
-  errorClass: string | null;
-  /** Only these; null: every one that matches. */
-  eventIds: readonly string[] | null;
 }
 
-/** The request of an application. */
-export interface NewReplay extends Owner, Pick<ReplayFilter, 'delivery' | 'from' | 'to'> {
+export interface NewReplay extends ReplayFilter {
   id: string;
+  trigger: Exclude<RoundTrigger, 'schedule'>;
+  /** At most so many rounds a second; null: the published rate. */
+  perSecond: number | null;
   matched: number;
-}
-
-/** The request of an operator. */
-export interface NewRetrigger extends ReplayFilter {
-  id: string;
-  matched: number;
-  perSecond: number;
 }
 
 /** A replay of many events, with its progress. */
-export interface Replay extends ReplayFilter {
-  id: string;
-  trigger: Exclude<RoundTrigger, 'schedule'>;
-  /** Null: the published rate. */
-  perSecond: number | null;
-  matched: number;
+export interface Replay extends NewReplay {
   status: ReplayStatus;
   stopRequested: boolean;
   /** Events whose next round began. */
@@ -52,16 +38,18 @@ export interface Replay extends ReplayFilter {
   endedAt: Date | null;
 }
 
+/** A replay of an application. */
+export type OwnReplay = Replay & Owner & { from: Date };
+
 /** A replay as the worker needs it. */
 export interface RunningReplay extends Replay {
-  after: EventPosition | undefined;
+  after: ListPosition | undefined;
   /** Its application has no webhook URL any more. */
   isWithoutUrl: boolean;
 }
 
 export interface ReplayedEvent {
   id: string;
-  paymentId: string;
   round: number;
   createdAt: Date;
 }
@@ -84,69 +72,22 @@ export interface ReplayResult {
   errorClass: string | null;
 }
 
+/** Over all applications, those without a webhook URL are left out: nothing can be sent to them. */
+const withUrl = ({ application }: ReplayFilter): boolean => application === null;
+
 export const createReplays = (sql: Queries) => {
   const columns = sql`
-    r.id, r.application, r.test, r.trigger, r.delivery, r.from_at as "from", r.to_at as "to",
+    r.id, r.application, r.test, r.trigger, r.delivery, r.kind, r.from_at as "from", r.to_at as "to",
     r.error_class as "errorClass", r.event_ids::text[] as "eventIds", r.per_second as "perSecond", r.status,
     r.stop_requested as "stopRequested", r.matched, r.begun, r.refused,
     r.created_at as "createdAt", r.ended_at as "endedAt"`;
 
-  /**
-   * Reads the beginning of one range of an index for each application, mode and kind. Kinds come from the rows,
-   * because a later version may have recorded one that is unknown here.
-   */
-  const matching = (
-    { application, test, delivery, from, to, errorClass, eventIds }: ReplayFilter,
-    { after, limit }: { after?: EventPosition | undefined; limit: number },
-  ) => {
-    const columnsOfEvent = sql`
-      d.event_id as id, d.payment_id as "paymentId", d.round, d.created_at as "createdAt"`;
-    const position = after
-      ? sql`and (d.created_at, d.event_id) > (${after.at}, ${after.id}::uuid)`
-      : sql``;
-    if (eventIds)
-      return sql`
-        select ${columnsOfEvent} from deliveries d join applications a on a.slug = d.application
-        where d.event_id = any(${[...eventIds]}::text[]::uuid[]) and d.status = ${delivery}
-          and a.webhook_url is not null ${position}
-        order by d.created_at, d.event_id limit ${limit}`;
-    return sql`
-      ${kindsOf({ application, test })}
-      select d.* from kinds k cross join lateral (
-        select ${columnsOfEvent} from deliveries d
-        where d.application = k.application and d.test = k.test and d.kind = k.kind
-          and d.status = ${delivery} and d.created_at < ${to}
-          ${errorClass === null ? sql`` : sql`and d.error_class = ${errorClass}`}
-          ${after ? position : sql`and d.created_at >= ${from}`}
-        order by d.created_at, d.event_id limit ${limit}) as d
-      where k.kind is not null
-      order by d."createdAt", d.id limit ${limit}`;
-  };
-
-  /** Each kind of event that an application has in a mode. An application without a webhook URL gets nothing. */
-  const kindsOf = ({ application, test }: Pick<ReplayFilter, 'application' | 'test'>) => sql`
-      with recursive owners as (
-        select a.slug as application, m.test from applications a
-        cross join (values (true), (false)) as m (test)
-        where a.webhook_url is not null
-          ${application === null ? sql`` : sql`and a.slug = ${application}`}
-          ${test === null ? sql`` : sql`and m.test = ${test}`}
-      ), kinds as (
-        select o.application, o.test, (
-          select min(d.kind) from deliveries d
-          where d.application = o.application and d.test = o.test) as kind
-        from owners o
-        union all
-        select k.application, k.test, (
-          select min(d.kind) from deliveries d
-          where d.application = k.application and d.test = k.test and d.kind > k.kind)
-        from kinds k where k.kind is not null
-      )`;
-
   return {
-    /** Undefined if another one of this application and mode is running; then nothing is written. */
-    async insert(replay: NewReplay): Promise<Replay | undefined> {
-      const [row] = await sql<Replay[]>`
+    /** For an application. Undefined if another one of it and the mode is running; then nothing is written. */
+    async insert(
+      replay: Omit<NewReplay, 'trigger' | 'perSecond'> & Owner,
+    ): Promise<OwnReplay | undefined> {
+      const [row] = await sql<OwnReplay[]>`
         insert into replays as r (id, application, test, delivery, from_at, to_at, matched)
         values (${replay.id}, ${replay.application}, ${replay.test}, ${replay.delivery},
           ${replay.from}, ${replay.to}, ${replay.matched})
@@ -155,41 +96,35 @@ export const createReplays = (sql: Queries) => {
       return row;
     },
 
-    /** False if another one of an operator with the same owner is running; then nothing is written. */
-    async insertRetrigger(retrigger: NewRetrigger): Promise<boolean> {
-      const { application, test, errorClass, eventIds } = retrigger;
+    /** For an operator. False if another operator's of the same owner is running; then nothing is written. */
+    async insertOfOperator(replay: Omit<NewReplay, 'trigger'>): Promise<boolean> {
+      const { eventIds } = replay;
       const { count } = await sql`
-        insert into replays (id, application, test, trigger, delivery, from_at, to_at,
+        insert into replays (id, application, test, trigger, delivery, kind, from_at, to_at,
           error_class, event_ids, per_second, matched)
-        values (${retrigger.id}, ${application}, ${test}, 'admin', ${retrigger.delivery},
-          ${retrigger.from}, ${retrigger.to}, ${errorClass}, ${eventIds && [...eventIds]}::text[]::uuid[],
-          ${retrigger.perSecond}, ${retrigger.matched})
+        values (${replay.id}, ${replay.application}, ${replay.test}, 'admin', ${replay.delivery}, ${replay.kind},
+          ${replay.from}, ${replay.to}, ${replay.errorClass}, ${eventIds && [...eventIds]}::text[]::uuid[],
+          ${replay.perSecond}, ${replay.matched})
         on conflict do nothing`;
       return count === 1;
     },
 
-    async getRunningId({ application, test }: Owner): Promise<string | undefined> {
-      const [row] = await sql<{ id: string }[]>`
-        select id from replays
-        where application = ${application} and test = ${test} and trigger = 'application'
-          and status = 'running'`;
-      return row?.id;
-    },
-
-    async getRunningRetrigger({
+    /** The running one of this owner that takes all that match. */
+    async getRunningId({
       application,
       test,
-    }: Pick<ReplayFilter, 'application' | 'test'>): Promise<string | undefined> {
+      trigger,
+    }: Pick<NewReplay, 'application' | 'test' | 'trigger'>): Promise<string | undefined> {
       const [row] = await sql<{ id: string }[]>`
         select id from replays
         where application is not distinct from ${application} and test is not distinct from ${test}
-          and trigger = 'admin' and status = 'running' and event_ids is null`;
+          and trigger = ${trigger} and status = 'running' and event_ids is null`;
       return row?.id;
     },
 
     /** An application's own replay. */
-    async get(id: string, { application, test }: Owner): Promise<Replay | undefined> {
-      const [row] = await sql<Replay[]>`
+    async get(id: string, { application, test }: Owner): Promise<OwnReplay | undefined> {
+      const [row] = await sql<OwnReplay[]>`
         select ${columns} from replays r
         where r.id = ${id} and r.application = ${application} and r.test = ${test}
           and r.trigger = 'application'`;
@@ -217,24 +152,23 @@ export const createReplays = (sql: Queries) => {
 
     /** Counts the events that match, up to `limit`. */
     async countMatching(filter: ReplayFilter, limit: number): Promise<number> {
-      const { delivery, from, to, errorClass, eventIds } = filter;
-      const matched = eventIds
-        ? matching(filter, { limit })
-        : sql`
-          ${kindsOf(filter)}
-          select from kinds k join deliveries d
-            on d.application = k.application and d.test = k.test and d.kind = k.kind
-          where k.kind is not null and d.status = ${delivery} and d.created_at >= ${from}
-            and d.created_at < ${to}
-            ${errorClass === null ? sql`` : sql`and d.error_class = ${errorClass}`}
-          limit ${limit}`;
+      const matched = matchingDeliveries(sql, filter, { limit, withUrl: withUrl(filter) });
       const [row] = await sql<{ count: number }[]>`select count(*) from (${matched}) as counted`;
       return row?.count ?? 0;
     },
 
     /** The next events of a replay, oldest first. */
     async listNext(replay: RunningReplay, limit: number): Promise<ReplayedEvent[]> {
-      return sql<ReplayedEvent[]>`${matching(replay, { after: replay.after, limit })}`;
+      const part = {
+        order: 'oldest',
+        after: replay.after,
+        limit,
+        withUrl: withUrl(replay),
+      } as const;
+      return sql<ReplayedEvent[]>`
+        select d.event_id as id, d.round, d.created_at as "createdAt"
+        from (${matchingDeliveries(sql, replay, part)}) as d
+        order by d.created_at, d.event_id`;
     },
 
     /** The workflow stops at its next event. */
@@ -250,32 +184,6 @@ export const createReplays = (sql: Queries) => {
       if (!row) return undefined;
       const { at, afterId, ...replay } = row;
       return { ...replay, after: at ? { at, id: afterId } : undefined };
-    },
-
-    /**
-     * Moves on to an event. False if the replay is no longer at that position, or is to stop: an activity that
-     * Temporal has given up may still be running.
-     */
-    async advance(
-      id: string,
-      { from, to }: { from: EventPosition | undefined; to: EventPosition },
-    ): Promise<boolean> {
-      const { count } = await sql`
-        update replays set position_at = ${to.at}, position_id = ${to.id}::uuid
-        where id = ${id} and status = 'running' and not stop_requested
-          and position_id is not distinct from ${from?.id ?? null}::uuid`;
-      return count === 1;
-    },
-
-    /** Counts an event, and records what was done with it. */
-    async recordResult(id: string, eventId: string, { begun }: { begun: boolean }): Promise<void> {
-      const counted = begun ? sql`begun = begun + 1` : sql`refused = refused + 1`;
-      await sql`
-        with counted as (
-          update replays set ${counted} where id = ${id} returning begun + refused as number
-        )
-        insert into replay_results (replay_id, number, event_id, begun)
-        select ${id}, number, ${eventId}::uuid, ${begun}::boolean from counted`;
     },
 
     /** The results after a position, in order. Events that were purged are left out. */
@@ -300,3 +208,32 @@ export const createReplays = (sql: Queries) => {
   };
 };
 export type Replays = ReturnType<typeof createReplays>;
+
+/**
+ * Begins the next round of an event, unless the event has another status by now, and moves on to it.
+ * @returns the payment if a round began; `overtaken` if the replay is no longer at that position, or is to
+ *   stop: an activity that Temporal has given up may still be running
+ */
+export const replayNext = (
+  sql: Sql,
+  { id, after, delivery, trigger }: RunningReplay,
+  event: ReplayedEvent,
+  now: Date,
+): Promise<WorkflowStart | 'overtaken' | undefined> =>
+  sql.begin(async (tx) => {
+    const { count } = await tx`
+      update replays set position_at = ${event.createdAt}, position_id = ${event.id}::uuid
+      where id = ${id} and status = 'running' and not stop_requested
+        and position_id is not distinct from ${after?.id ?? null}::uuid`;
+    if (count === 0) return 'overtaken';
+    const start = { from: [delivery], round: event.round, trigger, now };
+    const payment = await createDeliveries(tx).replay(event.id, start);
+    const counted = payment ? tx`begun = begun + 1` : tx`refused = refused + 1`;
+    await tx`
+      with counted as (
+        update replays set ${counted} where id = ${id} returning begun + refused as number
+      )
+      insert into replay_results (replay_id, number, event_id, begun)
+      select ${id}, number, ${event.id}::uuid, ${payment !== undefined}::boolean from counted`;
+    return payment;
+  });

@@ -41,7 +41,7 @@ export const createRetention = (sql: Queries) => ({
             select from late_payments l where l.payment_id = p.id and l.result is null)
         order by p.id limit ${limit}
       ), deleted_deliveries as (
-        -- Waits for an admin who re-triggers the delivery, and then sees that it is pending.
+        -- Waits for an admin who replays the delivery, and then sees that it is pending.
         delete from deliveries where status <> 'pending' and event_id in (
           select e.id from events e where e.payment_id in (select id from old))
         returning event_id

@@ -202,6 +202,8 @@ create table deliveries (
   round_began_at timestamptz,
   -- When the next attempt is due. The sweeper heals deliveries that are overdue.
   next_attempt_at timestamptz,
+  -- The next attempt was asked for: it does not wait for the documented delay.
+  at_once boolean not null default false,
   -- When the receiver last accepted the event.
   delivered_at timestamptz,
   -- The class of the last attempt's error; null if the receiver accepted it, or before the first attempt.
@@ -263,8 +265,8 @@ create table attempts (
 -- A purge deletes old response bodies, oldest first.
 create index attempts__bodies on attempts (completed_at) where response_body is not null;
 
--- Replays of many events. The API writes the row for an application, and the console for an operator; a workflow
--- works it off.
+-- Replays of many events. The API writes the row for an application, an operator's surface for an operator; a
+-- workflow works it off. The columns from application to event_ids are the filter of postgres/delivery-filter.ts.
 create table replays (
   id text primary key,
   -- Null: every application, or both modes. Only an operator's replay spans them.
@@ -274,7 +276,10 @@ create table replays (
     constraint replays__trigger check (trigger in ('admin', 'application')),
   delivery text not null
     constraint replays__delivery check (delivery in ('exhausted', 'delivered')),
-  from_at timestamptz not null,
+  -- Null: every kind.
+  kind text,
+  -- Null: from the first event on. Only an operator's replay is without.
+  from_at timestamptz,
   to_at timestamptz not null,
   -- The events that an operator has selected; null: every one that matches.
   event_ids uuid[],
@@ -294,7 +299,8 @@ create table replays (
   created_at timestamptz not null default now(),
   ended_at timestamptz,
   constraint replays__ended check ((status = 'running') = (ended_at is null)),
-  constraint replays__owner check (trigger = 'admin' or (application is not null and test is not null))
+  constraint replays__owner check (
+    trigger = 'admin' or (application is not null and test is not null and from_at is not null))
 );
 -- One at a time for the same owner. The events of a selection fit on one page, so it ends within a minute.
 create unique index replays__running on replays (application, test, trigger) nulls not distinct

@@ -16,6 +16,8 @@ export interface ClaimedPayment extends WorkflowStart {
 export interface OverdueDelivery extends WorkflowStart {
   /** The round has an attempt, so a running workflow knows that the payment has ended. */
   begun: boolean;
+  /** The next attempt was asked for, and the workflow may still wait for the documented delay. */
+  atOnce: boolean;
 }
 
 /** Between two inquiries about a payer who was sent to the gateway recently. */
@@ -197,12 +199,12 @@ export const createSweeperQueries = (sql: Queries) => {
             order by healed_at nulls first, next_attempt_at
             limit ${limit}
             for update skip locked))
-          returning event_id, payment_id, round
+          returning event_id, payment_id, round, at_once
         )
         select ${workflowStart}, exists (
           select from attempts t
           where t.event_id = overdue.event_id and t.round = overdue.round
-        ) as begun
+        ) as begun, overdue.at_once as "atOnce"
         from overdue join payments p on p.id = overdue.payment_id`;
     },
   };

@@ -16,7 +16,7 @@ export interface WorkflowSummary {
 /** The calls of admins to Temporal. */
 export interface TemporalAdmin extends Pick<
   PaymentWorkflows,
-  'restart' | 'startLatePayment' | 'startReplayMany' | 'testWebhook'
+  'deliver' | 'restart' | 'startLatePayment' | 'startReplayMany' | 'testWebhook'
 > {
   /** Lists running workflows of payments, and closed ones that started since then. Newest first. */
   list(since: Date | null): AsyncIterable<WorkflowSummary>;
@@ -29,7 +29,7 @@ const pageSize = 500;
 const describesAtOnce = 10;
 
 export const createTemporalAdmin = (client: Client): TemporalAdmin => {
-  const { restart, startLatePayment, startReplayMany, testWebhook } =
+  const { deliver, restart, startLatePayment, startReplayMany, testWebhook } =
     createPaymentWorkflows(client);
 
   const isRunning = async (id: string): Promise<boolean> => {
@@ -45,6 +45,7 @@ export const createTemporalAdmin = (client: Client): TemporalAdmin => {
   };
 
   return {
+    deliver,
     restart,
     startLatePayment,
     startReplayMany,

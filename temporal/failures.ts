@@ -36,13 +36,9 @@ export const replayNotFound = (replayId: string, isFinal: boolean): ApplicationF
     ? final('ReplayNotFound', `There is no record of ${replayId}`)
     : expected('ReplayNotFound', `${replayId} is not recorded yet`, 1_000);
 
-/** The application has used up its slots for replays, and the activity has done nothing. */
-export const replayBusy = (application: string, retryAfterMs: number): ApplicationFailure =>
-  expected(
-    'ReplayBusy',
-    `All replay slots of the application ${application} are in use`,
-    retryAfterMs,
-  );
+/** The worker begins as many rounds as it may, and many more are waiting. */
+export const replayBusy = (retryAfterMs: number): ApplicationFailure =>
+  expected('ReplayBusy', 'Too many replays wait in this worker', retryAfterMs);
 
 /** The gateway gave no usable answer. Temporal retries. */
 export const gatewayUnavailable = (message: string): ApplicationFailure =>

@@ -16,6 +16,8 @@ export const webhookTestWorkflow = 'webhookTest';
 export const verifyUpdate = 'verify';
 /** Signal of both payment workflows: the payment may have changed at the gateway, verify soon. */
 export const recheckSignal = 'recheck';
+/** Signal of the payment workflow: the next attempt of the delivery is due now. */
+export const deliverSignal = 'deliver';
 
 export interface PaymentInput {
   id: string;
@@ -36,11 +38,11 @@ export interface VerifyRequest {
 
 export interface ReplayInput {
   eventId: string;
-  /** The round that the caller has seen: the replay begins the next one, or nothing. */
+  /** The round that the caller has seen: the replay begins the next one, goes on with a failing one, or does nothing. */
   round: number;
 }
 
-/** `begun`: the next round, with its first attempt due then (ISO 8601). `unchanged`: it was begun before. */
+/** `begun`: the next attempt is due then (ISO 8601), of the next round or of a failing one. `unchanged`: it was before. */
 export type ReplayResult = { result: 'begun'; nextAttemptAt: string } | { result: 'unchanged' };
 
 export interface ReplayManyInput {

@@ -13,6 +13,7 @@ import type { WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
 import {
+  deliverSignal,
   latePaymentWorkflow,
   paymentWorkflow,
   recheckSignal,
@@ -71,6 +72,16 @@ export const createPaymentWorkflows = (client: Client) => {
       paymentStartOptions(start, { restart: true }),
     );
 
+  const signalOrStart = async (start: WorkflowStart, signal: string): Promise<void> => {
+    await within(deadlinesMs.start, () =>
+      workflow.signalWithStart<Workflows['payment']>(paymentWorkflow, {
+        ...paymentStartOptions(start, { restart: true }),
+        signal,
+        signalArgs: [],
+      }),
+    );
+  };
+
   return {
     /**
      * Starts a new payment's workflow. Does nothing if it runs or has run.
@@ -94,15 +105,10 @@ export const createPaymentWorkflows = (client: Client) => {
     },
 
     /** Has a payment's workflow verify soon, and starts the workflow if it does not run. */
-    async recheck(start: WorkflowStart): Promise<void> {
-      await within(deadlinesMs.start, () =>
-        workflow.signalWithStart<Workflows['payment']>(paymentWorkflow, {
-          ...paymentStartOptions(start, { restart: true }),
-          signal: recheckSignal,
-          signalArgs: [],
-        }),
-      );
-    },
+    recheck: (start: WorkflowStart): Promise<void> => signalOrStart(start, recheckSignal),
+
+    /** Has a payment's workflow make the attempt that is due, and starts the workflow if it does not run. */
+    deliver: (start: WorkflowStart): Promise<void> => signalOrStart(start, deliverSignal),
 
     /**
      * Verifies a payment and returns the result. A lost workflow is started again. Equal requests within

@@ -1,20 +1,24 @@
-import type { ResetResult, Resets } from './resets.ts';
+import type { WorkflowStart } from '../contract/payment.ts';
+import type { PaymentWorkflows } from './payment-workflows.ts';
 
-interface Deps {
-  /** Changes the delivery. False if it is in another state than the caller expects. */
-  beginRound: () => Promise<boolean>;
-  toDelivery: Resets['toDelivery'];
-}
+/** When the next attempt follows. `later`: Temporal is away, and the sweeper starts it. */
+export type Replayed = 'at once' | 'later';
 
 /**
- * Begins the next round of a delivery, for admins and for applications. Call it inside the transaction of
- * `beginRound`: the delivery stays as it was if the reset fails. Two calls at once begin one round, because
- * the second one waits for the row.
- * @returns `no_history` if the caller has to start the workflow after the commit; undefined if it began none
- * @throws ResetFailure
+ * Replays a delivery, for applications and for operators: the record is committed first, and then the payment's own
+ * workflow delivers. Postgres alone says whether there is something to deliver, so calls at once begin one round.
+ * @param record commits the change of the delivery; undefined if the delivery has another state than expected
  */
-export const replayDelivery = async (
-  { paymentId, reason }: { paymentId: string; reason: string },
-  { beginRound, toDelivery }: Deps,
-): Promise<ResetResult | undefined> =>
-  (await beginRound()) ? toDelivery(paymentId, reason) : undefined;
+export const replayDelivery = async <None>(
+  record: () => Promise<WorkflowStart | None>,
+  deliver: PaymentWorkflows['deliver'],
+): Promise<Replayed | None> => {
+  const payment = await record();
+  if (!isPayment(payment)) return payment;
+  return deliver(payment).then(
+    () => 'at once',
+    () => 'later',
+  );
+};
+
+const isPayment = (found: unknown): found is WorkflowStart => typeof found === 'object';

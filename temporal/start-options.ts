@@ -101,7 +101,7 @@ export const replayManyStartOptions = (replayId: string, application: string | n
   priority: { fairnessKey: application ?? operatorsFairnessKey },
   args: [{ replayId }] as [ReplayManyInput],
   staticSummary:
-    application === null ? 'Re-trigger of many events' : `Replay of many events of ${application}`,
+    application === null ? 'Replay of many events' : `Replay of many events of ${application}`,
 });
 
 export const webhookTestStartOptions = (testId: string, application: string) => ({

@@ -4,6 +4,7 @@ import { newReplayId } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createGateways, sandboxAccount } from '../postgres/gateways.ts';
+import { everyDelivery } from '../postgres/delivery-filter.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { type Answer, startConsole } from '../test/support/service/console.ts';
 import { fill, fillForAdmins } from '../test/support/data/fill-tables.ts';
@@ -117,18 +118,13 @@ try {
     select left(encode(hash, 'hex'), 16) as id from tokens where application = 'big'
     order by created_at desc, hash offset 500 limit 1`;
   const [event] = await server.sql<{ id: string }[]>`select id from events limit 1`;
-  const retriggerId = newReplayId();
-  const scope = {
-    application: null,
-    test: null,
-    delivery: 'exhausted',
-    errorClass: null,
-    eventIds: null,
-  } as const;
-  const times = { from: new Date(0), to: new Date() };
-  const retrigger = { ...scope, ...times, id: retriggerId, matched: 800, perSecond: 10 };
-  await createReplays(server.sql).insertRetrigger(retrigger);
+  const replayId = newReplayId();
+  const filter = { ...everyDelivery, delivery: 'exhausted', to: new Date() } as const;
+  const replay = { ...filter, id: replayId, matched: 800, perSecond: 10 };
+  await createReplays(server.sql).insertOfOperator(replay);
   const middle = Date.now() - (count / 2) * 1000;
+  const now = new Date().toISOString();
+  const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
   const paths = [
     '/',
     '/?mode=live',
@@ -146,7 +142,7 @@ try {
     '/deliveries?status=pending',
     '/deliveries?error=tls',
     '/deliveries?error=timeout',
-    '/deliveries/retrigger?scope=all&status=exhausted&error=tls',
+    `/deliveries/replay?scope=all&status=exhausted&error=tls&to=${now}`,
     `/deliveries?status=delivered&after=${middle}.00000000-0000-0000-0000-000000000000`,
     '/payments?gateway=sandbox',
     '/payments?gateway=rare',
@@ -155,11 +151,11 @@ try {
     `/payments?gateway=rare&application=big&after=${middle}.0`,
     `/payments?from=2020-01-01T00:00&to=${new Date(middle).toISOString().slice(0, 19)}&zone=UTC`,
     '/deliveries?status=exhausted&application=big&period=24+hours',
-    '/deliveries/retrigger?scope=all&status=exhausted',
-    '/deliveries/retrigger?scope=all&status=delivered',
-    '/deliveries/retrigger?scope=all&status=delivered&application=big&period=24+hours',
-    '/deliveries/retriggers',
-    `/deliveries/retriggers/${retriggerId}`,
+    `/deliveries/replay?scope=all&status=exhausted&to=${now}`,
+    `/deliveries/replay?scope=all&status=delivered&to=${now}`,
+    `/deliveries/replay?scope=all&status=delivered&application=big&from=${dayAgo}&to=${now}`,
+    '/deliveries/replays',
+    `/deliveries/replays/${replayId}`,
     '/applications/big/events',
     '/applications/big/events?kind=payment.paid&status=delivered',
     `/events/${event?.id}`,
@@ -183,10 +179,10 @@ try {
     );
   const tabs = {
     'ten tabs of the overview': Array.from({ length: 10 }, () => ['/overview', 15] as const),
-    'ten tabs: five of the overview, four of open payments, one of a re-trigger': [
+    'ten tabs: five of the overview, four of open payments, one of a replay': [
       ...Array.from({ length: 5 }, () => ['/overview', 15] as const),
       ...Array.from({ length: 4 }, () => [`/payments/${open?.id}/state`, 5] as const),
-      [`/deliveries/retriggers/${retriggerId}/state`, 2] as const,
+      [`/deliveries/replays/${replayId}/state`, 2] as const,
     ],
   };
   for (const [name, own] of Object.entries(tabs)) await measureTabs(name, own, cookie);

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventId, newReplayId } from '../contract/ids.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
+import { everyDelivery } from '../postgres/delivery-filter.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { startConsole } from '../test/support/service/console.ts';
 import { launchChromium } from '../test/support/demo/chromium.ts';
@@ -18,20 +19,17 @@ const folder = process.argv[2] ?? join(import.meta.dirname, '../docs/images/cons
 const takesAll = process.argv[2] !== undefined;
 
 /** One that an operator began, half done. */
-const addRetrigger = async (): Promise<string> => {
+const addReplay = async (): Promise<string> => {
   const id = newReplayId();
-  const times = { from: new Date(0), to: new Date() };
-  const scope = {
+  const filter = {
+    ...everyDelivery,
     application: 'shop',
-    test: null,
     delivery: 'exhausted',
-    errorClass: null,
-    eventIds: null,
+    to: new Date(),
   } as const;
-  const retrigger = { ...scope, ...times, id, matched: 412, perSecond: 10 };
-  await createReplays(server.sql).insertRetrigger(retrigger);
+  await createReplays(server.sql).insertOfOperator({ ...filter, id, matched: 412, perSecond: 10 });
   await server.sql`update replays set begun = 205, refused = 2 where id = ${id}`;
-  const record = { action: 'delivery.retrigger_many', subject: `replay:${id}`, before: null };
+  const record = { action: 'delivery.replay_many', subject: `replay:${id}`, before: null };
   const words = { actor: 'ada', via: 'console', reason: 'The receiver is back' } as const;
   const after = { delivery: 'exhausted', application: 'shop', events: 412, per_second: 10 };
   await createAuditLog(server.sql).insert({ ...record, ...words, after });
@@ -48,16 +46,16 @@ try {
     await server.sql`
       update deliveries set order_id = 'order-1010' where payment_id = ${ids.hostile}`;
   }
-  const retriggerId = await addRetrigger();
+  const replayId = await addReplay();
   const wanted: Record<string, string> = {
     overview: '/',
     payments: '/payments',
     payment: `/payments/${ids.exhausted}`,
     deliveries: '/deliveries',
     application: '/applications/shop',
-    retrigger: `/payments/${ids.exhausted}/retrigger`,
-    'retrigger-many': '/deliveries/retrigger?scope=all&status=exhausted',
-    retriggering: `/deliveries/retriggers/${retriggerId}`,
+    replay: `/payments/${ids.exhausted}/replay`,
+    'replay-many': `/deliveries/replay?scope=all&status=exhausted&to=${new Date().toISOString()}`,
+    replaying: `/deliveries/replays/${replayId}`,
     reconcile: '/reconcile',
     audit: '/audit',
     ...(takesAll && {
@@ -70,8 +68,8 @@ try {
       people: '/people',
       settings: '/settings',
       filtered: '/payments?gateway=zarinpal&from=2026-01-01T00:00&zone=UTC',
-      retriggers: '/deliveries/retriggers',
-      stop: `/deliveries/retriggers/${retriggerId}/stop`,
+      replays: '/deliveries/replays',
+      stop: `/deliveries/replays/${replayId}/stop`,
       events: '/applications/shop/events',
       event: `/events/${eventId(ids.exhausted)}`,
       heal: '/reconcile/heal',
@@ -79,7 +77,7 @@ try {
       test: '/applications/shop/test-webhook',
       credentials: '/gateways/zarinpal/credentials',
       nothing: '/nothing',
-      refused: '/deliveries/retrigger?scope=selected',
+      refused: '/deliveries/replay?scope=selected',
       login: '/login',
       empty: '/deliveries?status=pending&mode=test',
     }),

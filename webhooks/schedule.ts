@@ -24,6 +24,8 @@ export interface DeliveryProgress {
   attempts: readonly PastAttempt[];
   /** Over all rounds; 0 before the first attempt. */
   highestNumber: number;
+  /** The next attempt was asked for: it does not wait for the delay. */
+  atOnce: boolean;
 }
 
 export type Step =
@@ -39,14 +41,14 @@ export type Step =
  * @param now by the worker's clock
  */
 export const nextStep = (
-  { attempts, highestNumber }: DeliveryProgress,
+  { attempts, highestNumber, atOnce }: DeliveryProgress,
   { dueAt, now }: { dueAt: Date; now: Date },
 ): Step => {
   const last = attempts.at(-1);
   const delayMs = delaysMs[attempts.length - 1];
   if (last && !last.completed) return { kind: 'attempt', number: last.number, delayMs };
   if (attempts.length >= limits.attemptsPerRound) return { kind: 'exhausted' };
-  if (last && delayMs !== undefined) {
+  if (last && !atOnce && delayMs !== undefined) {
     const restMs = remainingMs(last, delayMs, { dueAt, now });
     if (restMs > toleranceMs) return { kind: 'wait', ms: Math.min(restMs, delayMs) };
   }

@@ -2,7 +2,9 @@ import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { createBulkhead } from '../activities/bulkhead.ts';
 import { createActivities } from '../activities/index.ts';
+import { createPace } from '../activities/pace.ts';
 import { createSweeperTasks } from '../activities/sweeper-tasks/index.ts';
+import { limits } from '../contract/limits.ts';
 import { createWebhookDispatcher } from '../webhooks/connector.ts';
 import { createLookup, createNameResolver, resolveHost } from '../webhooks/dns.ts';
 import { attemptDeadlineMs } from '../webhooks/request.ts';
@@ -14,6 +16,7 @@ import { createDeliveries } from '../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../postgres/gateway-exchanges.ts';
 import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createLatePayments } from '../postgres/late-payments.ts';
+import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
@@ -31,7 +34,6 @@ import {
 } from './instrumented.ts';
 import { createActivityStartedAt } from '../temporal/activity-started-at.ts';
 import { createPaymentWorkflows } from '../temporal/payment-workflows.ts';
-import { createResets } from '../temporal/resets.ts';
 import { deliverySlots, paymentSlots } from './workers.ts';
 
 /** Deliveries whose turn comes later wait in Postgres, where a long backlog costs nothing. */
@@ -81,14 +83,14 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const activities = createActivities({
     ...collaborators,
     sql,
-    resets: createResets(client),
+    replays: createReplays(sql),
     webhookTests: createWebhookTests(sql),
     latePayments: createLatePayments(sql),
     deliveries: instrumentDeliveries(createDeliveries(sql), metrics),
     secretBox,
     targetRule,
     gatewayBulkhead: createBulkhead({ perOwner: paymentSlots / 4 }),
-    replayBulkhead: createBulkhead({ perOwner: 2 }),
+    replayPace: createPace({ perSecond: limits.workerReplaysPerSecond, longestWaitMs: 2_000 }),
     deliveryBulkhead: createBulkhead({
       perOwner: deliverySlots / 4,
       longestLineMs: longestDeliveryLineMs,

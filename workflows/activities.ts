@@ -1,4 +1,4 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { limits } from '../contract/limits.ts';
 import { webhooksQueue } from '../temporal/messages.ts';
@@ -63,6 +63,8 @@ export const { deliverWebhook } = proxyActivities<Activities>({
   summary: 'Sends the webhook: six attempts in 14 h 36 min',
   taskQueue: webhooksQueue,
   startToCloseTimeout: (limits.attemptSeconds + 10) * 1000,
+  // A cancel ends the wait for a retry. An attempt that is running goes on to its end.
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '10s', maximumInterval: '1m' },
 });
 

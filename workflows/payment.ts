@@ -30,13 +30,11 @@ export async function payment(input: PaymentInput): Promise<void> {
 const run = async (input: PaymentInput): Promise<void> => {
   const verification = createVerification(input.id);
   const opening = await open(input);
-  if (opening === 'delivered') return;
   if (typeof opening === 'object') verification.recordEnd(opening.ended);
 
   await waitForPayer(input, verification);
   await resolveAfterDeadline(input, verification, { unreachable: opening === 'unreachable' });
   await deliver(input, verification);
-  await condition(allHandlersFinished);
 };
 
 /** Opens the payment at its gateway, and finds out how far an earlier run has come. */
@@ -105,25 +103,46 @@ const pauseSummary = (kind: VerificationResult['kind']): string =>
     ? 'The gateway gave no usable answer, it is asked again'
     : `The gateway answered ${kind}, it is asked again`;
 
-/** Delivers the event. A delivery that was postponed goes on when the sweeper sends a recheck. */
+/**
+ * Delivers the event. A recheck wakes a delivery that was postponed. A replay ends the wait for the next attempt, and
+ * goes on when another round has begun.
+ */
 const deliver = async (input: PaymentInput, verification: Verification): Promise<void> => {
   for (;;) {
-    verification.forgetRecheck();
-    if ((await deliverOrPostpone(input)) !== 'postponed') return;
-    setCurrentDetails('Waits for a delivery slot of its application. The sweeper wakes it.');
-    await condition(() => verification.isRecheckRequested() || historyIsLong());
-    if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
-    setCurrentDetails('');
+    verification.forgetSignals();
+    const result = await deliverUntilReplayed(input, verification);
+    if (result === 'postponed') {
+      setCurrentDetails('Waits for a delivery slot of its application. The sweeper wakes it.');
+      await condition(() => verification.isRecheckRequested() || historyIsLong());
+      if (historyIsLong()) await continueAsNewWhenIdle(input, verification);
+      setCurrentDetails('');
+      continue;
+    }
+    await condition(allHandlersFinished);
+    // Temporal repeats the last task if a signal comes while the run closes, so none is lost.
+    if (verification.isDeliveryRequested()) continue;
+    if (result === 'exhausted') throw webhookExhausted(`The event of ${input.id} was not accepted`);
+    return;
   }
 };
 
-const deliverOrPostpone = async ({ id }: PaymentInput): Promise<DeliveryResult> => {
+/** An attempt that is running ends first. The wait for the next attempt ends at once. */
+const deliverUntilReplayed = async (
+  { id }: PaymentInput,
+  verification: Verification,
+): Promise<DeliveryResult | 'exhausted' | 'replayed'> => {
   const { runId, originalExecutionRunId } = workflowInfo();
+  const scope = new CancellationScope();
+  let isOver = false;
+  void condition(() => isOver || verification.isDeliveryRequested()).then(() => scope.cancel());
   try {
-    return await deliverWebhook({ id, isReset: runId !== originalExecutionRunId });
+    return await scope.run(() => deliverWebhook({ id, isReset: runId !== originalExecutionRunId }));
   } catch (error) {
-    if (activityFailureType(error) !== 'WebhookExhausted') throw error;
-    throw webhookExhausted(`The event of ${id} was not accepted`);
+    if (activityFailureType(error) === 'WebhookExhausted') return 'exhausted';
+    if (verification.isDeliveryRequested()) return 'replayed';
+    throw error;
+  } finally {
+    isOver = true;
   }
 };
 

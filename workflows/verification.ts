@@ -1,11 +1,16 @@
 import { CancellationScope, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { Status, VerificationResult } from '../contract/status.ts';
-import { recheckSignal, type VerifyRequest, verifyUpdate } from '../temporal/messages.ts';
+import {
+  deliverSignal,
+  recheckSignal,
+  type VerifyRequest,
+  verifyUpdate,
+} from '../temporal/messages.ts';
 import { expirePayment, verifyPayment } from './activities.ts';
 
 /**
  * The verifications of one payment, single-flight: one runs at a time, and callers that arrive while it
- * runs share its result. Also handles the workflow's update and signal, so create it first.
+ * runs share its result. Also handles the workflow's update and signals, so create it first.
  */
 export const createVerification = (id: string) => {
   // The workflow's scope: a verification outlives the update that started it.
@@ -13,6 +18,7 @@ export const createVerification = (id: string) => {
   let endStatus: Status | undefined;
   let isUnpaid = false;
   let isRecheckRequested = false;
+  let isDeliveryRequested = false;
   // Kept for later verifications: if the answer to closing the payment is lost, the gateway reports
   // `expired` afterwards, and the payer's cancel is the reason.
   let isCancelled = false;
@@ -52,6 +58,11 @@ export const createVerification = (id: string) => {
   setHandler(defineSignal(recheckSignal), () => {
     isRecheckRequested = true;
   });
+  setHandler(defineSignal(deliverSignal), () => {
+    // A workflow that Temporal has restored from a backup may not know that the payment has ended.
+    isRecheckRequested = true;
+    isDeliveryRequested = true;
+  });
 
   return {
     hasEnded: (): boolean => endStatus !== undefined,
@@ -61,14 +72,17 @@ export const createVerification = (id: string) => {
 
     isRecheckRequested: (): boolean => isRecheckRequested,
 
+    isDeliveryRequested: (): boolean => isDeliveryRequested,
+
     /** Records that the payment had ended before this run started. */
     recordEnd(status: Status): void {
       endStatus = status;
     },
 
-    /** For a recheck that what follows makes superfluous. */
-    forgetRecheck(): void {
+    /** For signals that what follows makes superfluous. */
+    forgetSignals(): void {
       isRecheckRequested = false;
+      isDeliveryRequested = false;
     },
 
     async recheck(): Promise<void> {

@@ -9,7 +9,7 @@ export interface Deps {
     SweeperQueries,
     'countOverdueDeliveries' | 'claimStalledPayments' | 'claimOverdueDeliveries'
   >;
-  workflows: Pick<PaymentWorkflows, 'restart' | 'recheck'>;
+  workflows: Pick<PaymentWorkflows, 'restart' | 'recheck' | 'deliver'>;
   logger: Log;
 }
 
@@ -19,11 +19,13 @@ const mostCounted = 1_000;
 
 /** Starts the lost workflows of stalled payments and overdue deliveries again. */
 export const createHealingTask = ({ sweeperQueries, workflows, logger }: Deps) => {
-  /** @param payment.begun the overdue delivery has an attempt; absent if the payment has not ended */
-  const heal = async (payment: WorkflowStart & { begun?: boolean }) => {
+  /** @param payment without what a delivery has if the payment has not ended */
+  const heal = async (payment: WorkflowStart & { begun?: boolean; atOnce?: boolean }) => {
     // A workflow may run without knowing that the payment has ended: no attempt was made yet, or Temporal
     // was restored from a backup and waits for the payer. A start would not change a running workflow.
-    if (payment.begun === false || payment.expiresAt > new Date()) await workflows.recheck(payment);
+    if (payment.atOnce) await workflows.deliver(payment);
+    else if (payment.begun === false || payment.expiresAt > new Date())
+      await workflows.recheck(payment);
     else await workflows.restart(payment);
     logger.info(
       { payment_id: payment.id, application: payment.application },

@@ -18,9 +18,13 @@ const object = (fields: Parameters<typeof formatObject>[0]): JsonText => ({
   jsonText: formatObject(fields),
 });
 
+/** The next attempt waits for no delay. */
+export const isDue = ({ nextAttemptAt }: EventRecord): boolean =>
+  nextAttemptAt !== null && nextAttemptAt <= new Date();
+
 const fieldsOf = (event: EventRecord, { publicBaseUrl, webhookUrl }: LinkContext) => {
   const api = `${publicBaseUrl}/api/v1`;
-  const isEnded = event.status === 'exhausted' || event.status === 'delivered';
+  const canReplay = event.status !== 'none' && !isDue(event) && webhookUrl !== null;
   return {
     event_id: event.id,
     event: event.kind,
@@ -38,7 +42,7 @@ const fieldsOf = (event: EventRecord, { publicBaseUrl, webhookUrl }: LinkContext
     }),
     links: object({
       payment: `${api}/payments/${event.paymentId}`,
-      replay: isEnded && webhookUrl !== null ? `${api}/events/${event.id}/replay` : null,
+      replay: canReplay ? `${api}/events/${event.id}/replay` : null,
     }),
   };
 };

@@ -6,17 +6,19 @@ import { findOwnEvent } from '../http/own.ts';
 import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
 import { replayedEvent } from './event-examples.ts';
-import { eventParams, presentEvent } from './present-event.ts';
+import { eventParams, isDue, presentEvent } from './present-event.ts';
 
 export const replayEventRoute = {
   tag: 'Events',
   summary: 'Deliver an event again',
   description:
     `Begins another round of ${limits.attemptsPerRound} attempts for a delivery that is exhausted or ` +
-    'delivered. The event keeps its id and its bytes, and the numbers of its attempts go on; `t` of the ' +
-    'signature is fresh, `created_at` is old. It uses the webhook URL and the secrets of today.\n\n' +
-    'Safe to repeat: requests while a round runs, or within ' +
-    `${limits.replayReuseSeconds} seconds after it started, begin no other. An event that was made without a ` +
+    'delivered. Of one that is failing, it makes the next attempt of the round now. The event keeps its id and ' +
+    'its bytes, and the numbers of its attempts go on; `t` of the signature is fresh, `created_at` is old. It ' +
+    'uses the webhook URL and the secrets of today.\n\n' +
+    'Safe to repeat: requests while an attempt is due or runs, within ' +
+    `${limits.replayReuseSeconds} seconds after a round started that has delivered, or an attempt that has ` +
+    'failed, change nothing. An event that was made without a ' +
     'webhook URL (`none`) cannot be replayed: read it in the feed. If the service is busy, the response may ' +
     'still show the old status; the replay follows.',
   params: eventParams,
@@ -45,7 +47,8 @@ export const replayEventHandler =
       body: presentEvent(event, { publicBaseUrl, webhookUrl }),
     });
     const event = await findOwnEvent(events, request);
-    if (event.status === 'pending') return accepted(event);
+    const isPending = event.status === 'pending';
+    if (isPending && (isDue(event) || webhookUrl === null)) return accepted(event);
     if (event.status === 'none')
       throw request.refuse(
         'REPLAY_NOT_POSSIBLE',
@@ -66,8 +69,7 @@ export const replayEventHandler =
     return accepted({
       ...event,
       status: 'pending',
-      round: event.round + 1,
-      attemptsMade: 0,
+      ...(!isPending && { round: event.round + 1, attemptsMade: 0 }),
       nextAttemptAt: new Date(replayed.nextAttemptAt),
     });
   };

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { newReplayId } from '../../contract/ids.ts';
 import { limits } from '../../contract/limits.ts';
 import { CreateReplay, ReplayPlanResponse, ReplayResponse } from '../../contract/replays.ts';
-import type { Events } from '../../postgres/events.ts';
+import { everyDelivery } from '../../postgres/delivery-filter.ts';
 import type { Replays } from '../../postgres/replays.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { ownerOf } from '../http/own.ts';
@@ -32,7 +32,7 @@ export const createReplayRoute = {
   summary: 'Deliver the events of a time range again',
   description:
     `Replays at most ${limits.replayEvents} events of at most ${limits.replayDays} days, oldest first, ` +
-    `${limits.replaysPerSecond} a second. One replay at a time runs for an application and token mode. With ` +
+    `at most ${limits.replaysPerSecond} a second, and ${limits.workerReplaysPerSecond} in one worker for all applications. One replay at a time runs for an application and token mode. With ` +
     '`dry_run` it only counts.',
   body: { json: CreateReplay, examples: createExamples },
   validationExample: invalidTime,
@@ -53,8 +53,7 @@ export const createReplayRoute = {
 } as const satisfies RouteSpec;
 
 export interface Deps {
-  replays: Pick<Replays, 'insert' | 'getRunningId'>;
-  events: Pick<Events, 'count'>;
+  replays: Pick<Replays, 'countMatching' | 'insert' | 'getRunningId'>;
   workflows: Pick<PaymentWorkflows, 'startReplayMany'>;
   publicBaseUrl: string;
 }
@@ -62,15 +61,15 @@ export interface Deps {
 export const createReplayHandler = (
   deps: Deps,
 ): Handler<'application', typeof createReplayRoute> => {
-  const { replays, events, workflows, publicBaseUrl } = deps;
+  const { replays, workflows, publicBaseUrl } = deps;
 
   return async (request) => {
     const { caller, refuse } = request;
     const body = parseBody(CreateReplay, await request.readJson(), refuse);
     const { from, to, delivery, dry_run: isDryRun } = body;
     const owner = ownerOf(caller);
-    const filter = { kind: undefined, delivery, paymentId: undefined, orderId: undefined };
-    const matched = await events.count(owner, { ...filter, from, to }, limits.replayEvents + 1);
+    const filter = { ...everyDelivery, ...owner, delivery, from, to };
+    const matched = await replays.countMatching(filter, limits.replayEvents + 1);
     if (matched > limits.replayEvents)
       throw refuse('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
         details: {
@@ -90,7 +89,8 @@ export const createReplayHandler = (
         'The application has no webhook URL: an admin can set one.',
       );
 
-    const isRunning = await replays.getRunningId(owner);
+    const running = { ...owner, trigger: 'application' } as const;
+    const isRunning = await replays.getRunningId(running);
     if (isRunning === undefined) {
       const id = newReplayId();
       // Before the record, which the workflow waits for: without Temporal there is no replay.
@@ -98,7 +98,7 @@ export const createReplayHandler = (
         workflows.startReplayMany(id, owner.application),
         'The events cannot be replayed now.',
       );
-      const replay = await replays.insert({ ...owner, id, delivery, from, to, matched });
+      const replay = await replays.insert({ ...filter, id, matched });
       if (replay)
         return {
           status: 202,
@@ -106,7 +106,7 @@ export const createReplayHandler = (
           headers: { location: `${publicBaseUrl}/api/v1/replays/${id}` },
         };
     }
-    const runningId = await replays.getRunningId(owner);
+    const runningId = await replays.getRunningId(running);
     // Does nothing unless the workflow was lost, e.g. with Temporal's database.
     if (runningId) await workflows.startReplayMany(runningId, owner.application).catch(() => {});
     throw refuse(

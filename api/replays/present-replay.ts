@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { formatObject } from '../../contract/json-text.ts';
 import { ReplayId, type ReplayResponse } from '../../contract/replays.ts';
 import { isoTime } from '../../contract/time.ts';
-import type { Replay } from '../../postgres/replays.ts';
+import type { OwnReplay } from '../../postgres/replays.ts';
 
 export const replayParams = z.object({ replay_id: ReplayId });
 
-export const presentReplay = (replay: Replay): string =>
+export const presentReplay = (replay: OwnReplay): string =>
   formatObject({
     replay_id: replay.id,
     status: replay.status,

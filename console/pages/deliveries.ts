@@ -1,15 +1,18 @@
 import { html } from 'hono/html';
 import { errorClasses } from '../../contract/attempt-error.ts';
+import { eventKinds } from '../../contract/event.ts';
 import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
-import type { Replay } from '../../postgres/replays.ts';
+import type { DeliveryFilter } from '../../postgres/delivery-filter.ts';
+import { type Replay, replayable } from '../../postgres/replays.ts';
+import { readDeliveryFilter, writeDeliveryFilter } from '../delivery-filter.ts';
 import {
-  choose,
   listFilters,
   pageLinks,
   pageOf,
+  pageSize,
   positionOf,
-  readDeliveryFilter,
+  readEventPosition,
   select,
 } from '../filters.ts';
 import type { Cell, Html } from '../html.ts';
@@ -43,29 +46,26 @@ const rowOf = (row: DeliveryRow, isPending: boolean): Cell[] => [
 const checkbox = ({ eventId, paymentId }: DeliveryRow): Html =>
   html`<input type="checkbox" name="event" value="${eventId}" aria-label="Select ${paymentId}" />`;
 
-/** The statuses from which another round can begin. */
-export const retriggerable = ['exhausted', 'delivered'] as const;
-
 const runningShown = 5;
 
 const runningNotice = (running: readonly Replay[]): Html =>
   html`${running.map(({ id, begun, refused, matched }) =>
     notice(
       'info',
-      html`A re-trigger is running: ${begun + refused} of ${matched}.
-        <a href="/deliveries/retriggers/${id}">Show it</a>`,
+      html`A replay is running: ${begun + refused} of ${matched}.
+        <a href="/deliveries/replays/${id}">Show it</a>`,
     ),
   )}`;
 
-/** The filter goes along, so that the re-trigger takes what the list shows, and not only this page of it. */
-const selection = (query: URLSearchParams, table: Html): Html =>
-  html`<form method="get" action="/deliveries/retrigger">
-    ${[...query]
-      .filter(([name, value]) => name !== 'after' && name !== 'event' && value !== '')
-      .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+/** The filter goes along, so that the replay takes what the list shows, and not only this page of it. */
+const selection = (filter: DeliveryFilter, table: Html): Html =>
+  html`<form method="get" action="/deliveries/replay">
+    ${[...writeDeliveryFilter(filter)].map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+    )}
     <div class="actions">
-      <button name="scope" value="selected">Re-trigger the selected</button>
-      <button name="scope" value="all">Re-trigger all that match</button>
+      <button name="scope" value="selected">Replay the selected</button>
+      <button name="scope" value="all">Replay all that match</button>
       <label class="choice" hidden data-selects-all>
         <input type="checkbox" /> Select this page <span class="soft"></span>
       </label>
@@ -76,28 +76,26 @@ const selection = (query: URLSearchParams, table: Html): Html =>
 export const deliveryRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { query, cells, session } = request;
-    const status = choose(query, 'status', deliveryStatuses) ?? 'exhausted';
-    const errorClass = choose(query, 'error', errorClasses);
+    const now = deps.now();
+    const read = readDeliveryFilter(request, now);
+    const filter = { ...read, delivery: read.delivery ?? ('exhausted' as const) };
+    const { delivery: status, kind, errorClass } = filter;
     const operations = deps.operationsOf(session.name);
     const [found, applications, running] = await Promise.all([
-      deps.queries.listDeliveries({
-        ...readDeliveryFilter(request, deps.now()),
-        statuses: [status],
-        kind: null,
-        errorClass,
-      }),
+      deps.queries.listDeliveries(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
       operations.applications.list(1_000),
-      operations.retriggers.listRunning(runningShown),
+      operations.replays.listRunning(runningShown),
     ]);
     const { rows, last } = pageOf(found);
     const own = html`${select('Webhook', 'status', { choices: deliveryStatuses, chosen: status })}
+    ${select('Event', 'kind', { choices: eventKinds, chosen: kind, any: 'all' })}
     ${select('Last error', 'error', {
       choices: errorClasses,
       chosen: errorClass,
       any: 'any',
     })}`;
     const selects =
-      session.role !== 'viewer' && rows.length > 0 && retriggerable.some((each) => each === status);
+      session.role !== 'viewer' && rows.length > 0 && replayable.some((each) => each === status);
     const isPending = status === 'pending';
     const table = cells.table({
       caption: 'Deliveries',
@@ -108,16 +106,16 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       ],
       rows: rows.map((row) => [...(selects ? [checkbox(row)] : []), ...rowOf(row, isPending)]),
       ifEmpty:
-        status === 'exhausted' && errorClass === null
+        status === 'exhausted' && kind === null && errorClass === null
           ? 'No webhook is exhausted: every event was delivered, or will be tried again.'
           : 'No delivery matches this filter.',
     });
     return page(
       'Deliveries',
-      html`<p class="links">${link('/deliveries/retriggers', 'Recent re-triggers')}</p>
+      html`<p class="links">${link('/deliveries/replays', 'Recent replays')}</p>
       ${runningNotice(running)}
       ${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
-      ${selects ? selection(query, table) : table}
+      ${selects ? selection({ ...filter, to: filter.to ?? now }, table) : table}
       ${pageLinks('/deliveries', query, {
         next: last ? positionOf({ at: last.createdAt, id: last.eventId }) : null,
       })}

@@ -3,12 +3,13 @@ import { eventKinds } from '../../contract/event.ts';
 import { eventIdPattern } from '../../contract/ids.ts';
 import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
+import { readDeliveryFilter } from '../delivery-filter.ts';
 import {
-  choose,
   pageLinks,
   pageOf,
+  pageSize,
   positionOf,
-  readDeliveryFilter,
+  readEventPosition,
   select,
   timeFilters,
 } from '../filters.ts';
@@ -36,14 +37,11 @@ export const eventRoutes = (deps: Deps): Route[] => {
     const { query, cells, params, session } = request;
     const slug = params['slug'] ?? '';
     await deps.operationsOf(session.name).applications.get(slug);
-    const kind = choose(query, 'kind', eventKinds);
-    const status = choose(query, 'status', deliveryStatuses);
-    const found = await deps.queries.listDeliveries({
-      ...readDeliveryFilter(request, deps.now()),
-      application: slug,
-      kind,
-      errorClass: null,
-      statuses: status === null ? deliveryStatuses : [status],
+    const filter = { ...readDeliveryFilter(request, deps.now()), application: slug };
+    const { kind, delivery: status } = filter;
+    const found = await deps.queries.listDeliveries(filter, {
+      after: readEventPosition(query),
+      limit: pageSize + 1,
     });
     const { rows, last } = pageOf(found);
     return page(

@@ -1,18 +1,26 @@
 import type { Action } from '../actions.ts';
+import type { Deps } from '../request.ts';
 
 /** Of one payment. */
-export const paymentActions: readonly Action[] = [
+export const paymentActions = (deps: Deps): readonly Action[] => [
   {
-    path: '/payments/:id/retrigger',
+    path: '/payments/:id/replay',
     role: 'operator',
-    confirm: async ({ params: { id = '' } }) => ({
-      title: 'Re-trigger the webhook',
-      consequence: `A new round of up to six attempts sends the event of ${id} again, to the webhook URL of now. The receiver may get it twice. The payment itself stays as it is.`,
-      button: 'Re-trigger',
-      back: `/payments/${id}`,
-    }),
+    confirm: async ({ params: { id = '' }, session }) => {
+      const { payment } = await deps.operationsOf(session.name).payments.get(id);
+      return {
+        title: 'Replay the webhook',
+        consequence: `${
+          payment.delivery === 'pending'
+            ? `The next attempt of the round sends the event of ${id} now`
+            : `A new round of up to six attempts sends the event of ${id} again`
+        }, to the webhook URL of now. The receiver may get it twice. The payment itself stays as it is.`,
+        button: 'Replay',
+        back: `/payments/${id}`,
+      };
+    },
     execute: async ({ operations, request: { params }, reason }) => {
-      await operations.deliveries.retrigger(params['id'] ?? '', reason);
+      await operations.replays.replayOne(params['id'] ?? '', reason);
     },
   },
 ];

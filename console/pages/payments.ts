@@ -130,6 +130,11 @@ const timelineOf = (
 const isMoving = ({ payment }: PaymentTimeline): boolean =>
   !isTerminal(payment.status) || payment.delivery === 'pending';
 
+/** No attempt follows by itself, or only later. */
+const canReplay = ({ delivery, nextAttemptAt }: PaymentTimeline['payment'], now: Date): boolean =>
+  delivery === 'exhausted' ||
+  (delivery === 'pending' && nextAttemptAt !== null && nextAttemptAt > now);
+
 export const paymentRoutes = (deps: Deps): Route[] => {
   const find = async (request: PersonRequest, gateway: string | null): Promise<Found> => {
     const status = choose(request.query, 'status', statuses);
@@ -227,9 +232,9 @@ export const paymentRoutes = (deps: Deps): Route[] => {
         ['Webhook', payment.delivery === null ? null : state(payment.delivery)],
       ])}
       ${
-        payment.delivery === 'exhausted' && canSeeResponses
+        canSeeResponses && canReplay(payment, deps.now())
           ? html`<div class="actions">
-              ${action(`/payments/${payment.id}/retrigger`, 'Re-trigger the webhook')}
+              ${action(`/payments/${payment.id}/replay`, 'Replay the webhook')}
             </div>`
           : ''
       }

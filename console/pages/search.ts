@@ -58,7 +58,7 @@ export const searchRoutes = (deps: Deps): Route[] => {
     if (pasted !== undefined) return showSecret(pasted, request);
     const id = text.replace(/^LATE_(?=PAY_)/, '');
     if (paymentIdPattern.test(id)) return redirect(`/payments/${id}`);
-    if (replayIdPattern.test(text)) return redirect(`/deliveries/retriggers/${text}`);
+    if (replayIdPattern.test(text)) return redirect(`/deliveries/replays/${text}`);
     if (eventIdPattern.test(text.toLowerCase())) {
       const payment = await deps.queries.findByEvent(text.toLowerCase());
       return payment === undefined ? none() : redirect(`/payments/${payment}`);

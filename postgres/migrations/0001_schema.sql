@@ -162,6 +162,7 @@ create table deliveries (
     constraint deliveries__trigger check (trigger in ('schedule', 'admin', 'application')),
   round_began_at timestamptz,
   next_attempt_at timestamptz,
+  at_once boolean not null default false,
   delivered_at timestamptz,
   error_class text,
   exhausted_by_run text,
@@ -217,7 +218,8 @@ create table replays (
     constraint replays__trigger check (trigger in ('admin', 'application')),
   delivery text not null
     constraint replays__delivery check (delivery in ('exhausted', 'delivered')),
-  from_at timestamptz not null,
+  kind text,
+  from_at timestamptz,
   to_at timestamptz not null,
   event_ids uuid[],
   error_class text,
@@ -233,7 +235,8 @@ create table replays (
   created_at timestamptz not null default now(),
   ended_at timestamptz,
   constraint replays__ended check ((status = 'running') = (ended_at is null)),
-  constraint replays__owner check (trigger = 'admin' or (application is not null and test is not null))
+  constraint replays__owner check (
+    trigger = 'admin' or (application is not null and test is not null and from_at is not null))
 );
 create unique index replays__running on replays (application, test, trigger) nulls not distinct
   where status = 'running' and event_ids is null;

@@ -95,12 +95,12 @@ it('gateways commands add, update, disable and enable', async () => {
   expect(await acme()).toMatchObject({ enabled: true });
 });
 
-it('purge and retrigger record the reason', async () => {
+it('purge and replay record the reason', async () => {
   await change('purge --yes', 'retention.purge');
   const { id } = await records.ended('paid');
   await records.sql`
     update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
-  await change(`deliveries retrigger ${id} --yes`, 'delivery.retrigger');
+  await change(`deliveries replay ${id} --yes`, 'delivery.replay');
   const { payment } = await operations.payments.get(id);
   expect(payment).toMatchObject({ delivery: 'pending', round: 2 });
 });

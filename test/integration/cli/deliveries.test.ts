@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ResetFailed, type Resets } from '../../../operations/resets.ts';
 import { eventId } from '../../../contract/ids.ts';
 import { runLine, words } from '../../support/service/admin-line.ts';
-import { anApplicationOn, operationsOn } from '../../support/service/admin-operations.ts';
+import {
+  anApplicationOn,
+  emptyTemporal,
+  operationsOn,
+} from '../../support/service/admin-operations.ts';
+import { createReplays } from '../../../postgres/replays.ts';
+import { until } from '../../support/until.ts';
 import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
 
@@ -60,86 +65,78 @@ describe('a list with more rows than its limit', () => {
   });
 });
 
-describe('deliveries retrigger --application', () => {
-  const retrigger = async (
+describe('deliveries replay --application', () => {
+  /** @param work plays the worker, once Temporal has been told of the replay */
+  const replay = (
     application: string,
-    toDelivery: Resets['toDelivery'],
+    work: (id: string) => Promise<unknown>,
     options: Parameters<typeof runLine>[2] = {},
   ) => {
-    const line = `deliveries retrigger --application ${application} --rate 100 --yes`;
-    const resets = async () => ({ toDelivery });
-    return runLine(() => operationsOn(records.sql, { resets }), words(line), options);
+    const line = `deliveries replay --application ${application} --rate 20 --yes`;
+    const startReplayMany = async (id: string) => {
+      const recorded = until('it is recorded', async () => {
+        const [row] = await records.sql`select from replays where id = ${id}`;
+        return row;
+      });
+      void recorded.then(() => work(id));
+    };
+    const temporal = async () => ({ ...emptyTemporal, startReplayMany });
+    return runLine(() => operationsOn(records.sql, { temporal }), words(line), options);
+  };
+  const progress = (id: string, begun: number, refused: number) =>
+    records.sql`update replays set begun = ${begun}, refused = ${refused} where id = ${id}`;
+  const end = (id: string, status: 'done' | 'stopped') =>
+    createReplays(records.sql).end(id, status);
+  const anApplicationWith = async (count: number) => {
+    const application = await anApplicationOn(records.sql);
+    await Promise.all(Array.from({ length: count }, () => exhausted(application)));
+    return application;
   };
 
-  it('says what it did when it is interrupted', async () => {
-    const application = await anApplicationOn(records.sql);
-    await Promise.all([1, 2, 3].map(() => exhausted(application)));
+  it('follows the replay to its end, and counts', async () => {
+    const ran = await replay(await anApplicationWith(3), async (id) => {
+      await progress(id, 3, 0);
+      await end(id, 'done');
+    });
+    expect(ran).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^replayed +3\nrefused +0$/m),
+    });
+    expect(ran.notes.split('\n').at(-1)).toBe('3 of 3');
+    const refused = await replay(await anApplicationWith(2), async (id) => {
+      await progress(id, 1, 1);
+      await end(id, 'done');
+    });
+    expect(refused).toMatchObject({ code: 1, out: expect.stringMatching(/^refused +1$/m) });
+  });
+
+  it('stops the replay when it is interrupted, and says how far it was', async () => {
     const interruption = new AbortController();
-    const reset: string[] = [];
-    const ran = await retrigger(
-      application,
+    const ran = await replay(
+      await anApplicationWith(3),
       async (id) => {
-        reset.push(id);
-        if (reset.length === 2) interruption.abort();
-        return 'reset';
+        await progress(id, 1, 0);
+        interruption.abort();
+        await until('it is to stop', async () => {
+          const [row] = await records.sql`
+            select from replays where id = ${id} and stop_requested`;
+          return row;
+        });
+        await end(id, 'stopped');
       },
       interruption,
     );
-    expect(ran).toMatchObject({ code: 1, out: 're-triggered  2\nrefused       0' });
-    expect(ran.notes.split('\n').at(-1)).toBe('Interrupted. Not tried: 1');
-    const [pending] = await records.sql`
-      select count(*) from deliveries where payment_id = any(${reset}) and status = 'pending'`;
-    expect(pending).toEqual({ count: 2 });
+    expect(ran).toMatchObject({ code: 1, out: expect.stringMatching(/^status +stopped$/m) });
+    expect(ran.out).toMatch(/^replayed +1$/m);
   });
 
-  it('says what it did when it fails in the middle', async () => {
-    const application = await anApplicationOn(records.sql);
-    await Promise.all([1, 2, 3].map(() => exhausted(application)));
-    let resets = 0;
-    const toDelivery: Resets['toDelivery'] = async () => {
-      resets += 1;
-      if (resets === 2) throw new Error('the disk is full');
-      return 'reset';
-    };
-    const ran = await retrigger(application, toDelivery);
-    expect(ran).toMatchObject({ code: 1, out: 're-triggered  1\nrefused       0' });
-    expect(ran.notes.split('\n').at(-1)).toBe('Failed: the disk is full');
-    const nothing = await retrigger(application, () => Promise.reject(new Error('still full')));
-    expect(nothing).toMatchObject({
-      code: 1,
-      out: 'Nothing was done.',
-      notes: 'Failed: still full',
-    });
-  });
-
-  it('refuses an empty name', async () => {
-    expect(await retrigger('', async () => 'reset')).toMatchObject({
+  it('refuses an empty name, and says if nothing is exhausted', async () => {
+    const nothing = async () => {};
+    expect(await replay('', nothing)).toMatchObject({
       code: 1,
       notes: 'There is no application "".',
     });
-  });
-
-  it('lists the refused deliveries and counts the others', async () => {
-    const application = await anApplicationOn(records.sql);
-    const [one = '', ...others] = await Promise.all([1, 2, 3].map(() => exhausted(application)));
-    const refused = await retrigger(application, async (id) => {
-      if (id === one) throw new ResetFailed('Temporal is away');
-      return 'reset';
-    });
-    expect(refused.code).toBe(1);
-    expect(refused.out.split('\n')).toEqual([
-      're-triggered  2',
-      'refused       1',
-      '',
-      'REFUSED                         WHY',
-      `${one}  Temporal is away`,
-    ]);
-    for (const id of others) expect(refused.out).not.toContain(id);
-    expect(await retrigger(application, async () => 'no_history')).toMatchObject({
-      code: 0,
-      out: 're-triggered               1\nof these within 6 minutes  1\nrefused                    0',
-    });
-    expect(await retrigger(application, async () => 'no_history')).toMatchObject({
+    expect(await replay(await anApplicationWith(0), nothing)).toMatchObject({
       code: 0,
       out: 'No delivery is exhausted.',
     });

@@ -52,7 +52,7 @@ describe('the admin command line', () => {
     'payments show',
     'deliveries',
     'deliveries list',
-    'deliveries retrigger',
+    'deliveries replay',
     'webhook',
     'webhook test',
     'audit',
@@ -107,7 +107,7 @@ describe('the admin command line', () => {
     'tokens list unknown',
     'secrets list unknown',
     'deliveries list --application unknown',
-    'deliveries retrigger --application unknown --yes',
+    'deliveries replay --application unknown --yes',
     'payments find --application unknown',
   ])('refuses an unknown application: %s', async (line) => {
     expect(await run(words(line))).toMatchObject({
@@ -240,34 +240,29 @@ describe('the admin command line', () => {
     for (const shown of asked.notes.split('\n')) expect(shown).not.toMatch(control);
   });
 
-  it('re-triggers one delivery, a list or an application, and exits with 1 for a refusal', async () => {
+  it('replays one delivery or several, and exits with 1 for a refusal', async () => {
     const exhausted = async () => {
       const { id } = await records.ended('paid');
       await records.sql`
         update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
       return id;
     };
-    const [one, two, three] = [await exhausted(), await exhausted(), await exhausted()];
+    const [one, two] = [await exhausted(), await exhausted()];
     const list = await run(words('deliveries list --application shop --json'));
     expect(list.out).toContain(one);
-    const first = await run(['deliveries', 'retrigger', one, '--yes']);
+    const first = await run(['deliveries', 'replay', one, '--yes']);
     expect(first).toMatchObject({ code: 0 });
-    expect(await run(['deliveries', 'retrigger', one, '--yes'])).toMatchObject({
+    expect(await run(['deliveries', 'replay', one, '--yes'])).toMatchObject({
       code: 1,
-      notes: expect.stringContaining('is not exhausted'),
+      notes: expect.stringContaining('is due now'),
     });
-    const mixed = await run(['deliveries', 'retrigger', one, two, '--yes', '--rate', '100']);
+    const mixed = await run(['deliveries', 'replay', one, two, '--yes']);
     expect(mixed.code).toBe(1);
     expect(mixed.out).toMatch(new RegExp(`${one} +refused`));
-    expect(mixed.out).toMatch(new RegExp(`${two} +re-triggered`));
-    expect(mixed.notes).toContain('2 of 2, 1 refused');
-    const all = await run(words('deliveries retrigger --application shop --yes --rate 100 --json'));
-    expect(JSON.parse(all.out)).toEqual([{ id: three, result: 'reset' }]);
-    const whole = words('deliveries retrigger --application shop --yes --rate 100');
-    expect(await run(whole)).toMatchObject({ code: 0, out: 'No delivery is exhausted.' });
+    expect(mixed.out).toMatch(new RegExp(`${two} +replayed`));
     for (const wrong of [
-      'deliveries retrigger --yes',
-      `deliveries retrigger ${one} --application shop --yes`,
+      'deliveries replay --yes',
+      `deliveries replay ${one} --application shop --yes`,
     ])
       expect((await run(words(wrong))).notes).toContain('Name either payments or an --application');
   });

@@ -45,7 +45,7 @@ const auditOf = (actor: string) => console.sql`
 
 describe('an action', () => {
   it.each([
-    ['/payments/PAYMENT/retrigger', {}, 'delivery.retrigger', 'payment:PAYMENT'],
+    ['/payments/PAYMENT/replay', {}, 'delivery.replay', 'payment:PAYMENT'],
     ['/applications/shop/disable', {}, 'application.disable', 'application:shop'],
     ['/applications/shop/enable', {}, 'application.enable', 'application:shop'],
     [
@@ -76,8 +76,13 @@ describe('an action', () => {
       'application:books',
     ],
     ['/applications/shop/test-webhook', {}, 'webhook.test', 'application:shop'],
-    ['/deliveries/retrigger?scope=all', {}, 'delivery.retrigger_many', 'replay:REPLAY'],
-    ['/deliveries/retriggers/REPLAY/stop', {}, 'delivery.retrigger_stop', 'replay:REPLAY'],
+    [
+      '/deliveries/replay?scope=all&status=exhausted&to=2999-01-01T00:00:00.000Z',
+      {},
+      'delivery.replay_many',
+      'replay:REPLAY',
+    ],
+    ['/deliveries/replays/REPLAY/stop', {}, 'delivery.replay_stop', 'replay:REPLAY'],
     [
       '/gateways/zarinpal/credentials',
       {
@@ -293,10 +298,10 @@ describe('what a viewer sees', () => {
       console.call(path, { cookie: operator.cookie }),
     ]);
     expect(more.text).toContain('alert(&#39;answer&#39;)');
-    expect(more.text).toContain(`${path}/retrigger`);
+    expect(more.text).toContain(`${path}/replay`);
     expect(less.text).not.toContain('alert(&#39;answer&#39;)');
     expect(less.text).not.toContain('alert(&#39;error&#39;)');
-    expect(less.text).not.toContain(`${path}/retrigger`);
+    expect(less.text).not.toContain(`${path}/replay`);
   });
 
   it('has no query of a webhook URL, which may be a key', async () => {

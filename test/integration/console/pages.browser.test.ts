@@ -3,22 +3,24 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { eventId, newReplayId } from '../../../contract/ids.ts';
+import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { awayProvider, startConsole, type TestConsole } from '../../support/service/console.ts';
+import { recordReplayResult } from '../../support/data/replay-result.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
 
 let browser: Browser;
 let console: TestConsole;
 let ids: Awaited<ReturnType<typeof fillConsole>>;
-let retriggerId: string;
+let replayId: string;
 beforeAll(async () => {
   [browser, console] = await Promise.all([
     launchChromium(),
     startConsole({ temporal: {}, identityProviderOf: awayProvider }),
   ]);
   ids = await fillConsole(console.sql);
-  retriggerId = await addRetrigger();
+  replayId = await addReplay();
 }, launchLimitMs);
 afterAll(async () => {
   await browser?.close();
@@ -26,18 +28,17 @@ afterAll(async () => {
 });
 
 /** One that is half done. */
-const addRetrigger = async (): Promise<string> => {
+const addReplay = async (): Promise<string> => {
   const id = newReplayId();
-  const scope = {
+  const filter = {
+    ...everyDelivery,
     application: 'shop',
     test: true,
     delivery: 'exhausted',
-    errorClass: null,
-    eventIds: null,
+    to: new Date(),
   } as const;
-  const times = { from: new Date(0), to: new Date() };
   const replays = createReplays(console.sql);
-  await replays.insertRetrigger({ ...scope, ...times, id, matched: 412, perSecond: 10 });
+  await replays.insertOfOperator({ ...filter, id, matched: 412, perSecond: 10 });
   await console.sql`update replays set begun = 205, refused = 2 where id = ${id}`;
   return id;
 };
@@ -70,11 +71,11 @@ const paths = (): Record<string, string> => ({
   'deliveries-none': '/deliveries?mode=test&period=15+minutes&status=pending',
   'deliveries-times': '/deliveries?from=2026-11-20T00:00&to=2026-11-21T00:00&zone=UTC',
   'payments-gateway': '/payments?gateway=zarinpal',
-  'retrigger-many': '/deliveries/retrigger?scope=all&status=exhausted',
-  'retrigger-none': '/deliveries/retrigger?scope=selected',
-  retriggers: '/deliveries/retriggers',
-  'retriggers-one': `/deliveries/retriggers/${retriggerId}`,
-  'retriggers-stop': `/deliveries/retriggers/${retriggerId}/stop`,
+  'replay-many': `/deliveries/replay?scope=all&status=exhausted&to=${new Date().toISOString()}`,
+  'replay-none': '/deliveries/replay?scope=selected',
+  replays: '/deliveries/replays',
+  'replays-one': `/deliveries/replays/${replayId}`,
+  'replays-stop': `/deliveries/replays/${replayId}/stop`,
   events: '/applications/shop/events',
   'events-one': `/events/${eventId(ids.exhausted)}`,
   reconcile: '/reconcile',
@@ -95,7 +96,7 @@ const paths = (): Record<string, string> => ({
   'account-remove': '/account/passkeys/none/remove',
   'provider-unavailable': '/login/provider',
   'login-too-old': '/login/provider/callback',
-  retrigger: `/payments/${ids.exhausted}/retrigger`,
+  replay: `/payments/${ids.exhausted}/replay`,
   settings: '/settings',
   login: '/login',
   'not-found': '/nothing',
@@ -160,10 +161,10 @@ it('the keyboard alone reaches the content, a filter and a payment', async () =>
   await page.getByRole('heading', { name: /^Payment PAY_/ }).waitFor();
 });
 
-it('the keyboard alone re-triggers two selected webhooks', async () => {
+it('the keyboard alone replays two selected webhooks', async () => {
   const page = await logIn(await aContext());
   await page.goto(`${console.baseUrl}/deliveries`);
-  await page.getByRole('button', { name: 'Re-trigger all that match' }).focus();
+  await page.getByRole('button', { name: 'Replay all that match' }).focus();
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };
@@ -176,29 +177,29 @@ it('the keyboard alone re-triggers two selected webhooks', async () => {
   await page.locator('tbody input').nth(1).focus();
   await press('Space');
   expect(await page.getByText('2 selected').isVisible()).toBe(true);
-  await page.getByRole('button', { name: 'Re-trigger the selected' }).focus();
+  await page.getByRole('button', { name: 'Replay the selected' }).focus();
   await press('Enter');
-  await page.getByRole('heading', { name: 'Re-trigger 2 webhooks' }).waitFor();
+  await page.getByRole('heading', { name: 'Replay 2 webhooks' }).waitFor();
   await page.getByLabel('Reason').focus();
   await page.keyboard.type('by keyboard');
   await press('Tab', 'Enter');
-  await page.getByRole('heading', { name: /^Re-trigger RPL_/ }).waitFor();
+  await page.getByRole('heading', { name: /^Replay RPL_/ }).waitFor();
   expect(await page.getByText('0 of 2').isVisible()).toBe(true);
 });
 
-it('without JavaScript all that match are re-triggered, watched by reloading, and stopped', async () => {
+it('without JavaScript all that match are replayed, watched by reloading, and stopped', async () => {
   const page = await logIn(await aContext({ javaScriptEnabled: false }));
   await page.goto(`${console.baseUrl}/deliveries`);
   await page.getByLabel('Application').selectOption('tickets');
   await page.getByRole('button', { name: 'Filter' }).click();
-  await page.getByRole('button', { name: 'Re-trigger all that match' }).click();
-  await page.getByLabel('Rounds a second, at most').selectOption('50');
+  await page.getByRole('button', { name: 'Replay all that match' }).click();
+  await page.getByLabel('Rounds a second, at most').selectOption('20');
   await page.getByLabel('Reason').fill('the receiver is back');
-  await page.getByRole('button', { name: 'Re-trigger' }).click();
-  await page.getByRole('heading', { name: /^Re-trigger RPL_/ }).waitFor();
-  expect(await page.getByText('at most 50 a second').isVisible()).toBe(true);
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.getByRole('heading', { name: /^Replay RPL_/ }).waitFor();
+  expect(await page.getByText('at most 20 a second').isVisible()).toBe(true);
   const id = page.url().split('/').at(-1) ?? '';
-  await createReplays(console.sql).recordResult(id, eventId(ids.exhausted), { begun: true });
+  await recordReplayResult(console.sql, id, { paymentId: ids.exhausted, begun: true });
   await page.getByRole('link', { name: 'Refresh' }).click();
   expect(await page.getByText(/^1 of /).isVisible()).toBe(true);
   await page.getByRole('link', { name: 'Stop' }).click();
@@ -207,17 +208,15 @@ it('without JavaScript all that match are re-triggered, watched by reloading, an
   expect(await page.getByText('stopping').isVisible()).toBe(true);
 });
 
-it('the page of a re-trigger moves on by itself, until it has ended', async () => {
+it('the page of a replay moves on by itself, until it has ended', async () => {
   const page = await logIn(await aContext());
   const refused: string[] = [];
   page.on('console', (message) => message.type() === 'error' && refused.push(message.text()));
-  await page.goto(`${console.baseUrl}/deliveries/retriggers/${retriggerId}`);
+  await page.goto(`${console.baseUrl}/deliveries/replays/${replayId}`);
   await page.evaluate('globalThis.isSamePage = true');
-  await createReplays(console.sql).recordResult(retriggerId, eventId(ids.exhausted), {
-    begun: true,
-  });
+  await recordReplayResult(console.sql, replayId, { paymentId: ids.exhausted, begun: true });
   await page.getByText('208 of 412').waitFor();
-  await createReplays(console.sql).end(retriggerId, 'stopped');
+  await createReplays(console.sql).end(replayId, 'stopped');
   await page.getByText('stopped', { exact: false }).first().waitFor();
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
   expect(await page.locator('[hx-get]').count()).toBe(0);

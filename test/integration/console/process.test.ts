@@ -85,14 +85,14 @@ it('a page of an open payment hears of its end, and of nothing while nothing hap
   expect(text).not.toContain('<html');
 });
 
-it('re-triggers an exhausted webhook, which is delivered then', async () => {
+it('replays an exhausted webhook, which is delivered then', async () => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
   await until('the first attempt', () => service.receiver.of(id)[0]);
   await skipAllTime(service.client, id);
   await until('it is exhausted', async () => (await get('/deliveries')).text.includes(id));
   service.receiver.behave(() => 204);
-  const path = `/payments/${id}/retrigger`;
+  const path = `/payments/${id}/replay`;
   const form = { csrf, form_id: 'one', reason: 'the receiver is back' };
   const { status, headers } = await get(path, { method: 'POST', form });
   expect([status, headers.location]).toEqual([303, `/payments/${id}`]);
@@ -104,7 +104,7 @@ it('re-triggers an exhausted webhook, which is delivered then', async () => {
   const records = await service.sql`
     select actor, action, via, reason from audit_log where subject = ${`payment:${id}`}`;
   expect(records).toEqual([
-    { actor: 'ada', action: 'delivery.retrigger', via: 'console', reason: 'the receiver is back' },
+    { actor: 'ada', action: 'delivery.replay', via: 'console', reason: 'the receiver is back' },
   ]);
 });
 
@@ -125,8 +125,8 @@ const exhaust = async (many: number): Promise<string[]> => {
   service.receiver.behave(() => 204);
   return ids;
 };
-const beginRetrigger = async (query: string, rate: string) => {
-  const path = `/deliveries/retrigger?${query}`;
+const beginReplay = async (query: string, rate: string) => {
+  const path = `/deliveries/replay?${query}&to=${new Date().toISOString()}`;
   const formId = /name="form_id" value="([\w-]+)"/.exec((await get(path)).text)?.[1] ?? '';
   const form = { csrf, form_id: formId, rate, reason: 'the receiver is back' };
   const { headers } = await get(path, { method: 'POST', form });
@@ -137,12 +137,12 @@ const isDelivered = async (id: string) => {
   return row?.['status'] === 'delivered';
 };
 
-it('re-triggers all that match, at their rate, to the end', async () => {
+it('replays all that match, at their rate, to the end', async () => {
   const ids = await exhaust(3);
   for (const id of ids)
     expect((await get('/deliveries?error=http_status')).text).toContain(`/payments/${id}`);
   expect((await get('/deliveries?error=tls')).text).toContain('No delivery matches');
-  const path = await beginRetrigger('scope=all&status=exhausted&error=http_status', '2');
+  const path = await beginReplay('scope=all&status=exhausted&error=http_status', '2');
   const text = await until('it has ended', async () => {
     const answer = await get(path);
     return answer.text.includes('</span> done') && answer.text;
@@ -161,17 +161,17 @@ it('re-triggers all that match, at their rate, to the end', async () => {
   const [first, , last] = times.map(({ at }) => at.getTime());
   expect((last ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(990);
   const [row] = await service.sql<{ many: number }[]>`
-    select count(*) as many from audit_log where action = 'delivery.retrigger_many'`;
+    select count(*) as many from audit_log where action = 'delivery.replay_many'`;
   expect(row?.many).toBe(1);
 });
 
-it('re-triggers the selected alone, and stops when asked to', async () => {
+it('replays the selected alone, and stops when asked to', async () => {
   const [one = '', ...others] = await exhaust(3);
-  const selected = await beginRetrigger(`scope=selected&event=${eventId(one)}`, '10');
+  const selected = await beginReplay(`scope=selected&status=exhausted&event=${eventId(one)}`, '10');
   await until('it is delivered', () => isDelivered(one));
   expect((await get(selected)).text).toContain('1 of 1');
   for (const id of others) expect(await isDelivered(id)).toBe(false);
-  const path = await beginRetrigger('scope=all&status=exhausted', '1');
+  const path = await beginReplay('scope=all&status=exhausted', '1');
   const form = { csrf, form_id: 'stop', reason: 'too early' };
   const { status } = await get(`${path}/stop`, { method: 'POST', form });
   expect(status).toBe(303);
@@ -230,7 +230,7 @@ it('shows the age of the sweeper, and says when Temporal is unavailable', async 
   });
   expect(text).toContain('Payments by hour');
   const form = { csrf, form_id: 'away', reason: 'no Temporal' };
-  const path = '/deliveries/retrigger?scope=all&status=delivered';
+  const path = `/deliveries/replay?scope=all&status=delivered&to=${new Date().toISOString()}`;
   const refused = await get(path, { method: 'POST', form });
   expect([refused.status, refused.text.includes('Temporal is unavailable')]).toEqual([409, true]);
   await service.engine.start();

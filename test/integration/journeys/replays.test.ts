@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
+import { limits } from '../../../contract/limits.ts';
 import type { Answer, Journey } from '../../support/service/journey.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { createJourney } from '../../support/service/journey.ts';
@@ -110,14 +111,35 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
     }
   });
 
-  it('changes nothing while attempts go on', async () => {
+  it('makes the next attempt of a failing event now, once when twenty ask at once', async () => {
     const { journey } = await aJourney();
     service.receiver.behave(() => 500);
     const id = await journey.finish('pay');
-    await until('the first attempt', async () => (await getEvent(journey, id)).attempts?.length);
-    const answer = await replay(journey, id);
-    expect(answer.status).toBe(202);
-    expect(answer.json['delivery']).toMatchObject({ status: 'pending', round: 1 });
+    const failed = (attempts: number) =>
+      until(`${attempts} have failed`, async () => {
+        const { delivery } = await getEvent(journey, id);
+        return delivery?.attempts_left === 6 - attempts;
+      });
+    await failed(1);
+    // The first attempt was made just now.
+    expect((await replay(journey, id)).json['delivery']).toMatchObject({ attempts_left: 5 });
+    await service.sql`
+      update attempts set started_at = started_at - interval '11 seconds'
+      where event_id = ${eventId(id)}`;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => replay(journey, id)));
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(202));
+    for (const { json } of answers)
+      expect(json['delivery']).toMatchObject({ status: 'pending', round: 1 });
+    await failed(2);
+    const { json } = await replay(journey, id);
+    expect(json['delivery']).toMatchObject({ round: 1, attempts_left: 4 });
+    expect(json['links']).toMatchObject({ replay: expect.stringMatching(/\/replay$/) });
+    expect(numbersOf(id)).toEqual([1, 2]);
+    const { attempts } = await getEvent(journey, id);
+    expect(attempts.map(({ round, trigger }) => [round, trigger])).toEqual([
+      [1, 'schedule'],
+      [1, 'schedule'],
+    ]);
   });
 
   it('answers 409 for an event without a delivery, and without a webhook URL', async () => {
@@ -261,6 +283,25 @@ describe('POST /api/v1/replays', () => {
       const { delivery } = await getEvent(journey, each);
       expect(delivery?.round).toBeLessThanOrEqual(3);
     }
+  });
+
+  it('shares the pace of the worker with those of all applications, and payments go on', async () => {
+    const replayers = await Promise.all(Array.from({ length: 20 }, () => aJourney()));
+    const ids: string[] = [];
+    for (const { journey } of replayers) {
+      const made = await Promise.all(Array.from({ length: 6 }, () => aDelivered(journey)));
+      ids.push(...made);
+    }
+    await exhaust(ids);
+    const { journey } = await aJourney();
+    const started = await Promise.all(replayers.map((each) => start(each.journey)));
+    await aDelivered(journey);
+    for (const [index, { json }] of started.entries())
+      expect(await ended(replayers[index]!.journey, json['replay_id'])).toMatchObject({ begun: 6 });
+    const [row] = await service.sql<{ seconds: number }[]>`
+      select extract(epoch from max(round_began_at) - min(round_began_at))::float8 as seconds
+      from deliveries where payment_id = any(${ids})`;
+    expect(row?.seconds).toBeGreaterThan((ids.length - 1) / limits.workerReplaysPerSecond - 0.1);
   });
 
   it('is not shown to another application or mode', async () => {

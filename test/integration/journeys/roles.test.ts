@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { Operations } from '../../../operations/operations.ts';
-import { createResets } from '../../../operations/resets.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
@@ -66,7 +65,6 @@ beforeAll(async () => {
   admin = operationsOn(as.admin, {
     keyRing,
     notificationKeyRing,
-    resets: async () => createResets(client),
     temporal: async () => createTemporalAdmin(client),
   });
   stripe = await addStripe(service);
@@ -175,14 +173,14 @@ describe('each process under its own database role', () => {
     ]);
   });
 
-  it('an admin re-triggers an exhausted delivery', async () => {
+  it('an admin replays an exhausted delivery', async () => {
     service.receiver.behave(() => 500);
     const id = await journey.finish('pay');
     await delivered(id);
     await skipAllTime(service.client, id);
     await becomes(id, 'exhausted');
     service.receiver.behave(() => 204);
-    expect(await admin.deliveries.retrigger(id, null)).toBe('reset');
+    expect(await admin.replays.replayOne(id, null)).toBe('at once');
     await becomes(id, 'delivered');
   });
 

@@ -13,7 +13,7 @@ afterAll(() => records.drop());
 
 describe('payments', () => {
   it('are found by id, order, application, status and delivery', async () => {
-    const { payments, deliveries } = operationsOn(records.sql);
+    const { payments } = operationsOn(records.sql);
     const all = { id: null, orderId: null, application: null, status: null, delivery: null };
     const { id } = await records.ended('failed', { orderId: 'order-find' });
     await records.ended('failed');
@@ -25,7 +25,8 @@ describe('payments', () => {
     await records.sql`
       update deliveries set status = 'exhausted', next_attempt_at = null
       where payment_id = ${exhausted}`;
-    expect(await deliveries.listExhausted('shop', 1)).toMatchObject([{ id: exhausted }]);
+    const exhaustedOnes = { ...all, application: 'shop', delivery: 'exhausted' } as const;
+    expect(await payments.find(exhaustedOnes, 1)).toMatchObject([{ id: exhausted }]);
   });
 
   it('have a timeline with every attempt, its status and its body', async () => {

@@ -25,6 +25,7 @@ const refused: AttemptResult = {
 };
 const accepted: AttemptResult = { ...refused, responseStatus: 204, errorClass: null, error: null };
 const exhausted: Consequence = { status: 'exhausted', run: 'the run' };
+const replayStart = () => ({ from: ['exhausted'], trigger: 'admin', now: new Date() }) as const;
 const retryAt = (minutes: number): Consequence => ({
   status: 'pending',
   nextAttemptAt: at(minutes),
@@ -191,7 +192,7 @@ describe('an attempt', () => {
     const { id } = await records.ended('failed');
     await begin(id, 6);
     await complete(id, 6, refused, exhausted);
-    await deliveries.beginRound(eventId(id), { trigger: 'admin', now: new Date() });
+    await deliveries.replay(eventId(id), replayStart());
     const before = await getRows(id);
     await complete(id, 6, refused, exhausted);
     expect(await getRows(id)).toEqual(before);
@@ -199,7 +200,7 @@ describe('an attempt', () => {
 });
 
 describe('a round', () => {
-  it('starts once when several admins re-trigger an exhausted delivery at the same time', async () => {
+  it('starts once when several admins replay an exhausted delivery at the same time', async () => {
     const { id } = await records.ended('failed');
     for (const number of [1, 2, 3, 4, 5, 6]) {
       await begin(id, number);
@@ -211,7 +212,7 @@ describe('a round', () => {
     });
     const now = new Date(Date.now() + minuteMs);
     const results = await Promise.all(
-      [1, 2, 3].map(() => deliveries.beginRound(eventId(id), { trigger: 'admin', now })),
+      [1, 2, 3].map(() => deliveries.replay(eventId(id), { ...replayStart(), now })),
     );
     expect(results.filter(Boolean)).toHaveLength(1);
     // The new round has no attempts yet, and attempt numbers continue.
@@ -228,7 +229,7 @@ describe('a round', () => {
     expect(row?.['trigger']).toBe('admin');
   });
 
-  it('does not start for a delivery that is pending, delivered or none', async () => {
+  it('does not start for a delivery that has another status than expected', async () => {
     const pending = await records.ended('paid');
     const delivered = await records.ended('paid');
     await begin(delivered.id, 1);
@@ -236,11 +237,44 @@ describe('a round', () => {
     const none = await records.ended('paid', { application: 'quiet' });
     for (const { id } of [pending, delivered, none]) {
       const before = await getRows(id);
-      expect(await deliveries.beginRound(eventId(id), { trigger: 'admin', now: new Date() })).toBe(
-        false,
-      );
+      expect(await deliveries.replay(eventId(id), replayStart())).toBeUndefined();
       expect(await getRows(id)).toEqual(before);
     }
+  });
+});
+
+describe('the next attempt of a failing delivery', () => {
+  const failing = async () => {
+    const { id } = await records.ended('failed');
+    await begin(id, 1);
+    await complete(id, 1, refused, retryAt(1));
+    return id;
+  };
+  const start = () => ({ ...replayStart(), from: ['pending'] as const });
+  const replay = (id: string) => deliveries.replay(eventId(id), start());
+  /** As if the last attempt had begun longer ago than repeated requests count as one. */
+  const rest = (id: string) => records.sql`
+    update attempts set started_at = now() - interval '11 seconds' where event_id = ${eventId(id)}`;
+
+  it('is due at once when asked for, in the same round, until it is completed', async () => {
+    const id = await failing();
+    await rest(id);
+    const results = await Promise.all([1, 2, 3].map(() => replay(id)));
+    expect(results.filter(Boolean)).toMatchObject([{ id }]);
+    const [row] = await records.sql`
+      select round, trigger, at_once as "atOnce", next_attempt_at <= now() as "isDue"
+      from deliveries where payment_id = ${id}`;
+    expect(row).toEqual({ round: 1, trigger: 'schedule', atOnce: true, isDue: true });
+    await begin(id, 2);
+    await complete(id, 2, refused, retryAt(2));
+    expect(await deliveries.get(eventId(id))).toMatchObject({ atOnce: false, highestNumber: 2 });
+  });
+
+  it('stays as it is within ten seconds after an attempt, and while one is due', async () => {
+    const id = await failing();
+    expect(await replay(id)).toBeUndefined();
+    const fresh = await records.ended('failed');
+    expect(await replay(fresh.id)).toBeUndefined();
   });
 });
 

@@ -85,7 +85,7 @@ it('a list without a kind shows events of a kind that this version does not know
     update deliveries set kind = 'refund.succeeded', recorded_at = now() - interval '1 minute'
     where payment_id = ${id}`;
   const { list } = createEvents(records.sql);
-  for (const order of ['feed', 'newest', 'oldest'] as const) {
+  for (const order of ['feed', 'newest'] as const) {
     const found = await list(owner, { ...everything, orderId: 'unknown-kind', order });
     expect(found.map(({ kind }) => kind)).toEqual(['refund.succeeded']);
   }

@@ -4,6 +4,7 @@ import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
@@ -128,14 +129,15 @@ describe('the purge', () => {
     const id = await delivered();
     const replays = createReplays(records.sql);
     const [old, running] = [newReplayId(), newReplayId()];
-    const all = { application: null, test: null, errorClass: null, delivery: 'exhausted' } as const;
-    const scope = { ...all, from: new Date(0), to: new Date() };
+    const filter = { ...everyDelivery, delivery: 'exhausted', to: new Date() } as const;
     for (const [each, eventIds] of [
       [old, null],
       [running, [eventId(id)]],
     ] as const) {
-      await replays.insertRetrigger({ ...scope, id: each, eventIds, matched: 1, perSecond: 1 });
-      await replays.recordResult(each, eventId(id), { begun: false });
+      await replays.insertOfOperator({ ...filter, id: each, eventIds, matched: 1, perSecond: 1 });
+      await records.sql`
+        insert into replay_results (replay_id, number, event_id, begun)
+        values (${each}, 1, ${eventId(id)}, false)`;
     }
     await replays.end(old, 'done');
     await purgeAfter(401, 400);
@@ -147,13 +149,14 @@ describe('the purge', () => {
     expect(orphans).toHaveLength(0);
   });
 
-  it('skips a payment whose delivery an admin re-triggers at the same time', async () => {
+  it('skips a payment whose delivery an admin replays at the same time', async () => {
     const id = await delivered();
     const others = [await delivered(), await delivered()];
     await records.sql`update deliveries set status = 'exhausted' where payment_id = ${id}`;
     let purged: Promise<unknown> = Promise.resolve();
     await records.sql.begin(async (tx) => {
-      await createDeliveries(tx).beginRound(eventId(id), { trigger: 'admin', now: new Date() });
+      const start = { from: ['exhausted'], trigger: 'admin', now: new Date() } as const;
+      await createDeliveries(tx).replay(eventId(id), start);
       purged = purgeAfter(401, 400, 2);
       await until('the purge waits', async () => {
         const [row] = await records.sql`

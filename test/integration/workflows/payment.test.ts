@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
-import { gatewayBusy, gatewayUnavailable, paymentNotFound } from '../../../temporal/failures.ts';
-import { recheckSignal } from '../../../temporal/messages.ts';
+import {
+  gatewayBusy,
+  gatewayUnavailable,
+  paymentNotFound,
+  webhookAttemptFailed,
+  webhookExhausted,
+} from '../../../temporal/failures.ts';
+import { deliverSignal, recheckSignal } from '../../../temporal/messages.ts';
 import type { Script, ScriptedWorker } from '../../support/service/scripted-worker.ts';
 import {
   countTimers,
@@ -250,12 +256,6 @@ describe('a workflow that starts after the payment has ended', () => {
     await handle.result();
     expect(callsOf().map(({ name }) => name)).toEqual(['openPayment', 'deliverWebhook']);
   });
-
-  it('does nothing if the event was delivered', async () => {
-    const { handle, callsOf } = await worker.play({ openPayment: async () => 'delivered' });
-    await handle.result();
-    expect(callsOf().map(({ name }) => name)).toEqual(['openPayment']);
-  });
 });
 
 describe('a workflow whose delivery is postponed', () => {
@@ -294,6 +294,87 @@ describe('a workflow whose delivery is postponed', () => {
     await handle.signal(recheckSignal);
     await handle.result();
     expect(callsOf('deliverWebhook')).toHaveLength(2);
+  });
+});
+
+describe('a replay', () => {
+  const failsAt = (retryAfter: number) =>
+    Promise.reject(webhookAttemptFailed('Attempt', retryAfter));
+  const hourMs = 3_600_000;
+
+  it('ends the wait for the next attempt, each time', async () => {
+    const { handle, callsOf } = await worker.play({
+      openPayment: async () => ({ ended: 'paid' }),
+      deliverWebhook: async () =>
+        callsOf('deliverWebhook').length === 3 ? 'delivered' : failsAt(hourMs),
+    });
+    for (const attempts of [1, 2]) {
+      await until('it waits', async () => {
+        const { raw } = await handle.describe();
+        const [delivery] = raw.pendingActivities ?? [];
+        return callsOf('deliverWebhook').length === attempts && Boolean(delivery?.lastFailure);
+      });
+      await handle.signal(deliverSignal);
+    }
+    await handle.result();
+    expect(callsOf('deliverWebhook')).toHaveLength(3);
+  });
+
+  it('lets an attempt that is running end, and then goes on', async () => {
+    const sending = Promise.withResolvers<void>();
+    let atOnce = 0;
+    let mostAtOnce = 0;
+    const { handle, callsOf } = await worker.play({
+      openPayment: async () => ({ ended: 'paid' }),
+      async deliverWebhook() {
+        mostAtOnce = Math.max(mostAtOnce, (atOnce += 1));
+        if (callsOf('deliverWebhook').length === 1) await sending.promise;
+        atOnce -= 1;
+        return callsOf('deliverWebhook').length === 1 ? failsAt(hourMs) : 'delivered';
+      },
+    });
+    await until('it sends', () => callsOf('deliverWebhook').length === 1);
+    await handle.signal(deliverSignal);
+    await until('Temporal has asked it to end', async () => {
+      const { events } = await handle.fetchHistory();
+      return events?.some((event) => event.activityTaskCancelRequestedEventAttributes);
+    });
+    sending.resolve();
+    await handle.result();
+    expect([callsOf('deliverWebhook').length, mostAtOnce]).toEqual([2, 1]);
+  });
+
+  it('that comes while a round ends begins the next one in the same run', async () => {
+    const ending = Promise.withResolvers<void>();
+    const { handle, callsOf } = await worker.play({
+      openPayment: async () => ({ ended: 'paid' }),
+      async deliverWebhook() {
+        if (callsOf('deliverWebhook').length > 1) return 'delivered';
+        await ending.promise;
+        throw webhookExhausted('The round is over');
+      },
+    });
+    await until('it sends', () => callsOf('deliverWebhook').length === 1);
+    await handle.signal(deliverSignal);
+    ending.resolve();
+    await handle.result();
+    expect(callsOf('deliverWebhook')).toHaveLength(2);
+  });
+
+  it('of a workflow that does not know the end of its payment verifies first', async () => {
+    const { handle, callsOf } = await worker.play({
+      ...delivers,
+      openPayment: async () => 'open',
+      verifyPayment: async () => ({ kind: 'ended', status: 'paid' }),
+    });
+    await until('it waits', () => callsOf('openPayment').length === 1);
+    await handle.signal(deliverSignal);
+    await handle.result();
+    expect(callsOf().map(({ name }) => name)).toEqual([
+      'openPayment',
+      'verifyPayment',
+      'deliverWebhook',
+    ]);
   });
 });
 

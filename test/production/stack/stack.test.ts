@@ -72,7 +72,7 @@ describe('npm start', () => {
       expect([name, statSync(join(dataDir, name)).mode & 0o077]).toEqual([name, 0]);
     const log = readFileSync(join(dataDir, 'logs', 'postgres.log'), 'utf8');
     expect(log).toContain('ready to accept connections');
-    // Re-triggering and healing need the histories.
+    // Replaying and healing need the histories.
     expect(await readRetentionDays(connection)).toBe(30);
 
     const environment = await environmentOf(connection.api_base_url);

@@ -1,6 +1,5 @@
 import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
-import { deliveryStatuses } from '../../../contract/status.ts';
 import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
@@ -13,6 +12,7 @@ import { createConsoleQueries } from '../../../postgres/console.ts';
 import { createAdminPayments } from '../../../postgres/admin-payments.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import { createReconciliationQueries } from '../../../postgres/reconciliation.ts';
+import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { createRetention } from '../../../postgres/retention.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
@@ -119,7 +119,7 @@ export const everyStatement = (
     after: null,
     limit: 51,
   };
-  const wholeDeliveries = { ...wholeList, kind: null, errorClass: null };
+  const wholePage = { after: null, limit: 51 };
   const filteredList = {
     application,
     test: true,
@@ -130,16 +130,13 @@ export const everyStatement = (
   };
 
   const replay = {
-    application: null,
-    test: null,
+    ...everyDelivery,
     delivery: 'delivered',
-    from: new Date(0),
     to: now,
-    errorClass: null,
-    eventIds: null,
     matched: 1,
     perSecond: 10,
   } as const;
+  const ofOwner = { application, test: true, from: new Date(0) };
   const running = {
     id: 'RPL_1',
     trigger: 'admin',
@@ -242,8 +239,13 @@ export const everyStatement = (
       calls: {
         get: () => deliveries.get(eventId(idOf(count))),
         postpone: () => deliveries.postpone(eventId(idOf(count)), now),
-        beginRound: () => deliveries.beginRound(eventId(idOf(count)), { trigger: 'admin', now }),
-        waitForChange: () => deliveries.waitForChange(eventId(idOf(count))),
+        exists: () => deliveries.exists(eventId(idOf(count))),
+        replay: () =>
+          deliveries.replay(eventId(idOf(count)), {
+            from: ['pending', 'exhausted', 'delivered'],
+            trigger: 'admin',
+            now,
+          }),
         beginAttempt: () => deliveries.beginAttempt(eventId(idOf(count)), attempt),
         completeAttempt: () =>
           deliveries.completeAttempt(eventId(idOf(count)), 1, {
@@ -267,7 +269,6 @@ export const everyStatement = (
             after: undefined,
             limit: 21,
           }),
-        count: () => events.count(owner, { ...anyEvent, delivery: 'exhausted' }, 100),
       },
     },
     'gateway-exchanges.ts': {
@@ -349,8 +350,6 @@ export const everyStatement = (
         'find, by order': () => adminPayments.find({ ...all, orderId: 'order-7' }, 50),
         'find, exhausted': () => adminPayments.find({ ...all, delivery: 'exhausted' }, 50),
         get: () => adminPayments.get(idOf(7)),
-        listExhausted: () => adminPayments.listExhausted(application, { after: '', limit: 100 }),
-        countExhausted: () => adminPayments.countExhausted(application),
         deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
       },
     },
@@ -367,22 +366,25 @@ export const everyStatement = (
             gateway: 'sandbox',
           }),
         listDeliveries: () =>
-          consoleQueries.listDeliveries({ ...wholeDeliveries, statuses: ['exhausted'] }),
+          consoleQueries.listDeliveries({ ...everyDelivery, delivery: 'exhausted' }, wholePage),
         'listDeliveries, of every status': () =>
-          consoleQueries.listDeliveries({ ...wholeDeliveries, statuses: deliveryStatuses }),
+          consoleQueries.listDeliveries(everyDelivery, wholePage),
         'listDeliveries, of one error': () =>
-          consoleQueries.listDeliveries({
-            ...wholeDeliveries,
-            statuses: ['exhausted'],
-            errorClass: 'tls',
-          }),
+          consoleQueries.listDeliveries(
+            { ...everyDelivery, delivery: 'exhausted', errorClass: 'tls' },
+            wholePage,
+          ),
         'listDeliveries, with every filter': () =>
-          consoleQueries.listDeliveries({
-            ...filteredList,
-            statuses: ['delivered'],
-            kind: 'payment.paid',
-            errorClass: 'timeout',
-          }),
+          consoleQueries.listDeliveries(
+            {
+              ...filteredList,
+              delivery: 'delivered',
+              kind: 'payment.paid',
+              errorClass: 'timeout',
+              eventIds: null,
+            },
+            filteredList,
+          ),
         countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
         countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
         countExhausted: () => consoleQueries.countExhausted(),
@@ -397,10 +399,12 @@ export const everyStatement = (
     'replays.ts': {
       methods: replays,
       calls: {
-        insert: () => replays.insert({ ...replay, application, test: true, id: 'RPL_1' }),
-        insertRetrigger: () => replays.insertRetrigger({ ...replay, id: 'RPL_2' }),
-        getRunningId: () => replays.getRunningId({ application, test: true }),
-        getRunningRetrigger: () => replays.getRunningRetrigger({ application: null, test: null }),
+        insert: () => replays.insert({ ...replay, ...ofOwner, id: 'RPL_1' }),
+        insertOfOperator: () => replays.insertOfOperator({ ...replay, id: 'RPL_2' }),
+        getRunningId: () =>
+          replays.getRunningId({ application, test: true, trigger: 'application' }),
+        'getRunningId, of an operator': () =>
+          replays.getRunningId({ application: null, test: null, trigger: 'admin' }),
         get: () => replays.get('RPL_1', { application, test: true }),
         find: () => replays.find('RPL_1'),
         list: () => replays.list(50),
@@ -418,9 +422,6 @@ export const everyStatement = (
           ),
         requestStop: () => replays.requestStop('RPL_1'),
         getForWorker: () => replays.getForWorker('RPL_1'),
-        advance: () =>
-          replays.advance('RPL_1', { from: undefined, to: { at: now, id: eventId('x') } }),
-        recordResult: () => replays.recordResult('RPL_1', eventId(idOf(count)), { begun: true }),
         listResults: () => replays.listResults('RPL_1', { after: 0, limit: 100 }),
         end: () => replays.end('RPL_1', 'done'),
       },

@@ -18,6 +18,7 @@ export const emptyTemporal: TemporalAdmin = {
   async *list() {},
   running: async () => new Set(),
   restart: async () => {},
+  deliver: async () => {},
   startLatePayment: async () => {},
   startReplayMany: async () => {},
   testWebhook: async () => {},
@@ -48,7 +49,6 @@ export const operationsOn = (
     problemWithAccount: (driver, account) =>
       problemWithAccount(driver, account, { allowLoopback: true }),
     temporal: () => Promise.reject(new Error('There is no Temporal here')),
-    resets: async () => ({ toDelivery: async () => 'reset' }),
     retention: { attemptBodyDays: 90, paymentDays: null },
     workflowUrl: () => null,
     consoleUrl: 'http://console.localhost:3002',

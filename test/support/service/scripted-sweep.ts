@@ -32,6 +32,7 @@ export const sweeperTasksOn = (
   const started: string[] = [];
   const restarted: string[] = [];
   const rechecked: string[] = [];
+  const delivered: string[] = [];
   const late: string[] = [];
   const deps = {
     sweeperQueries: createSweeperQueries(records.sql),
@@ -44,6 +45,7 @@ export const sweeperTasksOn = (
       start: async ({ id }: { id: string }) => void started.push(id),
       restart: async ({ id }: { id: string }) => void restarted.push(id),
       recheck: async ({ id }: { id: string }) => void rechecked.push(id),
+      deliver: async ({ id }: { id: string }) => void delivered.push(id),
       startLatePayment: async (id: string) => void late.push(id),
       ...workflows,
     },
@@ -62,6 +64,7 @@ export const sweeperTasksOn = (
     started,
     restarted,
     rechecked,
+    delivered,
     late,
     alerts,
     warnings,

@@ -31,7 +31,7 @@ const incomplete = (number: number): PastAttempt => ({
 /** The step at `ms` by Temporal's clock. The worker's clock is `aheadMs` ahead of it. */
 const stepAt = (attempts: PastAttempt[], ms: number, aheadMs = 0) =>
   nextStep(
-    { attempts, highestNumber: attempts.at(-1)?.number ?? 0 },
+    { attempts, highestNumber: attempts.at(-1)?.number ?? 0, atOnce: false },
     { dueAt: at(ms), now: at(ms + aheadMs) },
   );
 
@@ -102,9 +102,17 @@ describe('nextStep', () => {
     expect(stepAt(failures(5), 99 * 24 * 60 * minuteMs)).toMatchObject({ kind: 'attempt' });
   });
 
+  it('makes the next attempt of the round now if somebody asked for it', () => {
+    const now = { dueAt: at(3_000), now: at(3_000) };
+    const asked = (count: number) =>
+      nextStep({ attempts: failures(count), highestNumber: count, atOnce: true }, now);
+    expect(asked(2)).toEqual(attempt(3, 30));
+    expect(asked(6)).toEqual({ kind: 'exhausted' });
+  });
+
   it('starts a new round at once, with rising numbers and six attempts', () => {
     const next = (attempts: PastAttempt[], highestNumber: number) =>
-      nextStep({ attempts, highestNumber }, { dueAt: at(0), now: at(0) });
+      nextStep({ attempts, highestNumber, atOnce: false }, { dueAt: at(0), now: at(0) });
     expect(next([], 6)).toEqual(attempt(7, 1));
     expect(next([...failures(5, 7), incomplete(12)], 12)).toEqual(attempt(12));
     expect(next(failures(6, 7), 12)).toEqual({ kind: 'exhausted' });

@@ -3,6 +3,7 @@ import { eventId } from '../../../contract/ids.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
 import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { recordReplayResult } from '../../support/data/replay-result.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
 
 let console: TestConsole;
@@ -29,15 +30,13 @@ afterAll(() => console?.stop());
 const fieldOf = (text: string, name: string) =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
 
-const ask = async (query: string) => {
+const ask = async (query: string, to = new Date()) => {
   const person = await console.logIn('operator');
-  const path = `/deliveries/retrigger?${query}`;
+  const path = `/deliveries/replay?${query}&to=${to.toISOString()}`;
   const { status, text } = await console.call(path, { cookie: person.cookie });
   const form = {
     csrf: person.csrf,
     form_id: fieldOf(text, 'form_id'),
-    from: fieldOf(text, 'from'),
-    to: fieldOf(text, 'to'),
     rate: '20',
     reason: 'the receiver is back',
   };
@@ -55,14 +54,14 @@ const exhausted = async (condition = console.sql`true`) => {
   return row?.many ?? 0;
 };
 
-describe('a re-trigger of all that match', () => {
+describe('a replay of all that match', () => {
   it('names their number, and starts one workflow for all of them', async () => {
-    const { text, send } = await ask('scope=all&status=exhausted');
+    const { text, send } = await ask('status=exhausted&scope=all');
     const many = await exhausted();
-    expect(text).toContain(`Re-trigger ${many} webhooks`);
+    expect(text).toContain(`Replay ${many} webhooks`);
     const { status, headers } = await send();
     const [row] = await rows();
-    expect([status, headers.location]).toEqual([303, `/deliveries/retriggers/${row?.['id']}`]);
+    expect([status, headers.location]).toEqual([303, `/deliveries/replays/${row?.['id']}`]);
     expect(row).toMatchObject({
       application: null,
       test: null,
@@ -76,9 +75,9 @@ describe('a re-trigger of all that match', () => {
   });
 
   it('keeps to the filter of the list', async () => {
-    const { text, send } = await ask('scope=all&status=exhausted&application=shop&mode=test');
+    const { text, send } = await ask('status=exhausted&scope=all&application=shop&mode=test');
     const many = await exhausted(console.sql`application = 'shop' and test`);
-    expect(text).toContain(`Re-trigger ${many} webhooks`);
+    expect(text).toContain(`Replay ${many} webhooks`);
     await send();
     expect(await rows()).toMatchObject([{ application: 'shop', test: true, matched: many }]);
   });
@@ -86,15 +85,15 @@ describe('a re-trigger of all that match', () => {
   it('takes those of one error alone, if the list shows these', async () => {
     await console.sql`
       update deliveries set error_class = 'tls' where payment_id = ${ids.exhausted}`;
-    const { text, send } = await ask('scope=all&status=exhausted&error=tls');
-    expect(text).toContain('Re-trigger one webhook');
+    const { text, send } = await ask('status=exhausted&scope=all&error=tls');
+    expect(text).toContain('Replay one webhook');
     await send();
     const [row] = await console.sql<{ id: string }[]>`
       select id, error_class from replays where error_class = 'tls' and matched = 1`;
     const replays = createReplays(console.sql);
     const replay = await replays.getForWorker(row?.id ?? '');
     const found = replay ? await replays.listNext(replay, 50) : [];
-    expect(found.map(({ paymentId }) => paymentId)).toEqual([ids.exhausted]);
+    expect(found.map(({ id }) => id)).toEqual([eventId(ids.exhausted)]);
     const [record] = await console.sql<{ after: object }[]>`
       select after from audit_log where subject = ${`replay:${row?.id}`}`;
     expect(record?.after).toMatchObject({ error: 'tls', events: 1 });
@@ -102,17 +101,18 @@ describe('a re-trigger of all that match', () => {
       update deliveries set error_class = 'http_status' where payment_id = ${ids.exhausted}`;
   });
 
-  it('takes the deliveries that the question counted, and none that came later', async () => {
-    const { send, text } = await ask('scope=all&status=exhausted&period=24+hours');
+  it('takes the deliveries that the list showed, and none that came later', async () => {
+    const to = new Date();
     await console.sql`
       update deliveries set created_at = now() + interval '1 second'
       where payment_id = ${ids.exhausted}`;
+    const { send, text } = await ask('status=exhausted&scope=all', to);
+    const many = (await exhausted()) - 1;
+    expect(text).toContain(`Replay ${many} webhooks`);
     await send();
-    const [row] = await console.sql<{ from: Date; to: Date; matched: number }[]>`
-      select from_at as from, to_at as to, matched from replays`;
-    expect(row?.from.toISOString()).toBe(fieldOf(text, 'from'));
-    expect(row?.to.toISOString()).toBe(fieldOf(text, 'to'));
-    expect(row?.matched).toBe((await exhausted()) - 1);
+    expect(await console.sql`select from_at, to_at, matched from replays`).toEqual([
+      { from_at: null, to_at: to, matched: many },
+    ]);
     await console.sql`
       update deliveries d set created_at = e.created_at from events e
       where e.id = d.event_id and d.payment_id = ${ids.exhausted}`;
@@ -120,30 +120,28 @@ describe('a re-trigger of all that match', () => {
 
   it('leaves out applications without a webhook URL', async () => {
     await console.sql`update applications set webhook_url = null where slug = 'tickets'`;
-    const { text } = await ask('scope=all&status=exhausted');
-    expect(text).toContain(
-      `Re-trigger ${await exhausted(console.sql`application = 'shop'`)} webhooks`,
-    );
-    const none = await ask('scope=all&status=exhausted&application=tickets');
-    expect([none.status, none.text.includes('No exhausted delivery matches')]).toEqual([409, true]);
+    const { text } = await ask('status=exhausted&scope=all');
+    expect(text).toContain(`Replay ${await exhausted(console.sql`application = 'shop'`)} webhooks`);
+    const none = await ask('status=exhausted&scope=all&application=tickets');
+    expect([none.status, none.text.includes('has no webhook URL')]).toEqual([409, true]);
     await console.sql`
       update applications set webhook_url = 'https://shop.example/webhook' where slug = 'tickets'`;
   });
 
   it('runs once for a filter, and says which one runs', async () => {
-    const first = await ask('scope=all&status=exhausted&application=shop');
-    const second = await ask('scope=all&status=exhausted&application=shop');
+    const first = await ask('status=exhausted&scope=all&application=shop');
+    const second = await ask('status=exhausted&scope=all&application=shop');
     const { headers } = await first.send();
     const refused = await second.send();
     expect(refused.status).toBe(409);
     expect(refused.text).toContain(headers.location?.split('/').at(-1));
-    const other = await ask('scope=all&status=exhausted&application=tickets');
+    const other = await ask('status=exhausted&scope=all&application=tickets');
     expect((await other.send()).status).toBe(303);
     expect(await rows()).toHaveLength(2);
   });
 
   it('starts nothing while Temporal is unavailable, and says so', async () => {
-    const { send } = await ask('scope=all&status=exhausted');
+    const { send } = await ask('status=exhausted&scope=all');
     isTemporalAway = true;
     const { status, text } = await send();
     expect([status, text.includes('Temporal is unavailable')]).toEqual([409, true]);
@@ -159,7 +157,7 @@ describe('a re-trigger of all that match', () => {
     expect(records).toMatchObject([
       {
         actor: 'operator-person',
-        action: 'delivery.retrigger_many',
+        action: 'delivery.replay_many',
         via: 'console',
         reason: 'the receiver is back',
         after: { delivery: 'delivered', application: 'shop', mode: 'live', per_second: 20 },
@@ -168,12 +166,12 @@ describe('a re-trigger of all that match', () => {
   });
 });
 
-describe('a re-trigger of the selected', () => {
+describe('a replay of the selected', () => {
   it('takes these and no others', async () => {
     const selected = [ids.exhausted, ids.hostile].map((id) => eventId(id));
     const query = selected.map((id) => `event=${id}`).join('&');
     const { text, send } = await ask(`scope=selected&status=exhausted&${query}`);
-    expect(text).toContain('Re-trigger 2 webhooks');
+    expect(text).toContain('Replay 2 webhooks');
     expect((await send()).status).toBe(303);
     const [row] = await rows();
     expect(row).toMatchObject({ matched: 2, event_ids: selected });
@@ -183,23 +181,85 @@ describe('a re-trigger of the selected', () => {
     expect(new Set(found.map(({ id }) => id))).toEqual(new Set(selected));
   });
 
-  it.each(['', 'event=', 'event=none', "event='"])('of %j asks to select one', async (query) => {
-    const { status, text } = await ask(`scope=selected&status=exhausted&${query}`);
+  it('asks to select one first', async () => {
+    const { status, text } = await ask('scope=selected&status=exhausted');
     expect([status, text.includes('Select a delivery first')]).toEqual([409, true]);
   });
 });
 
-describe('the result of a re-trigger', () => {
+describe('the list, the question and the replay agree', () => {
+  beforeAll(async () => {
+    const classes = ['tls', 'timeout', 'dns'];
+    await console.sql`
+      update deliveries set error_class = (${classes}::text[])[1 + abs(hashtext(payment_id)) % 3]
+      where status = 'exhausted'`;
+  });
+
+  afterAll(
+    () => console.sql`
+      update deliveries set error_class = 'http_status' where status = 'exhausted'`,
+  );
+
+  /** The rows of a list, over all its pages, and the form that leads to the question. */
+  const read = async (address: string, cookie: string) => {
+    const events: string[] = [];
+    let form = '';
+    for (let next: string | undefined = address; next !== undefined;) {
+      const { text } = await console.call(next, { cookie });
+      form ||= /<form method="get" action="\/deliveries\/replay">[^]*?<div/.exec(text)?.[0] ?? '';
+      events.push(...[...text.matchAll(/name="event" value="([^"]+)"/g)].map(([, id]) => id ?? ''));
+      next = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+    const fields = hidden.map(([, name = '', value = '']): [string, string] => [name, value]);
+    return { events, fields: new URLSearchParams(fields) };
+  };
+
+  it.each([
+    'status=exhausted',
+    'status=delivered',
+    'application=shop',
+    'mode=live',
+    'mode=test',
+    'kind=payment.paid',
+    'error=tls',
+    'period=6+hours',
+    'from=2020-01-01T00:00&zone=Europe/Berlin',
+    'period=7+days&status=delivered&application=shop&mode=live&kind=payment.paid',
+    'status=exhausted&application=tickets&error=timeout&from=2020-01-01T00:00&zone=UTC',
+    'status=exhausted&status=delivered&application=Shop&mode=both&scope=all&event=1&unknown=1',
+  ])('on %s', async (query) => {
+    const { cookie, csrf } = await console.logIn('operator');
+    const { events, fields } = await read(`/deliveries?${query}`, cookie);
+    expect(events.length).toBeGreaterThan(0);
+    const path = `/deliveries/replay?${String(fields)}&scope=all`;
+    const question = await console.call(path, { cookie });
+    const many = events.length === 1 ? 'one webhook' : `${events.length} webhooks`;
+    expect(question.text).toContain(`Replay ${many}`);
+    const formId = fieldOf(question.text, 'form_id');
+    const form = { csrf, form_id: formId, rate: '1', reason: 'a walk' };
+    const begun = await console.call(path, { method: 'POST', cookie, form });
+    const replays = createReplays(console.sql);
+    const replay = await replays.getForWorker(begun.headers.location?.split('/').at(-1) ?? '');
+    const taken = await replays.listNext(replay!, 1_000);
+    expect(taken.map(({ id }) => id)).toEqual(events.toReversed());
+    // The page of the replay leads back to the same list.
+    const page = await console.call(begun.headers.location ?? '', { cookie });
+    const [, back = ''] = /href="(\/deliveries\?[^"]+)"/.exec(page.text) ?? [];
+    expect(await read(back.replaceAll('&amp;', '&'), cookie)).toEqual({ events, fields });
+  });
+});
+
+describe('the result of a replay', () => {
   it('is a file with a line for each delivery, in order', async () => {
-    const { send, cookie } = await ask('scope=all&status=exhausted');
+    const { send, cookie } = await ask('status=exhausted&scope=all');
     const path = (await send()).headers.location ?? '';
     const id = path.split('/').at(-1) ?? '';
     const page = await console.call(path, { cookie });
     expect(page.text).not.toContain('/result"');
-    const replays = createReplays(console.sql);
-    await replays.recordResult(id, eventId(ids.exhausted), { begun: true });
-    await replays.recordResult(id, eventId(ids.open), { begun: true });
-    await replays.recordResult(id, eventId(ids.hostile), { begun: false });
+    await recordReplayResult(console.sql, id, { paymentId: ids.exhausted, begun: true });
+    await recordReplayResult(console.sql, id, { paymentId: ids.open, begun: true });
+    await recordReplayResult(console.sql, id, { paymentId: ids.hostile, begun: false });
     await console.sql`
       update deliveries set order_id = '=HYPERLINK("x",1)' where payment_id = ${ids.exhausted}`;
     const { text } = await console.call(path, { cookie });
@@ -224,7 +284,7 @@ describe('the result of a re-trigger', () => {
   });
 
   it('breaks off if its lines cannot be read, so that nobody takes it for whole', async () => {
-    const { send, cookie } = await ask('scope=all&status=exhausted');
+    const { send, cookie } = await ask('status=exhausted&scope=all');
     const path = (await send()).headers.location ?? '';
     await console.sql`revoke select on replay_results from payments_console`;
     await expect(console.call(`${path}/result`, { cookie })).rejects.toThrow('aborted');
@@ -233,7 +293,7 @@ describe('the result of a re-trigger', () => {
   });
 
   it('has more lines than one read of it', async () => {
-    const { send, cookie } = await ask('scope=all&status=exhausted');
+    const { send, cookie } = await ask('status=exhausted&scope=all');
     const path = (await send()).headers.location ?? '';
     const id = path.split('/').at(-1) ?? '';
     await console.sql`
@@ -249,9 +309,9 @@ describe('the result of a re-trigger', () => {
   });
 });
 
-describe('the page of a re-trigger', () => {
+describe('the page of a replay', () => {
   it('shows how far it is, and polls only while it runs', async () => {
-    const { send, cookie } = await ask('scope=all&status=exhausted');
+    const { send, cookie } = await ask('status=exhausted&scope=all');
     const { headers } = await send();
     const path = headers.location ?? '';
     const id = path.split('/').at(-1) ?? '';
@@ -260,8 +320,8 @@ describe('the page of a re-trigger', () => {
     expect(before.text).toContain(`0 of ${many}`);
     const address = /hx-get="([^"]+)"/.exec(before.text)?.[1] ?? '';
     expect((await console.call(address, { cookie })).status).toBe(204);
-    await createReplays(console.sql).recordResult(id, eventId(ids.exhausted), { begun: true });
-    await createReplays(console.sql).recordResult(id, eventId(ids.hostile), { begun: false });
+    await recordReplayResult(console.sql, id, { paymentId: ids.exhausted, begun: true });
+    await recordReplayResult(console.sql, id, { paymentId: ids.hostile, begun: false });
     const { text } = await console.call(address, { cookie });
     expect(text).toContain(`2 of ${many}`);
     expect(text).toContain('1, had another status');
@@ -269,16 +329,16 @@ describe('the page of a re-trigger', () => {
     const after = await console.call(path, { cookie });
     expect(after.text).not.toContain('hx-get');
     expect(after.text).not.toContain('/stop"');
-    const list = await console.call('/deliveries/retriggers', { cookie });
+    const list = await console.call('/deliveries/replays', { cookie });
     expect(list.text).toContain(id);
   });
 
   it('shows a running one beside the deliveries, with who stops it and why', async () => {
-    const { send, cookie, csrf } = await ask('scope=all&status=exhausted');
+    const { send, cookie, csrf } = await ask('status=exhausted&scope=all');
     const { headers } = await send();
     const path = headers.location ?? '';
     const deliveries = await console.call('/deliveries', { cookie });
-    expect(deliveries.text).toContain(`A re-trigger is running: 0 of ${await exhausted()}`);
+    expect(deliveries.text).toContain(`A replay is running: 0 of ${await exhausted()}`);
     const form = { csrf, form_id: 'stop', reason: 'the wrong application' };
     const stopped = await console.call(`${path}/stop`, { method: 'POST', cookie, form });
     expect([stopped.status, stopped.headers.location]).toEqual([303, path]);
@@ -293,7 +353,7 @@ describe('the page of a re-trigger', () => {
   it('answers that there is none for another id', async () => {
     const { cookie } = await console.logIn('viewer');
     for (const id of ['none', 'RPL_01K9Z5W6X7Y8ZABCDEFGHJKMNP', '%00']) {
-      const { status } = await console.call(`/deliveries/retriggers/${id}`, { cookie });
+      const { status } = await console.call(`/deliveries/replays/${id}`, { cookie });
       expect([404, 409], id).toContain(status);
     }
   });
@@ -303,15 +363,14 @@ it('a viewer can select nothing', async () => {
   const { cookie } = await console.logIn('viewer');
   const { text } = await console.call('/deliveries', { cookie });
   expect(text).not.toContain('type="checkbox"');
-  expect(text).not.toContain('/deliveries/retrigger"');
+  expect(text).not.toContain('/deliveries/replay"');
 });
 
 it('the filter of the list goes along, so that a selection keeps it', async () => {
   const { cookie } = await console.logIn('operator');
   const path = '/deliveries?status=delivered&application=shop&mode=live&after=1.x';
   const { text } = await console.call(path, { cookie });
-  const form =
-    /<form method="get" action="\/deliveries\/retrigger">[^]*?<div/.exec(text)?.[0] ?? '';
+  const form = /<form method="get" action="\/deliveries\/replay">[^]*?<div/.exec(text)?.[0] ?? '';
   for (const [name, value] of [
     ['status', 'delivered'],
     ['application', 'shop'],

@@ -1,14 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { WorkflowFailedError } from '@temporalio/client';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { eventId } from '../../../contract/ids.ts';
 import type { Operations } from '../../../operations/operations.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
-import { createResets } from '../../../operations/resets.ts';
+import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { createJourney } from '../../support/service/journey.ts';
@@ -27,11 +27,7 @@ beforeAll(async () => {
   service = await startService({ ownTemporal: true });
   elsewhere = await startReceiver();
   const { sql, keyRing, client } = service;
-  const temporal = {
-    resets: async () => createResets(client),
-    temporal: async () => createTemporalAdmin(client),
-  };
-  operations = operationsOn(sql, { keyRing, ...temporal });
+  operations = operationsOn(sql, { keyRing, temporal: async () => createTemporalAdmin(client) });
 });
 afterAll(async () => {
   await elsewhere?.stop();
@@ -46,7 +42,7 @@ const statusOf = async (id: string) => {
 };
 
 const becomes = (id: string, status: string) =>
-  until(`${id} is ${status}`, async () => (await statusOf(id)) === status, 60_000);
+  until(`${id} is ${status}`, async () => (await statusOf(id)) === status, 100_000);
 
 /** A payment whose six attempts have failed, of an application of its own. */
 const anExhausted = async () => {
@@ -62,13 +58,34 @@ const anExhausted = async () => {
   return { id, journey, ...made };
 };
 
+/** Of one application. */
+const manyExhausted = async (count: number) => {
+  const { token, application } = await service.anApplication();
+  const journey = createJourney(service, token);
+  const ids: string[] = [];
+  for (let payment = 0; payment < count; payment += 1) ids.push(await journey.finish('pay'));
+  for (const id of ids) {
+    await until('the first attempt', () => service.receiver.of(id)[0]);
+    await skipAllTime(service.client, id);
+  }
+  for (const id of ids) await becomes(id, 'exhausted');
+  return { application, ids };
+};
+
+/** Has the new run of a replay make its six attempts without their delays. */
+const skipRound = async (id: string) => {
+  await until('attempt 7', () => numbersOf(service.receiver, id).length === 7);
+  await skipAllTime(service.client, id);
+};
+
 const numbersOf = (receiver: Receiver, id: string) =>
   receiver.of(id).map(({ headers }) => Number(headers['x-service-delivery-attempt']));
 
-describe('re-triggering an exhausted delivery', () => {
+describe('replaying an exhausted delivery', () => {
   it('makes six new attempts with rising numbers and the same event, also twice in a row', async () => {
     const { id, journey } = await anExhausted();
-    expect(await operations.deliveries.retrigger(id, 'again')).toBe('reset');
+    expect(await operations.replays.replayOne(id, 'again')).toBe('at once');
+    await skipRound(id);
     await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
     await becomes(id, 'exhausted');
     await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
@@ -77,7 +94,7 @@ describe('re-triggering an exhausted delivery', () => {
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
 
     service.receiver.behave(() => 204);
-    expect(await operations.deliveries.retrigger(id, null)).toBe('reset');
+    expect(await operations.replays.replayOne(id, null)).toBe('at once');
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id).at(-1)).toBe(13);
     const posts = service.receiver.of(id);
@@ -96,14 +113,11 @@ describe('re-triggering an exhausted delivery', () => {
 
   it('starts one round if two admins do it at once', async () => {
     const { id } = await anExhausted();
-    const other = operationsOn(service.sql, {
-      resets: async () => createResets(service.client),
-    });
-    const both = await Promise.allSettled([
-      operations.deliveries.retrigger(id, 'one'),
-      other.deliveries.retrigger(id, 'other'),
-    ]);
+    const both = await Promise.allSettled(
+      ['one', 'other'].map((reason) => operations.replays.replayOne(id, reason)),
+    );
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await skipRound(id);
     await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
     await becomes(id, 'exhausted');
     await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
@@ -112,29 +126,25 @@ describe('re-triggering an exhausted delivery', () => {
     expect(numbersOf(service.receiver, id)).toHaveLength(12);
   });
 
-  it('says on Ctrl-C which payments it has re-triggered, and leaves the others', async () => {
-    const made = [await anExhausted(), await anExhausted(), await anExhausted()];
-    const ids = made.map(({ id }) => id);
-    const line = ['deliveries', 'retrigger', ...ids, '--rate', '1', '--yes'];
+  it('stops on Ctrl-C before the next of many, and leaves the others', async () => {
+    const { application, ids } = await manyExhausted(4);
+    const line = ['deliveries', 'replay', '--application', application, '--rate', '1', '--yes'];
     const child = spawn(process.execPath, ['cli/main.ts', ...line], { env: service.env });
     const progress: string[] = [];
     child.stderr.on('data', (piece) => {
       progress.push(String(piece));
-      if (progress.join('') === '1 of 3\n') child.kill('SIGINT');
+      if (String(piece).includes('1 of 4')) child.kill('SIGINT');
     });
     const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    // On a busy machine the second one may have begun when the signal comes.
-    const done = ids.slice(0, progress.join('').includes('2 of 3') ? 2 : 1);
-    expect(progress.join('')).toMatch(
-      new RegExp(`^1 of 3\n(2 of 3\n)?Interrupted. Not tried: ${3 - done.length}\n$`),
-    );
-    expect(code).toBe(1);
-    const rows = done.map((id) => `${id} +re-triggered\n`).join('');
-    expect(out).toMatch(new RegExp(`^PAYMENT.*\n${rows}$`));
-    for (const id of ids) {
-      const isExhausted = (await statusOf(id)) === 'exhausted';
-      expect(isExhausted, id).toBe(!done.includes(id));
-    }
+    expect(code, progress.join('')).toBe(1);
+    const [replay] = await operations.replays.list(1);
+    const { begun, status, perSecond } = replay!;
+    expect([status, perSecond]).toEqual(['stopped', 1]);
+    expect(out).toContain('stopped');
+    const waiting = await service.sql`
+      select from deliveries where payment_id = any(${ids}) and round = 1`;
+    expect(waiting).toHaveLength(4 - begun);
+    expect(waiting.length).toBeGreaterThan(0);
   });
 
   it('starts the same round if an operator resets the workflow with the temporal command', async () => {
@@ -165,7 +175,7 @@ describe('re-triggering an exhausted delivery', () => {
     const { id, application, secret } = await anExhausted();
     await operations.applications.update(application, { webhookUrl: elsewhere.url }, 'typo');
     const newSecret = await operations.secrets.rotate(application, null);
-    await operations.deliveries.retrigger(id, null);
+    await operations.replays.replayOne(id, null);
     await becomes(id, 'delivered');
 
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6]);
@@ -181,25 +191,22 @@ describe('re-triggering an exhausted delivery', () => {
     expect(stripe?.verifyHeader(post!.body, firstOnly, newSecret, 300)).toBe(true);
   });
 
-  it('changes nothing while Temporal is away', async () => {
+  it('is recorded while Temporal is away, and the sweeper starts it', async () => {
     const { id } = await anExhausted();
+    service.receiver.behave(() => 204);
     await service.engine.stop();
     try {
-      await expect(operations.deliveries.retrigger(id, null)).rejects.toThrow(
-        'nothing was changed',
-      );
-      expect(await statusOf(id)).toBe('exhausted');
+      expect(await operations.replays.replayOne(id, null)).toBe('later');
+      expect(await statusOf(id)).toBe('pending');
     } finally {
       await service.engine.start();
     }
-    await until('Temporal is back', async () => {
-      const retried = operations.deliveries.retrigger(id, null);
-      return retried.then(
-        () => true,
-        () => false,
-      );
-    });
-    await until('attempt 7', () => numbersOf(service.receiver, id).includes(7), 60_000);
+    // As if five minutes had passed.
+    await service.sql`
+      update deliveries set next_attempt_at = next_attempt_at - interval '5 minutes'
+      where payment_id = ${id}`;
+    await becomes(id, 'delivered');
+    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
   it('starts a run that delivers at once if the history is past its retention', async () => {
@@ -220,7 +227,7 @@ describe('re-triggering an exhausted delivery', () => {
         ),
     );
     service.receiver.behave(() => 204);
-    expect(await operations.deliveries.retrigger(id, null)).toBe('no_history');
+    expect(await operations.replays.replayOne(id, null)).toBe('at once');
     // Long before the sweeper would heal it.
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -239,29 +246,135 @@ describe('re-triggering an exhausted delivery', () => {
       'exhausted',
       [1, 2, 3, 4, 5, 6],
     ]);
-    // A re-trigger can reset that run, too.
+    // A replay starts another run after it.
     service.receiver.behave(() => 204);
-    expect(await operations.deliveries.retrigger(id, null)).toBe('reset');
+    expect(await operations.replays.replayOne(id, null)).toBe('at once');
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id).at(-1)).toBe(7);
   });
 
-  it('re-triggers every delivery of an application', async () => {
-    const { token, application } = await service.anApplication();
-    const journey = createJourney(service, token);
-    const ids: string[] = [];
-    for (let payment = 0; payment < 3; payment += 1) ids.push(await journey.finish('pay'));
-    for (const id of ids) {
-      await until('the first attempt', () => service.receiver.of(id)[0]);
-      await skipAllTime(service.client, id);
-    }
-    for (const id of ids) await becomes(id, 'exhausted');
+  it('replays every exhausted delivery of an application', async () => {
+    const { application, ids } = await manyExhausted(3);
     service.receiver.behave(() => 204);
-    const results = await operations.deliveries.retriggerAll(application, {
-      perSecond: 50,
-      reason: randomUUID(),
-    });
-    expect(results.map(({ result }) => result)).toEqual(['reset', 'reset', 'reset']);
+    const filter = {
+      ...everyDelivery,
+      application,
+      delivery: 'exhausted',
+      to: new Date(),
+    } as const;
+    const replay = await operations.replays.start(filter, { perSecond: 20, reason: 'repaired' });
     for (const id of ids) await becomes(id, 'delivered');
+    const ended = await until('the replay ends', async () => {
+      const found = await operations.replays.get(replay);
+      return found.status !== 'running' && found;
+    });
+    expect(ended).toMatchObject({ status: 'done', begun: 3, refused: 0 });
+  });
+});
+
+describe('a failing delivery', () => {
+  const aFailing = async () => {
+    const { token } = await service.anApplication();
+    const id = await createJourney(service, token).finish('pay');
+    const waits = () =>
+      until('the next attempt is later', async () => {
+        const [row] = await service.sql`
+          select from deliveries where payment_id = ${id} and next_attempt_at > now()`;
+        return row;
+      });
+    await waits();
+    return { id, waits };
+  };
+  /** As if the last attempt had begun longer ago than repeated calls count as one. */
+  const rest = (id: string) => service.sql`
+    update attempts set started_at = started_at - interval '11 seconds'
+    where event_id = ${eventId(id)}`;
+  const stateOf = async (id: string) => {
+    const [row] = await service.sql<{ status: string; round: number }[]>`
+      select status, round from deliveries where payment_id = ${id}`;
+    return row;
+  };
+
+  it('is sent at once, with the next number of the same round', async () => {
+    const { id, waits } = await aFailing();
+    for (const number of [2, 3]) {
+      await rest(id);
+      expect(await operations.replays.replayOne(id, 'look now')).toBe('at once');
+      await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
+      await waits();
+    }
+    service.receiver.behave(() => 204);
+    await rest(id);
+    await operations.replays.replayOne(id, null);
+    await becomes(id, 'delivered');
+    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4]);
+    expect(await stateOf(id)).toEqual({ status: 'delivered', round: 1 });
+    await service.client.workflow.getHandle(id).result();
+    const eventIds = service.receiver.of(id).map(({ headers }) => headers['x-service-event-id']);
+    expect(new Set(eventIds).size).toBe(1);
+  });
+
+  it('gets one attempt if many ask at once, and none while one is running', async () => {
+    const { id, waits } = await aFailing();
+    await rest(id);
+    const answered = Promise.withResolvers<void>();
+    service.receiver.behave(async () => {
+      await answered.promise;
+      return 500;
+    });
+    const all = await Promise.allSettled(
+      Array.from({ length: 8 }, () => operations.replays.replayOne(id, null)),
+    );
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await until('it is sent', () => numbersOf(service.receiver, id).length === 2);
+    await expect(operations.replays.replayOne(id, null)).rejects.toThrow('is due now, runs');
+    // A signal that comes while an attempt runs, e.g. from a call that was recorded just before it.
+    const payment = await createPaymentOutcomes(service.sql).get(id);
+    await createPaymentWorkflows(service.client).deliver(payment!);
+    answered.resolve();
+    await waits();
+    await expect(operations.replays.replayOne(id, null)).rejects.toThrow('was just made');
+    expect(numbersOf(service.receiver, id)).toEqual([1, 2]);
+  });
+
+  it('keeps the delays of its schedule after it was sent at once', async () => {
+    const { id, waits } = await aFailing();
+    await rest(id);
+    await operations.replays.replayOne(id, null);
+    await until('it is sent', () => numbersOf(service.receiver, id).length === 2);
+    await waits();
+    await skipAllTime(service.client, id);
+    await becomes(id, 'exhausted');
+    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6]);
+    const attempts = await service.sql<{ at: Date }[]>`
+      select scheduled_at as at from attempts where event_id = ${eventId(id)} order by number`;
+    const gaps = attempts
+      .slice(2)
+      .map(({ at }, index) => Math.round((Number(at) - Number(attempts[index + 1]?.at)) / 60_000));
+    expect(gaps).toEqual([5, 30, 120, 720]);
+  });
+
+  it('is sent by the sweeper if Temporal was away', async () => {
+    const { id, waits } = await aFailing();
+    // Until the next attempt would be half an hour away.
+    for (const number of [2, 3]) {
+      await rest(id);
+      await operations.replays.replayOne(id, null);
+      await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
+      await waits();
+    }
+    await rest(id);
+    await service.engine.stop();
+    try {
+      expect(await operations.replays.replayOne(id, null)).toBe('later');
+    } finally {
+      await service.engine.start();
+    }
+    service.receiver.behave(() => 204);
+    await service.sql`
+      update deliveries set next_attempt_at = next_attempt_at - interval '5 minutes'
+      where payment_id = ${id}`;
+    await becomes(id, 'delivered');
+    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4]);
   });
 });

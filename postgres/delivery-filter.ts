@@ -1,0 +1,115 @@
+import type { EventKind } from '../contract/event.ts';
+import type { ListPosition } from '../contract/list.ts';
+import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
+
+/** Which deliveries a list shows and a replay takes. Null: all of them. */
+export interface DeliveryFilter {
+  application: string | null;
+  test: boolean | null;
+  kind: EventKind | null;
+  delivery: DeliveryStatus | null;
+  /** The class of the last attempt's error. */
+  errorClass: string | null;
+  /** Of `created_at`, included. */
+  from: Date | null;
+  /** Of `created_at`, not included. */
+  to: Date | null;
+  eventIds: readonly string[] | null;
+}
+
+export const everyDelivery: DeliveryFilter = {
+  application: null,
+  test: null,
+  kind: null,
+  delivery: null,
+  errorClass: null,
+  from: null,
+  to: null,
+  eventIds: null,
+};
+
+export interface Part {
+  /** Without an order it is only good for counting. */
+  order?: 'newest' | 'oldest';
+  after?: ListPosition | null | undefined;
+  limit: number;
+  /** Only those of applications that have a webhook URL now. */
+  withUrl?: boolean;
+}
+
+/**
+ * Selects deliveries that match, with all columns. It reads the beginning of one range of an index for each
+ * application, mode, kind and status. Kinds come from the rows, because a later version may have recorded one that is
+ * unknown here.
+ */
+export const matchingDeliveries = (sql: Queries, filter: DeliveryFilter, part: Part): Fragment => {
+  const { application, test, kind, delivery, errorClass, eventIds } = filter;
+  const { order, limit, withUrl = false } = part;
+  const ordered =
+    order === undefined
+      ? sql``
+      : order === 'oldest'
+        ? sql`order by d.created_at, d.event_id`
+        : sql`order by d.created_at desc, d.event_id desc`;
+  const equals = (column: Fragment, value: string | boolean | null) =>
+    value === null ? sql`` : sql`and ${column} = ${value}`;
+  const rest = sql`${equals(sql`d.error_class`, errorClass)} ${boundsOf(sql, filter, part)}`;
+
+  if (eventIds)
+    return sql`
+      select d.* from deliveries d
+      where d.event_id = any(${[...eventIds]}::text[]::uuid[])
+        ${equals(sql`d.application`, application)} ${equals(sql`d.test`, test)}
+        ${equals(sql`d.kind`, kind)} ${equals(sql`d.status`, delivery)} ${rest}
+        ${
+          withUrl
+            ? sql`and exists (select from applications a
+                where a.slug = d.application and a.webhook_url is not null)`
+            : sql``
+        }
+      ${ordered} limit ${limit}`;
+  const nextKind = (owner: Fragment, after: Fragment) => sql`(
+    select min(d.kind) from deliveries d
+    where d.application = ${owner}.application and d.test = ${owner}.test ${after})`;
+  return sql`
+    with recursive owners as (
+      select a.slug as application, m.test from applications a
+      cross join (values (true), (false)) as m (test)
+      where true ${withUrl ? sql`and a.webhook_url is not null` : sql``}
+        ${equals(sql`a.slug`, application)} ${equals(sql`m.test`, test)}
+    ), kinds as (
+      ${
+        kind === null
+          ? sql`
+            select o.application, o.test, ${nextKind(sql`o`, sql``)} as kind from owners o
+            union all
+            select k.application, k.test, ${nextKind(sql`k`, sql`and d.kind > k.kind`)}
+            from kinds k where k.kind is not null`
+          : sql`select o.application, o.test, ${kind}::text as kind from owners o`
+      }
+    )
+    select d.* from kinds k
+    cross join unnest(${delivery === null ? [...deliveryStatuses] : [delivery]}::text[]) as s (status)
+    cross join lateral (
+      select d.* from deliveries d
+      where d.application = k.application and d.test = k.test and d.kind = k.kind
+        and d.status = s.status ${rest}
+      ${ordered} limit ${limit}) as d
+    where k.kind is not null
+    ${ordered} limit ${limit}`;
+};
+
+/** With two bounds on one side, an index scan may start at the looser one: only the tighter one is written. */
+const boundsOf = (sql: Queries, { from, to }: DeliveryFilter, { order, after }: Part): Fragment => {
+  const position = after ? sql`(${after.at}, ${after.id}::uuid)` : undefined;
+  const isAfterTheTo = position && order === 'newest' && !(to && after && to <= after.at);
+  const lower =
+    position && order === 'oldest'
+      ? sql`and (d.created_at, d.event_id) > ${position}`
+      : from && sql`and d.created_at >= ${from}`;
+  const upper = isAfterTheTo
+    ? sql`and (d.created_at, d.event_id) < ${position}`
+    : to && sql`and d.created_at < ${to}`;
+  return sql`${lower ?? sql``} ${upper ?? sql``}`;
+};
