@@ -31,7 +31,7 @@ export interface Deps {
   gatewayExchanges: Pick<GatewayExchanges, 'insert' | 'list'>;
   gatewayOf: AdapterOf;
   gatewayBulkhead: Bulkhead;
-  workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
+  workflows: Pick<PaymentWorkflows, 'recheckLatePayment'>;
   publicBaseUrl: string;
   /** An earlier try of the activity broke off. */
   isRetry: () => boolean;
@@ -39,8 +39,12 @@ export interface Deps {
   logger: Pick<Log, 'warn' | 'error'>;
 }
 
-/** The stage of a payment at the beginning of a run. */
-export type Opened = 'open' | 'unopened' | 'delivered' | { ended: Status };
+/**
+ * The stage of a payment at the beginning of a run. `payerReturnsAt`: it is open, and the payer of a sandbox
+ * plan comes back then (ISO 8601).
+ */
+export type Opened =
+  'open' | 'unopened' | 'delivered' | { ended: Status } | { payerReturnsAt: string };
 
 export interface OpenRequest {
   id: string;
@@ -146,9 +150,10 @@ export const createPaymentActivities = (deps: Deps) => {
       const result = await finalize(payment, outcome, { exchanges, onlyIfUnsent: true });
       return result.kind === 'ended' ? { ended: result.status } : 'open';
     }
-    if (await paymentOutcomes.recordOpened(id, { ...opening, exchanges })) return 'open';
+    if (await paymentOutcomes.recordOpened(id, { ...opening, exchanges }))
+      return openedFor(opening.payer?.returnsAt);
     const current = await findPayment(paymentOutcomes, id);
-    return isTerminal(current.status) ? readEnded(current) : 'open';
+    return isTerminal(current.status) ? readEnded(current) : openedFor(current.payerReturnsAt);
   };
 
   return {
@@ -159,7 +164,7 @@ export const createPaymentActivities = (deps: Deps) => {
     async openPayment({ id, late }: OpenRequest): Promise<Opened> {
       const payment = await findPayment(paymentOutcomes, id);
       if (isTerminal(payment.status)) return readEnded(payment);
-      if (payment.reference !== null) return 'open';
+      if (payment.reference !== null) return openedFor(payment.payerReturnsAt);
       if (late) return 'unopened';
       const timeLeftMs = payment.expiresAt.getTime() - now().getTime();
       if (timeLeftMs > 0) return open(payment, timeLeftMs);
@@ -227,6 +232,9 @@ export const createPaymentActivities = (deps: Deps) => {
     },
   };
 };
+
+const openedFor = (payerReturnsAt: Date | null | undefined): Opened =>
+  payerReturnsAt ? { payerReturnsAt: payerReturnsAt.toISOString() } : 'open';
 
 const verify = (
   gateway: GatewayAdapter,

@@ -1,10 +1,10 @@
 import type { ListPosition } from '../contract/list.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
-import type { SandboxPlan } from '../contract/sandbox-plan.ts';
 import type { Status } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import { insertColumns, insertValues, selectPayment } from './payment-columns.ts';
+import { insertPlanned } from './sandbox-payments.ts';
 
 /** Stored with a create: a repeated create with the same key gets the same response. */
 export interface IdempotencyRecord {
@@ -66,19 +66,6 @@ const tighterBound = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'>
   return after.at < to ? { to: undefined, after } : { to, after: undefined };
 };
 
-const planInsert = (
-  sql: Queries,
-  { outcome, failure_code, after_seconds, returns }: SandboxPlan,
-) => {
-  // The payers of these go to the gateway at once and act there later.
-  const isAtOnce = outcome === 'abandoned' || outcome === 'paid_late' || outcome === 'silent';
-  return sql`, plan as (
-    insert into sandbox_plans (payment_id, outcome, failure_code, after_seconds, returns, due_at)
-    select id, ${outcome}, ${failure_code ?? null}, ${after_seconds}::int, ${returns}::boolean,
-      now() + make_interval(secs => ${isAtOnce ? 0 : after_seconds}::int)
-    from payment)`;
-};
-
 const progress = (sql: Queries) =>
   sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent`;
 
@@ -103,7 +90,7 @@ export const createPayments = (sql: Queries) => ({
     payment: Payment,
     idempotency: IdempotencyRecord | null,
     traceId: string | null = null,
-    plan?: SandboxPlan,
+    plan?: Parameters<typeof insertPlanned>[2],
   ): Promise<boolean> {
     const key = idempotency
       ? sql`
@@ -123,7 +110,7 @@ export const createPayments = (sql: Queries) => ({
         insert into payments (${insertColumns(sql)})
         select ${insertValues(sql, payment)} from key
         returning id, created_at
-      ) ${plan ? planInsert(sql, plan) : sql``}
+      ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}
       insert into workflow_outbox (payment_id, created_at, trace_id)
       select id, created_at, ${traceId}::text from payment
       returning payment_id`;

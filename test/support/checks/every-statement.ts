@@ -31,7 +31,6 @@ export const smallTableFiles = [
   'console-passkeys.ts',
   'console-people.ts',
   'gateways.ts',
-  'sandbox-plans.ts',
   'webhook-secrets.ts',
   'webhook-tests.ts',
 ];
@@ -308,7 +307,6 @@ export const everyStatement = (
         choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
         verify: () => sandboxPayments.verify('R7'),
         expire: () => sandboxPayments.expire('R8'),
-        expireByPayment: () => sandboxPayments.expireByPayment(idOf(9)),
       },
     },
     'sweeper.ts': {
