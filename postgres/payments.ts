@@ -1,3 +1,4 @@
+import { limits } from '../contract/limits.ts';
 import type { ListPosition } from '../contract/list.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
@@ -24,6 +25,11 @@ export interface StoredPayment extends Payment {
   opened: boolean;
   /** The payer was sent to the gateway. */
   sent: boolean;
+  /**
+   * The number of the 3 seconds in which it was read, by the clock of Postgres. Equal verifications of one
+   * window share a result, through whichever process they come.
+   */
+  verifyWindow: number;
 }
 
 /** The part of a payment that a message to its workflow needs. */
@@ -67,7 +73,8 @@ const tighterBound = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'>
 };
 
 const progress = (sql: Queries) =>
-  sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent`;
+  sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent,
+    floor(extract(epoch from now()) / ${limits.verifyReuseSeconds}::int)::bigint as "verifyWindow"`;
 
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},

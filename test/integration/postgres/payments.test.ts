@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
@@ -106,6 +106,29 @@ describe('payments.get', () => {
     expect(await records.payments.get(id, owner)).toMatchObject({ id });
     expect(await records.payments.get(id, { ...owner, application: 'quiet' })).toBeUndefined();
     expect(await records.payments.get(id, { ...owner, test: false })).toBeUndefined();
+  });
+});
+
+describe('the window of a verification', () => {
+  it('follows the clock of Postgres, and not that of the process', async () => {
+    const { id } = await records.created();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const windowNow = async () => {
+      const [row] = await records.sql<{ now: number }[]>`
+        select floor(extract(epoch from clock_timestamp()) / 3)::bigint as now`;
+      return row!.now;
+    };
+    const before = await windowNow();
+    const read = await Promise.all([
+      records.payments.get(id, owner),
+      records.payments.getForPayer(id),
+    ]);
+    const after = await windowNow();
+    for (const payment of read) {
+      expect(payment!.verifyWindow).toBeGreaterThanOrEqual(before);
+      expect(payment!.verifyWindow).toBeLessThanOrEqual(after);
+    }
   });
 });
 

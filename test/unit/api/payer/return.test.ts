@@ -27,6 +27,7 @@ const aPayment = (): PayerPayment => ({
   updatedAt: new Date(),
   opened: true,
   sent: true,
+  verifyWindow: 1,
   inOutbox: false,
   traceId: null,
   lateSearches: 0,
