@@ -165,13 +165,10 @@ export const createLatePaymentActivities = (deps: Deps) => {
         return 'done';
       const found = await latePayments.get(id);
       const opened = toOpened(payment, payment.reference, publicBaseUrl);
-      const resolution = found?.result
-        ? 'done'
-        : await withGatewaySlot(gatewayBulkhead, payment, () =>
-            resolve(payment, opened, { found, last }),
-          );
-      if (resolution === 'done') await latePayments.countSearch(id, now());
-      return resolution;
+      if (found?.result) return 'done';
+      return withGatewaySlot(gatewayBulkhead, payment, () =>
+        resolve(payment, opened, { found, last }),
+      );
     },
   };
 };

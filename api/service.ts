@@ -109,7 +109,7 @@ const connectHandlers = (deps: ServiceParts): Handlers => {
   const readNotification = notificationBox && createNotificationReader({ notificationBox, now });
   const { recheckLatePayment } = workflows;
   const budget = createGatewayBudget({ now: Date.now, logger });
-  const searchLate = createSearchLate({ recheckLatePayment, budget, now, logger });
+  const searchLate = createSearchLate({ payments, recheckLatePayment, budget, logger });
   return createHandlers({
     sql,
     payments,

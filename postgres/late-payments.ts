@@ -61,13 +61,6 @@ export const createLatePayments = (sql: Sql) => ({
     return recorded;
   },
 
-  /** Counts a search that has ended. The API waits longer before it starts the next one. */
-  async countSearch(paymentId: string, now: Date): Promise<void> {
-    await sql`
-      update payments set late_searches = late_searches + 1, late_searched_at = ${now}
-      where id = ${paymentId}`;
-  },
-
   /**
    * Written before each call that reverses the money, so that a crash cannot repeat a call unnoticed.
    * @returns false after `maxReversals` calls, or if the last call was after `lastBefore`: then the

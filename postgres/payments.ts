@@ -41,9 +41,6 @@ export interface PayerPayment extends StoredPayment {
   inOutbox: boolean;
   /** The trace id of the create request, if it had one; only while the payment is in the outbox. */
   traceId: string | null;
-  /** The searches for late money that have found nothing to do, and the last one's time. */
-  lateSearches: number;
-  lateSearchedAt: Date | null;
 }
 
 /** The redirect is null if the payer must not go to the gateway now. */
@@ -78,8 +75,7 @@ const progress = (sql: Queries) =>
 
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
-  o.payment_id is not null as "inOutbox", o.trace_id as "traceId",
-  p.late_searches as "lateSearches", p.late_searched_at as "lateSearchedAt"`;
+  o.payment_id is not null as "inOutbox", o.trace_id as "traceId"`;
 const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway
   left join workflow_outbox o on o.payment_id = p.id`;
@@ -194,6 +190,31 @@ export const createPayments = (sql: Queries) => ({
     await sql`
       update payments set checkout_at = ${now}
       where id = ${id} and gateway_reference is not null and checkout_at is null`;
+  },
+
+  /**
+   * Claims the next search for late money of an ended payment: at once, then after a pause of 1, 2, 4 … at most
+   * 60 minutes. None 48 hours after the end: no gateway lets a payer pay so late.
+   * @returns when it may ask the gateway; undefined if nothing is to be found, or if a claimed search is
+   *   still to come, which also serves this payer
+   */
+  async claimLateSearch(id: string): Promise<Date | undefined> {
+    const [row] = await sql<{ at: Date }[]>`
+      update payments set late_searches = late_searches + 1,
+        late_search_at = greatest(now(), late_search_at
+          + least(interval '1 hour', interval '1 minute' * 2 ^ least(late_searches - 1, 6)))
+      where id = ${id} and status in ('failed', 'cancelled', 'expired')
+        and updated_at > now() - interval '48 hours'
+        and (late_search_at is null or late_search_at <= now())
+      returning late_search_at as at`;
+    return row?.at;
+  },
+
+  /** For a claimed search that could not begin: the next payer claims it at once. */
+  async releaseLateSearch(id: string): Promise<void> {
+    await sql`
+      update payments set late_search_at = null, late_searches = greatest(late_searches - 1, 0)
+      where id = ${id}`;
   },
 });
 export type Payments = ReturnType<typeof createPayments>;

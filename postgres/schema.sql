@@ -101,10 +101,10 @@ create table payments (
   gateway_message text,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
-  -- The searches for late money that have ended, and the last one's time. Each one makes the pause before
-  -- the next one longer.
+  -- The searches for late money that returns of the payer have caused, and when the last one asks the gateway. Each
+  -- one makes the pause before the next one longer.
   late_searches int not null default 0,
-  late_searched_at timestamptz,
+  late_search_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null))

@@ -8,6 +8,7 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import { limits } from '../contract/limits.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { withinTrace } from '../telemetry/log.ts';
@@ -185,21 +186,19 @@ export const createPaymentWorkflows = (client: Client) => {
     /**
      * Has the late-payment workflow ask the gateway once more from now on, and starts it if it does not
      * run: the payer may have paid after the last inquiry.
-     * @param options.askAt ask at this time and not sooner, in ms since 1970. A running one asks later anyway.
+     * @param options.askAt ask at this time and not sooner, in ms since 1970
      */
     async recheckLatePayment(
       paymentId: string,
       { withinMs = deadlinesMs.start, askAt }: { withinMs?: number; askAt?: number } = {},
     ): Promise<void> {
       const options = latePaymentStartOptions(paymentId, askAt);
-      await within<unknown>(Math.min(withinMs, deadlinesMs.start), () =>
-        askAt === undefined
-          ? workflow.signalWithStart<Workflows['latePayment']>(latePaymentWorkflow, {
-              ...options,
-              signal: recheckSignal,
-              signalArgs: [],
-            })
-          : workflow.start<Workflows['latePayment']>(latePaymentWorkflow, options),
+      await within(Math.min(withinMs, deadlinesMs.start), () =>
+        workflow.signalWithStart<Workflows['latePayment'], [askAt?: number]>(latePaymentWorkflow, {
+          ...options,
+          signal: recheckSignal,
+          signalArgs: askAt === undefined ? [] : [askAt],
+        }),
       );
     },
   };

@@ -82,7 +82,7 @@ create table payments (
   gateway_message text,
   healed_at timestamptz,
   late_searches int not null default 0,
-  late_searched_at timestamptz,
+  late_search_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null))

@@ -19,14 +19,15 @@ const hourMs = 60 * 60_000;
 const aLatePayment = async (
   resolveLatePayment: Activities['resolveLatePayment'],
   args: string[] = [],
+  first?: { askAt: number },
 ) => {
   const { client, stop } = await startScriptedWorker(args, { resolveLatePayment });
   onTestFinished(stop);
   const paymentId = `PAY_${randomUUID()}`;
   const options = latePaymentStartOptions(paymentId);
   const { recheckLatePayment } = createPaymentWorkflows(client);
-  const recheck = () => recheckLatePayment(paymentId);
-  await recheck();
+  const recheck = (options?: { askAt: number }) => recheckLatePayment(paymentId, options);
+  await recheck(first);
   return { client, recheck, options, newest: client.workflow.getHandle(options.workflowId) };
 };
 
@@ -49,6 +50,48 @@ describe('the late-payment workflow', () => {
     await recheck();
     await newest.result();
     expect(tries).toBe(3);
+  });
+
+  it('asks once more, at its time, for a recheck that comes during an inquiry', async () => {
+    let tries = 0;
+    const answer = Promise.withResolvers<void>();
+    const { client, recheck, newest } = await aLatePayment(async () => {
+      tries += 1;
+      if (tries === 1) await answer.promise;
+      return 'done';
+    });
+    await until('it asks', () => tries === 1);
+    await recheck({ askAt: Date.now() + 90_000 });
+    await recheck({ askAt: Date.now() + 90_000 });
+    answer.resolve();
+    await until('it waits', async () => {
+      const { events } = await newest.fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes);
+    });
+    expect(tries).toBe(1);
+    await skipTime(client, newest.workflowId, '2m');
+    await newest.result();
+    expect(tries).toBe(2);
+  });
+
+  it('waits for its time if it starts with one, unless a recheck asks for a sooner one', async () => {
+    let tries = 0;
+    const { recheck, newest } = await aLatePayment(
+      async () => {
+        tries += 1;
+        return 'done';
+      },
+      [],
+      { askAt: Date.now() + 3_600_000 },
+    );
+    await until('it waits', async () => {
+      const { events } = await newest.fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes);
+    });
+    expect(tries).toBe(0);
+    await recheck();
+    await newest.result();
+    expect(tries).toBe(1);
   });
 
   it('keeps its time to give up when it continues as new', async () => {

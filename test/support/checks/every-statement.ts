@@ -189,6 +189,8 @@ export const everyStatement = (
         getForPayer: () => payments.getForPayer(idOf(7)),
         getByReference: () => payments.getByReference('sandbox', 'R7'),
         sendToGateway: () => payments.sendToGateway(idOf(7), now),
+        claimLateSearch: () => payments.claimLateSearch(idOf(count)),
+        releaseLateSearch: () => payments.releaseLateSearch(idOf(count)),
         recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
       },
     },
@@ -285,7 +287,6 @@ export const everyStatement = (
       calls: {
         get: () => latePayments.get(idOf(count)),
         record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
-        countSearch: () => latePayments.countSearch(idOf(count), now),
         beginReversal: () =>
           latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
       },
