@@ -91,6 +91,10 @@ export const toOpened = (
 export const mayStillCapture = (exchanges: readonly GatewayExchange[]): boolean =>
   hasVerification(exchanges, ['processing']);
 
+/** Whether a verification has captured the money. */
+export const hasCaptured = (exchanges: readonly GatewayExchange[]): boolean =>
+  hasVerification(exchanges, ['paid']);
+
 /**
  * Whether the gateway may have captured the money of a payment that is not paid: a verification got no
  * answer, `processing` or `paid`, whatever later calls said.

@@ -53,6 +53,7 @@ describe('payments.insert', () => {
       ...payment,
       opened: false,
       sent: false,
+      verifyWindow: expect.any(Number),
     });
   });
 
