@@ -83,8 +83,8 @@ const verifyReturned = async (
   logger.info({ payment_id: payment.id, says }, 'The payer returned');
   const hint = { returned: true, cancelled: says === 'cancelled' };
   // Pages that share an update of the workflow ask the gateway once.
-  const shared = `${payment.id} ${payment.verifyWindow} ${hint.cancelled}`;
-  const waitMs = budget.take(payment.gateway, 'return', shared);
+  const update = `${payment.id} ${payment.verifyWindow} ${hint.cancelled}`;
+  const waitMs = budget.take(payment.gateway, 'return', update);
   if (waitMs === undefined) return 'processing';
   if (waitMs > 0) await sleep(waitMs);
   const onError = (error: unknown): undefined => {
