@@ -50,10 +50,7 @@ export const createFinalizer = (deps: Deps) => {
   };
 
   /** Whether the gateway may hold money of an ended payment, or may still capture some. */
-  const mayHoldMoney = async (
-    payment: PaymentWithAccount,
-    inDoubt: boolean,
-  ): Promise<boolean> => {
+  const mayHoldMoney = async (payment: PaymentWithAccount, inDoubt: boolean): Promise<boolean> => {
     const { id, status, failureCode, reference } = payment;
     if (status === 'paid') return false;
     if (failureCode === 'amount_mismatch') return true;
