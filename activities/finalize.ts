@@ -14,7 +14,7 @@ import type { Outcome } from './outcome.ts';
 export interface Deps {
   paymentOutcomes: Pick<PaymentOutcomes, 'get' | 'finalize' | 'flagDuplicates'>;
   gatewayExchanges: Pick<GatewayExchanges, 'list'>;
-  workflows: Pick<PaymentWorkflows, 'startLatePayment'>;
+  workflows: Pick<PaymentWorkflows, 'recheckLatePayment'>;
   now: () => Date;
   logger: Pick<Log, 'warn' | 'error'>;
 }
@@ -50,10 +50,7 @@ export const createFinalizer = (deps: Deps) => {
   };
 
   /** Whether the gateway may hold money of an ended payment, or may still capture some. */
-  const mayHoldMoney = async (
-    payment: PaymentWithAccount,
-    inDoubt: boolean,
-  ): Promise<boolean> => {
+  const mayHoldMoney = async (payment: PaymentWithAccount, inDoubt: boolean): Promise<boolean> => {
     const { id, status, failureCode, reference } = payment;
     if (status === 'paid') return false;
     if (failureCode === 'amount_mismatch') return true;
@@ -78,8 +75,11 @@ export const createFinalizer = (deps: Deps) => {
         alert: 'amount_mismatch',
         message: 'The payer paid another amount or currency',
       });
-    if (await mayHoldMoney(payment, inDoubt)) await workflows.startLatePayment(payment.id);
-    return { kind: 'ended', status: payment.status };
+    const { id, status, payerReturnsAt, expiresAt } = payment;
+    if (await mayHoldMoney(payment, inDoubt)) await workflows.recheckLatePayment(id);
+    else if (status !== 'paid' && payerReturnsAt && payerReturnsAt >= expiresAt)
+      await workflows.recheckLatePayment(id, { askAt: payerReturnsAt.getTime() });
+    return { kind: 'ended', status };
   };
 
   return {

@@ -3,7 +3,7 @@ import type { RecordedAccount } from '../contract/gateway-account.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { AdapterOf } from '../gateways/adapters.ts';
 import { GatewayUnavailable } from '../gateways/errors.ts';
-import type { GatewayAdapter, OpenedPayment } from '../gateways/gateway.ts';
+import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
 import { gatewayBusy } from '../temporal/failures.ts';
 import type { Bulkhead } from './bulkhead.ts';
 
@@ -54,6 +54,27 @@ export const exchangeWith = async <T>(
   }
 };
 
+/**
+ * Calls the gateway in one of its slots, and returns the result with the exchanges.
+ * @throws ApplicationFailure GatewayBusy; a fault of our own
+ */
+export const callInSlot = <T>(
+  { gatewayOf, gatewayBulkhead }: { gatewayOf: AdapterOf; gatewayBulkhead: Bulkhead },
+  payment: RecordedAccount & Pick<Payment, 'id' | 'gateway'>,
+  call: (gateway: GatewayAdapter) => Promise<T>,
+  options?: { withinMs: number },
+): Promise<Exchanged<T>> =>
+  withGatewaySlot(
+    gatewayBulkhead,
+    payment,
+    async () => {
+      const exchanged = await exchangeWith(gatewayOf, payment, call);
+      if ('fault' in exchanged) throw exchanged.fault;
+      return exchanged;
+    },
+    options,
+  );
+
 /** The gateway gave no usable answer, which is never an outcome. */
 export interface Unanswered {
   state: 'unknown';
@@ -68,6 +89,21 @@ export const orUnknown = async <T>(call: () => Promise<T>): Promise<T | Unanswer
     if (error instanceof GatewayUnavailable) return { state: 'unknown', reason: error.message };
     throw error;
   }
+};
+
+/** Verifies with the gateway. */
+export const verifyAt = (
+  gateway: GatewayAdapter,
+  opened: OpenedPayment,
+): Promise<GatewayStatus | Unanswered> => orUnknown(() => gateway.verify(opened));
+
+/** Makes the payment unpayable if the gateway can, and asks again if it did not confirm that. */
+export const closeAt = async (
+  gateway: GatewayAdapter,
+  opened: OpenedPayment,
+): Promise<GatewayStatus | Unanswered> => {
+  const closed = gateway.expire ? await orUnknown(async () => gateway.expire?.(opened)) : true;
+  return closed === true ? { state: 'expired' } : verifyAt(gateway, opened);
 };
 
 /** A payment as its gateway needs it to open it. */
@@ -90,6 +126,14 @@ export const toOpened = (
 /** Whether the gateway may still capture the money: it answered a verification with `processing`. */
 export const mayStillCapture = (exchanges: readonly GatewayExchange[]): boolean =>
   hasVerification(exchanges, ['processing']);
+
+/** Whether a try has asked the gateway to open the payment. */
+export const wasSentToOpen = (exchanges: readonly GatewayExchange[]): boolean =>
+  exchanges.some(({ operation }) => operation === 'open');
+
+/** Whether a verification has captured the money. */
+export const hasCaptured = (exchanges: readonly GatewayExchange[]): boolean =>
+  hasVerification(exchanges, ['paid']);
 
 /**
  * Whether the gateway may have captured the money of a payment that is not paid: a verification got no

@@ -9,6 +9,7 @@ import type { PaymentOutcomes, PaymentWithAccount } from '../postgres/payment-ou
 import type { Bulkhead } from './bulkhead.ts';
 import {
   exchangeWith,
+  hasCaptured,
   mayStillCapture,
   orUnknown,
   toOpened,
@@ -163,15 +164,16 @@ export const createLatePaymentActivities = (deps: Deps) => {
       const payment = await paymentOutcomes.get(id);
       if (!payment?.reference || !isTerminal(payment.status) || payment.status === 'paid')
         return 'done';
-      const found = await latePayments.get(id);
+      const stored = await latePayments.get(id);
+      // A try that Temporal has given up may have verified money that the gateway would have returned.
+      const isCaptured =
+        stored?.result === 'returns' && hasCaptured(await gatewayExchanges.list(id));
+      if (stored?.result && !isCaptured) return 'done';
+      const found = isCaptured ? undefined : stored;
       const opened = toOpened(payment, payment.reference, publicBaseUrl);
-      const resolution = found?.result
-        ? 'done'
-        : await withGatewaySlot(gatewayBulkhead, payment, () =>
-            resolve(payment, opened, { found, last }),
-          );
-      if (resolution === 'done') await latePayments.countSearch(id, now());
-      return resolution;
+      return withGatewaySlot(gatewayBulkhead, payment, () =>
+        resolve(payment, opened, { found, last }),
+      );
     },
   };
 };

@@ -8,7 +8,6 @@ import { createIdempotencyKeys } from '../postgres/idempotency-keys.ts';
 import { createPayments } from '../postgres/payments.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
-import { createSandboxPlans } from '../postgres/sandbox-plans.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { createTokens } from '../postgres/tokens.ts';
@@ -23,11 +22,8 @@ import type { Network } from './http/client-address.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRateLimiter } from './http/rate-limiter.ts';
 import { createOpenApi } from './openapi/document.ts';
-import { checkoutHandler } from './payer/checkout.ts';
 import { createGatewayBudget } from './payer/gateway-budget.ts';
 import { createSearchLate } from './payer/late-payments.ts';
-import { createPlayedPayers, type PlayedPayers } from './payer/played-payer.ts';
-import { returnHandler } from './payer/return.ts';
 import { createBacklog } from './payments/backlog.ts';
 import { createStarter } from './payments/starter.ts';
 import { createVerifier } from './payments/verifier.ts';
@@ -64,13 +60,7 @@ export const createService = (deps: Deps) => {
   const failures = createRateLimiter({ perMinute: limits.addressFailuresPerMinute, now: Date.now });
   let draining = false;
 
-  const { handlers, playedPayers } = connectHandlers({
-    ...deps,
-    workflows,
-    starter,
-    backlog,
-    failures,
-  });
+  const handlers = connectHandlers({ ...deps, workflows, starter, backlog, failures });
   const app = createApp({
     handlers,
     authenticate: createAuthenticate({ tokens: createTokens(sql), failures, logger }),
@@ -91,7 +81,6 @@ export const createService = (deps: Deps) => {
     },
     async stop(): Promise<void> {
       backlog.stop();
-      await playedPayers.stop();
       await starter.drain();
     },
   };
@@ -104,9 +93,7 @@ interface ServiceParts extends Deps {
   failures: ReturnType<typeof createRateLimiter>;
 }
 
-const connectHandlers = (
-  deps: ServiceParts,
-): { handlers: Handlers; playedPayers: PlayedPayers } => {
+const connectHandlers = (deps: ServiceParts): Handlers => {
   const { sql, workflows, logger, metrics, publicBaseUrl, starter, backlog, failures } = deps;
   const now = () => new Date();
   const payments = createPayments(sql);
@@ -122,18 +109,8 @@ const connectHandlers = (
   const readNotification = notificationBox && createNotificationReader({ notificationBox, now });
   const { recheckLatePayment } = workflows;
   const budget = createGatewayBudget({ now: Date.now, logger });
-  const searchLate = createSearchLate({ recheckLatePayment, budget, now, logger });
-  const returnFromGateway = returnHandler({ payments, verify, searchLate, budget, now, logger });
-  const checkout = checkoutHandler({ payments, starter, now });
-  const playedPayers = createPlayedPayers({
-    sandboxPlans: createSandboxPlans(sql),
-    sandboxPayments,
-    payments,
-    checkout,
-    returnFromGateway,
-    logger,
-  });
-  const handlers = createHandlers({
+  const searchLate = createSearchLate({ payments, recheckLatePayment, budget, logger });
+  return createHandlers({
     sql,
     payments,
     idempotencyKeys,
@@ -148,7 +125,6 @@ const connectHandlers = (
     verify,
     searchLate,
     budget,
-    playedPayers,
     readNotification,
     unverified: failures,
     openApi: createOpenApi(publicBaseUrl),
@@ -157,5 +133,4 @@ const connectHandlers = (
     now,
     logger,
   });
-  return { handlers, playedPayers };
 };

@@ -67,7 +67,7 @@ const updateCommand = (context: CliContext): Command =>
       ],
       options: [reason()],
       describeChange: ([slug]) =>
-        `The credentials of ${slug} are replaced at once, for open payments too.`,
+        `The credentials of ${slug} are replaced at once, for open payments too. Secrets of notifications stay unless they are given.`,
     },
     async ({ args: [slug = ''], options, operations, io }) => {
       const credentials = await readCredentials(io);

@@ -43,23 +43,23 @@ grant insert (id, application, test, delivery, from_at, to_at, matched), update 
 grant insert (id, application, kind, requested_at), delete on webhook_tests to payments_api;
 grant insert (id, application, test, order_id, status, amount, currency, gateway, description,
   callback_url, metadata, expires_at, created_at, updated_at) on payments to payments_api;
-grant update (checkout_at) on payments to payments_api;
+grant update (checkout_at, late_searches, late_search_at) on payments to payments_api;
 grant insert, delete on workflow_outbox to payments_api;
 grant insert, update on idempotency_keys, request_counts to payments_api;
 grant update (last_used_at) on tokens to payments_api;
 -- The payer's choice on the sandbox gateway's own page.
-grant update (state, refusal, tracking_code, card_pan_masked, amount, silent_until, lose_confirmation)
+grant update (state, refusal, tracking_code, card_pan_masked) on sandbox_payments to payments_api;
+-- A test's plan says how its payer acts there.
+grant insert (reference, payment_id, amount, currency, return_url, state, planned_state, acts_at, returns,
+  pays_late, refusal, tracking_code, card_pan_masked, silent_until, lose_confirmation)
   on sandbox_payments to payments_api;
--- Plans say how the payers of tests act.
-grant select, insert, update (due_at), delete on sandbox_plans to payments_api;
 
 -- The worker decides outcomes. It can change neither the columns that a create wrote nor an event.
 grant select on applications, gateways, webhook_secrets, payments, workflow_outbox, idempotency_keys, events,
   deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replays, webhook_tests
   to payments_worker;
-grant update (status, gateway_reference, gateway_redirect, inquired_at, unanswered, tracking_code,
-  card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at,
-  late_searches, late_searched_at)
+grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, unanswered, tracking_code,
+  card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
   on payments to payments_worker;
 grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replay_results
   to payments_worker;

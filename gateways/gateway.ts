@@ -29,7 +29,15 @@ interface Refused {
   message: string | null;
 }
 
-export type Opening = { result: 'opened'; reference: string; redirect: Redirect } | Refused;
+export type Opening =
+  | {
+      result: 'opened';
+      reference: string;
+      redirect: Redirect;
+      /** Of the sandbox: the payer acts by a test's plan, and comes back then, or never. */
+      payer?: { returnsAt: Date | null } | null;
+    }
+  | Refused;
 
 /**
  * The state of a payment at the gateway. `waiting`: the payer has not decided. `processing`: the money is

@@ -57,7 +57,10 @@ export const createGatewayOperations = ({
     });
   },
 
-  /** Replaces the credentials. The next call for any payment uses them. */
+  /**
+   * Replaces the credentials. The next call for any payment uses them. Secrets of notifications stay unless new
+   * ones are given, or none (`[]`).
+   */
   async setCredentials(slug: string, credentials: string, reason: string | null): Promise<void> {
     const parsed = parseCredentials(credentials);
     const subject = `gateway:${slug}`;
@@ -68,11 +71,16 @@ export const createGatewayOperations = ({
       const { driver, kind, hasCredentials } = account;
       const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
       if (problem !== undefined) throw new Refusal(`${problem}.`);
-      await gateways.setCredentials(slug, sealCredentials({ slug, driver, credentials: parsed }));
+      const sealed = sealCredentials({ slug, driver, credentials: parsed });
+      await gateways.setCredentials(slug, sealed);
       return {
         result: undefined,
         before: { has_credentials: hasCredentials },
-        after: { has_credentials: true, replaced: true },
+        after: {
+          has_credentials: true,
+          replaced: true,
+          ...(sealed.notificationSecrets !== null && { notification_secrets_replaced: true }),
+        },
       };
     });
   },

@@ -88,12 +88,14 @@ export const createGateways = (sql: Queries) => ({
     return row;
   },
 
+  /** Replaces the credentials, and the notification secrets if there are new ones. */
   async setCredentials(
     slug: string,
     { credentials, notificationSecrets }: SealedCredentials,
   ): Promise<void> {
     await sql`
-      update gateways set credentials = ${credentials}, notification_secrets = ${notificationSecrets}
+      update gateways set credentials = ${credentials},
+        notification_secrets = coalesce(${notificationSecrets}, notification_secrets)
       where slug = ${slug}`;
   },
 

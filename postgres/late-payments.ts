@@ -33,7 +33,10 @@ export const createLatePayments = (sql: Sql) => ({
     return row;
   },
 
-  /** False if the payment has this or a later state already; then nothing is written. */
+  /**
+   * False if the payment has this or a later state already; then nothing is written. `returns` is not final: the
+   * money may be captured after it.
+   */
   async record(
     paymentId: string,
     { result, facts, now, isAudited = true }: LatePaymentChange,
@@ -45,7 +48,8 @@ export const createLatePayments = (sql: Sql) => ({
         values (${paymentId}, ${now}, ${result}, ${result && now})
         on conflict (payment_id) do update
           set result = excluded.result, resolved_at = excluded.resolved_at
-          where l.result is null and excluded.result is not null`;
+          where (l.result is null and excluded.result is not null)
+            or (l.result = 'returns' and excluded.result is distinct from 'returns')`;
       recorded = count === 1;
       if (recorded && isAudited)
         await createAuditLog(tx).insert({
@@ -59,13 +63,6 @@ export const createLatePayments = (sql: Sql) => ({
         });
     });
     return recorded;
-  },
-
-  /** Counts a search that has ended. The API waits longer before it starts the next one. */
-  async countSearch(paymentId: string, now: Date): Promise<void> {
-    await sql`
-      update payments set late_searches = late_searches + 1, late_searched_at = ${now}
-      where id = ${paymentId}`;
   },
 
   /**

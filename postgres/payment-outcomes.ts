@@ -16,6 +16,8 @@ export interface PaymentWithAccount extends Payment, RecordedAccount {
   reference: string | null;
   /** The payer was sent to the gateway. */
   sent: boolean;
+  /** When the payer of a sandbox plan comes back. */
+  payerReturnsAt: Date | null;
   /** Null until the payment has ended. */
   delivery: DeliveryStatus | null;
   /** The round of the delivery. */
@@ -48,7 +50,8 @@ export const createPaymentOutcomes = (sql: Queries) => ({
   async get(id: string): Promise<PaymentWithAccount | undefined> {
     const [row] = await sql<PaymentWithAccount[]>`
       select ${selectPayment(sql)}, g.driver, g.kind as "gatewayKind", g.credentials,
-        p.gateway_reference as reference, p.checkout_at is not null as sent, d.status as delivery, d.round
+        p.gateway_reference as reference, p.checkout_at is not null as sent,
+        p.payer_returns_at as "payerReturnsAt", d.status as delivery, d.round
       from payments p
       join gateways g on g.slug = p.gateway
       left join deliveries d on d.event_id = ${eventId(id)}
@@ -56,15 +59,29 @@ export const createPaymentOutcomes = (sql: Queries) => ({
     return row;
   },
 
-  /** Records that the payment was opened at its gateway. False if it has ended or is open already. */
+  /**
+   * Records that the payment was opened at its gateway. The payer of a plan is there at once.
+   * @returns false if it has ended or is open already
+   */
   async recordOpened(
     id: string,
-    { reference, redirect, exchanges }: { reference: string; redirect: Redirect } & WithExchanges,
+    {
+      reference,
+      redirect,
+      payer = null,
+      exchanges,
+    }: {
+      reference: string;
+      redirect: Redirect;
+      payer?: { returnsAt: Date | null } | null;
+    } & WithExchanges,
   ): Promise<boolean> {
     const { count } = await sql`
       with ${exchangeInserts(sql, id, exchanges)}
       update payments set gateway_reference = ${reference},
-        gateway_redirect = ${sql.json({ ...redirect })}
+        gateway_redirect = ${sql.json({ ...redirect })},
+        checkout_at = case when ${payer !== null} then now() else checkout_at end,
+        payer_returns_at = ${payer?.returnsAt ?? null}
       where id = ${id} and status = 'pending' and gateway_reference is null`;
     return count === 1;
   },

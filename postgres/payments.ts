@@ -1,10 +1,11 @@
+import { limits } from '../contract/limits.ts';
 import type { ListPosition } from '../contract/list.ts';
 import type { Payment, Redirect, WorkflowStart } from '../contract/payment.ts';
 import { workflowStartFields } from '../contract/payment.ts';
-import type { SandboxPlan } from '../contract/sandbox-plan.ts';
 import type { Status } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import { insertColumns, insertValues, selectPayment } from './payment-columns.ts';
+import { insertPlanned } from './sandbox-payments.ts';
 
 /** Stored with a create: a repeated create with the same key gets the same response. */
 export interface IdempotencyRecord {
@@ -24,6 +25,11 @@ export interface StoredPayment extends Payment {
   opened: boolean;
   /** The payer was sent to the gateway. */
   sent: boolean;
+  /**
+   * The number of the 3 seconds in which it was read, by the clock of Postgres. Equal verifications of one
+   * window share a result, through whichever process they come.
+   */
+  verifyWindow: number;
 }
 
 /** The part of a payment that a message to its workflow needs. */
@@ -35,9 +41,6 @@ export interface PayerPayment extends StoredPayment {
   inOutbox: boolean;
   /** The trace id of the create request, if it had one; only while the payment is in the outbox. */
   traceId: string | null;
-  /** The searches for late money that have found nothing to do, and the last one's time. */
-  lateSearches: number;
-  lateSearchedAt: Date | null;
 }
 
 /** The redirect is null if the payer must not go to the gateway now. */
@@ -66,26 +69,13 @@ const tighterBound = ({ to, after }: ListQuery): Pick<ListQuery, 'to' | 'after'>
   return after.at < to ? { to: undefined, after } : { to, after: undefined };
 };
 
-const planInsert = (
-  sql: Queries,
-  { outcome, failure_code, after_seconds, returns }: SandboxPlan,
-) => {
-  // The payers of these go to the gateway at once and act there later.
-  const isAtOnce = outcome === 'abandoned' || outcome === 'paid_late' || outcome === 'silent';
-  return sql`, plan as (
-    insert into sandbox_plans (payment_id, outcome, failure_code, after_seconds, returns, due_at)
-    select id, ${outcome}, ${failure_code ?? null}, ${after_seconds}::int, ${returns}::boolean,
-      now() + make_interval(secs => ${isAtOnce ? 0 : after_seconds}::int)
-    from payment)`;
-};
-
 const progress = (sql: Queries) =>
-  sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent`;
+  sql`p.gateway_reference is not null as opened, p.checkout_at is not null as sent,
+    floor(extract(epoch from now()) / ${limits.verifyReuseSeconds}::int)::bigint as "verifyWindow"`;
 
 const payerColumns = (sql: Queries) => sql`
   ${selectPayment(sql)}, g.driver, ${progress(sql)},
-  o.payment_id is not null as "inOutbox", o.trace_id as "traceId",
-  p.late_searches as "lateSearches", p.late_searched_at as "lateSearchedAt"`;
+  o.payment_id is not null as "inOutbox", o.trace_id as "traceId"`;
 const fromPayers = (sql: Queries) => sql`
   from payments p join gateways g on g.slug = p.gateway
   left join workflow_outbox o on o.payment_id = p.id`;
@@ -103,7 +93,7 @@ export const createPayments = (sql: Queries) => ({
     payment: Payment,
     idempotency: IdempotencyRecord | null,
     traceId: string | null = null,
-    plan?: SandboxPlan,
+    plan?: Parameters<typeof insertPlanned>[2],
   ): Promise<boolean> {
     const key = idempotency
       ? sql`
@@ -123,7 +113,7 @@ export const createPayments = (sql: Queries) => ({
         insert into payments (${insertColumns(sql)})
         select ${insertValues(sql, payment)} from key
         returning id, created_at
-      ) ${plan ? planInsert(sql, plan) : sql``}
+      ) ${plan ? sql`, planned as (${insertPlanned(sql, payment, plan)})` : sql``}
       insert into workflow_outbox (payment_id, created_at, trace_id)
       select id, created_at, ${traceId}::text from payment
       returning payment_id`;
@@ -200,6 +190,31 @@ export const createPayments = (sql: Queries) => ({
     await sql`
       update payments set checkout_at = ${now}
       where id = ${id} and gateway_reference is not null and checkout_at is null`;
+  },
+
+  /**
+   * Claims the next search for late money of an ended payment: at once, then after a pause of 1, 2, 4 … at most
+   * 60 minutes. None 48 hours after the end: no gateway lets a payer pay so late.
+   * @returns when it may ask the gateway; undefined if nothing is to be found, or if a claimed search is
+   *   still to come, which also serves this payer
+   */
+  async claimLateSearch(id: string): Promise<Date | undefined> {
+    const [row] = await sql<{ at: Date }[]>`
+      update payments set late_searches = late_searches + 1,
+        late_search_at = greatest(now(), late_search_at
+          + least(interval '1 hour', interval '1 minute' * 2 ^ least(late_searches - 1, 6)))
+      where id = ${id} and status in ('failed', 'cancelled', 'expired')
+        and updated_at > now() - interval '48 hours'
+        and (late_search_at is null or late_search_at <= now())
+      returning late_search_at as at`;
+    return row?.at;
+  },
+
+  /** For a claimed search that could not begin: the next payer claims it at once. */
+  async releaseLateSearch(id: string): Promise<void> {
+    await sql`
+      update payments set late_search_at = null, late_searches = greatest(late_searches - 1, 0)
+      where id = ${id}`;
   },
 });
 export type Payments = ReturnType<typeof createPayments>;

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { FailureCode } from '../contract/failure-codes.ts';
-import type { Queries } from './driver/sql.ts';
+import type { Payment } from '../contract/payment.ts';
+import type { SandboxOutcome, SandboxPlan } from '../contract/sandbox-plan.ts';
+import type { Fragment, Queries } from './driver/sql.ts';
 
 /** `open`, then the payer's choice, then `verified` when the service confirms a paid payment. */
 export type SandboxState = 'open' | 'paid' | 'verified' | 'refused' | 'cancelled' | 'expired';
@@ -20,39 +22,98 @@ export interface SandboxPayment {
   isSilent: boolean;
   /** A test asked for a first confirmation that is lost. */
   isLost: boolean;
+  /** A test asked for a payer who pays after the gateway has closed the payment. */
+  paysLate: boolean;
 }
 
-/** What the payer does at the gateway, and how the gateway then behaves in a test. */
+/** A payer who acts by a test's plan goes to the gateway at once. Null: never comes back. */
+export interface PlannedPayer {
+  returnsAt: Date | null;
+}
+
+/** What the payer does at the gateway. */
 export interface SandboxChoice {
   state: 'paid' | 'refused' | 'cancelled';
   refusal: FailureCode | null;
-  /** The gateway takes the money although it has closed the payment. */
-  late?: boolean;
-  /** Minor units that the gateway confirms beside the amount. */
-  extraAmount?: number;
-  silentSeconds?: number;
-  loseConfirmation?: boolean;
 }
+
+/** What the payer's act makes of the payment; null for one who pays after the gateway has closed it. */
+const plannedStates: Record<SandboxOutcome, SandboxState | null> = {
+  paid: 'paid',
+  failed: 'refused',
+  cancelled: 'cancelled',
+  abandoned: 'expired',
+  paid_late: null,
+  other_amount: 'paid',
+  already_verified: 'paid',
+  silent: 'paid',
+};
+
+/** When the payer acts; null for one who does nothing. */
+const actsAt = (
+  { outcome, after_seconds }: SandboxPlan,
+  { createdAt, expiresAt }: Pick<Payment, 'createdAt' | 'expiresAt'>,
+): Date | null => {
+  const at = new Date(createdAt.getTime() + after_seconds * 1000);
+  if (outcome === 'abandoned') return after_seconds > 0 ? at : null;
+  if (outcome === 'silent') return createdAt;
+  return outcome === 'paid_late' && at < expiresAt ? expiresAt : at;
+};
+
+/**
+ * Inserts a payment whose payer acts by a test's plan, unless `payment` is empty: a part of the statement that
+ * creates the payment. The clock then brings it to the planned state, so nobody has to act.
+ */
+export const insertPlanned = (
+  sql: Queries,
+  payment: Payment,
+  plan: SandboxPlan & { returnUrl: string },
+): Fragment => {
+  const { outcome, failure_code = 'card_declined', after_seconds, returns, returnUrl } = plan;
+  const amount = payment.amount + (outcome === 'other_amount' ? 1 : 0);
+  const silentMs = outcome === 'silent' ? after_seconds * 1000 : 0;
+  const paysLate = outcome === 'paid_late';
+  return sql`
+    insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state,
+      planned_state, acts_at, returns, pays_late, refusal, tracking_code, card_pan_masked,
+      silent_until, lose_confirmation)
+    select ${newReference()}, id, ${amount}::bigint, ${payment.currency}, ${returnUrl}, 'open',
+      ${plannedStates[outcome]}, coalesce(${actsAt(plan, payment)}::timestamptz, 'infinity'),
+      ${paysLate || (returns && outcome !== 'abandoned')}::boolean, ${paysLate}::boolean,
+      ${outcome === 'failed' ? failure_code : null}, ${newTrackingCode()}, ${cardPanMasked},
+      ${new Date(payment.createdAt.getTime() + silentMs)}::timestamptz,
+      ${outcome === 'already_verified'}::boolean
+    from payment`;
+};
+
+const newReference = () => `SBX${randomBytes(12).toString('hex')}`;
+const newTrackingCode = () => String(randomBytes(6).readUIntBE(0, 6)).padStart(12, '0');
+const cardPanMasked = '502229******1234';
 
 export const createSandboxPayments = (sql: Queries) => {
   const isSilent = sql`coalesce(silent_until > now(), false)`;
+  const state = sql`case when state = 'open' and acts_at <= now()
+    then coalesce(planned_state, state) else state end`;
   const columns = sql`
-    reference, payment_id as "paymentId", amount, currency, return_url as "returnUrl", state,
-    refusal, tracking_code as "trackingCode", card_pan_masked as "cardPanMasked",
-    ${isSilent} as "isSilent", lose_confirmation and confirmations = 1 as "isLost"`;
+    reference, payment_id as "paymentId", amount, currency, return_url as "returnUrl",
+    ${state} as state, pays_late as "paysLate", refusal,
+    tracking_code as "trackingCode", card_pan_masked as "cardPanMasked", ${isSilent} as "isSilent",
+    lose_confirmation and confirmations = 1 as "isLost"`;
   return {
-    /** Opening a payment twice returns the same reference. */
+    /** Opening a payment twice returns the same reference. A payment with a plan is there already. */
     async open(
       payment: Pick<SandboxPayment, 'paymentId' | 'amount' | 'currency' | 'returnUrl'>,
-    ): Promise<string> {
-      const [row] = await sql<{ reference: string }[]>`
+    ): Promise<{ reference: string; payer: PlannedPayer | null }> {
+      const [row] = await sql<{ reference: string; isPlanned: boolean; returnsAt: Date | null }[]>`
         insert into sandbox_payments (reference, payment_id, amount, currency, return_url, state)
-        values (${`SBX${randomBytes(12).toString('hex')}`}, ${payment.paymentId}, ${payment.amount},
+        values (${newReference()}, ${payment.paymentId}, ${payment.amount},
           ${payment.currency}, ${payment.returnUrl}, 'open')
         on conflict (payment_id) do update set return_url = excluded.return_url
-        returning reference`;
+        returning reference, acts_at is not null as "isPlanned",
+          case when returns then acts_at end as "returnsAt"`;
       if (!row) throw new Error('The sandbox gateway returned no reference');
-      return row.reference;
+      const { reference, isPlanned, returnsAt } = row;
+      return { reference, payer: isPlanned ? { returnsAt } : null };
     },
 
     async get(reference: string): Promise<SandboxPayment | undefined> {
@@ -76,16 +137,12 @@ export const createSandboxPayments = (sql: Queries) => {
       choice: SandboxChoice,
     ): Promise<{ isFirstChoice: boolean; returnUrl: string } | undefined> {
       const paid = choice.state === 'paid';
-      const from = choice.late ? ['open', 'expired'] : ['open'];
       const [row] = await sql<{ isFirstChoice: boolean; returnUrl: string }[]>`
         with chosen as (
           update sandbox_payments set state = ${choice.state}, refusal = ${choice.refusal},
-            tracking_code = ${paid ? String(randomBytes(6).readUIntBE(0, 6)).padStart(12, '0') : null},
-            card_pan_masked = ${paid ? '502229******1234' : null},
-            amount = amount + ${choice.extraAmount ?? 0}::bigint,
-            silent_until = now() + make_interval(secs => ${choice.silentSeconds ?? 0}::int),
-            lose_confirmation = ${choice.loseConfirmation ?? false}
-          where payment_id = ${paymentId} and state = any(${from}::text[])
+            tracking_code = ${paid ? newTrackingCode() : null},
+            card_pan_masked = ${paid ? cardPanMasked : null}
+          where payment_id = ${paymentId} and ${state} = 'open'
           returning payment_id)
         select return_url as "returnUrl", exists (select from chosen) as "isFirstChoice"
         from sandbox_payments where payment_id = ${paymentId}`;
@@ -97,8 +154,8 @@ export const createSandboxPayments = (sql: Queries) => {
       const [row] = await sql<SandboxPayment[]>`
         update sandbox_payments set verifications = verifications + 1,
           confirmations = confirmations
-            + case when state in ('paid', 'verified') and not ${isSilent} then 1 else 0 end,
-          state = case when state = 'paid' and not ${isSilent} then 'verified' else state end
+            + case when ${state} in ('paid', 'verified') and not ${isSilent} then 1 else 0 end,
+          state = case when ${state} = 'paid' and not ${isSilent} then 'verified' else state end
         where reference = ${reference}
         returning ${columns}`;
       return row;
@@ -107,15 +164,8 @@ export const createSandboxPayments = (sql: Queries) => {
     /** Makes an open payment unpayable. False if the payment is no longer open. */
     async expire(reference: string): Promise<boolean> {
       const { count } = await sql`
-        update sandbox_payments set state = 'expired' where reference = ${reference} and state = 'open'`;
+        update sandbox_payments set state = 'expired' where reference = ${reference} and ${state} = 'open'`;
       return count === 1;
-    },
-
-    /** The same, of a test's payment. */
-    async expireByPayment(paymentId: string): Promise<void> {
-      await sql`
-        update sandbox_payments set state = 'expired'
-        where payment_id = ${paymentId} and state = 'open'`;
     },
   };
 };

@@ -84,6 +84,8 @@ create table payments (
   gateway_redirect jsonb,
   -- When the payer was last sent to the gateway.
   checkout_at timestamptz,
+  -- When the payer of a sandbox plan comes back; null for all others.
+  payer_returns_at timestamptz,
   -- When the gateway was last asked without an outcome. An unanswered inquiry sets an earlier time, see
   -- sweeper.ts.
   inquired_at timestamptz,
@@ -99,10 +101,10 @@ create table payments (
   gateway_message text,
   -- When the sweeper last started the payment's workflow again.
   healed_at timestamptz,
-  -- The searches for late money that have ended, and the last one's time. Each one makes the pause before
-  -- the next one longer.
+  -- The searches for late money that returns of the payer have caused, and when the last one asks the gateway. Each
+  -- one makes the pause before the next one longer.
   late_searches int not null default 0,
-  late_searched_at timestamptz,
+  late_search_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null))
@@ -378,26 +380,21 @@ create table sandbox_payments (
   card_pan_masked text,
   -- The number of verify calls that the gateway received.
   verifications int not null default 0,
+  -- The number of those calls that found the payment paid.
+  confirmations int not null default 0,
   -- Of a test that asked for it: the gateway does not answer until then, or loses its first confirmation.
   silent_until timestamptz,
   lose_confirmation boolean not null default false,
-  -- The number of those calls that found the payment paid.
-  confirmations int not null default 0,
+  -- A test's plan: the payer acts at this time unless a person has chosen before. Infinity: never; null: no plan.
+  acts_at timestamptz,
+  -- What the act makes of an open payment; the state above stays open.
+  planned_state text constraint sandbox_payments__planned_state
+    check (planned_state in ('paid', 'refused', 'cancelled', 'expired')),
+  returns boolean not null default false,
+  -- The payer pays after the gateway has closed the payment.
+  pays_late boolean not null default false,
   created_at timestamptz not null default now()
 );
-
--- How the payers of tests act, until that is over. The API plays them; due_at of a plan that it is playing lies
--- some seconds ahead.
-create table sandbox_plans (
-  payment_id text primary key references payments on delete cascade,
-  outcome text not null constraint sandbox_plans__outcome check (outcome in ('paid', 'failed', 'cancelled',
-    'abandoned', 'paid_late', 'other_amount', 'already_verified', 'silent')),
-  failure_code text,
-  after_seconds int not null,
-  returns boolean not null,
-  due_at timestamptz not null
-);
-create index sandbox_plans__due_at on sandbox_plans (due_at);
 
 -- Every change that an admin makes, written in the transaction of the change.
 create table audit_log (

@@ -14,7 +14,10 @@ export const webhookTestWorkflow = 'webhookTest';
 
 /** Update of the payment workflow: verify the payment and return the result. */
 export const verifyUpdate = 'verify';
-/** Signal of both payment workflows: the payment may have changed at the gateway, verify soon. */
+/**
+ * Signal of both payment workflows: the payment may have changed at the gateway, verify soon. That of a late payment may have the
+ * earliest time, in ms since 1970.
+ */
 export const recheckSignal = 'recheck';
 /** Signal of the payment workflow: the next attempt of the delivery is due now. */
 export const deliverSignal = 'deliver';
@@ -58,7 +61,7 @@ export interface LatePaymentInput {
   id: string;
   /** When to stop asking the gateway, in ms since 1970. A continued run gets it from the run before. */
   giveUpAt?: number;
-  /** The earliest time of the first inquiry, in ms since 1970, unless a signal comes sooner. */
+  /** The earliest time of the first inquiry, in ms since 1970, unless a signal asks for a sooner one. */
   askAt?: number;
 }
 

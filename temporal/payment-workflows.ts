@@ -42,6 +42,9 @@ const deadlinesMs = {
   webhookTest: limits.attemptSeconds * 1000 + 4_000,
 } as const;
 
+/** A payment, and the 3 seconds of Postgres's clock in which the request for its verification came. */
+export type VerifyStart = WorkflowStart & { verifyWindow: number };
+
 /** Temporal did not answer within the deadline, or refused the call; the cause says why. */
 export class TemporalUnavailable extends Error {}
 
@@ -60,10 +63,13 @@ export const createPaymentWorkflows = (client: Client) => {
     }
   };
 
-  const executeVerify = (id: string, request: VerifyRequest): Promise<VerificationResult> =>
+  const executeVerify = (
+    { id, verifyWindow }: VerifyStart,
+    request: VerifyRequest,
+  ): Promise<VerificationResult> =>
     workflow.getHandle(id).executeUpdate<VerificationResult, [VerifyRequest]>(verifyUpdate, {
       args: [request],
-      updateId: verifyUpdateId(request),
+      updateId: verifyUpdateId(request, verifyWindow),
     });
 
   const startAgain = (start: WorkflowStart) =>
@@ -111,23 +117,23 @@ export const createPaymentWorkflows = (client: Client) => {
     deliver: (start: WorkflowStart): Promise<void> => signalOrStart(start, deliverSignal),
 
     /**
-     * Verifies a payment and returns the result. A lost workflow is started again. Equal requests within
-     * the same 3 seconds share one update, whichever process sends them; the signal ends the wait only.
+     * Verifies a payment and returns the result. A lost workflow is started again. Equal requests of the
+     * same window share one update, whichever process sends them; the signal ends the wait only.
      */
     async verify(
-      start: WorkflowStart,
+      start: VerifyStart,
       request: VerifyRequest,
       signal?: AbortSignal,
     ): Promise<VerificationResult> {
       const verifyOrRestart = async () => {
         try {
-          return await executeVerify(start.id, request);
+          return await executeVerify(start, request);
         } catch (error) {
           if (!(error instanceof WorkflowNotFoundError)) throw error;
         }
         await startAgain(start);
         try {
-          return await executeVerify(start.id, request);
+          return await executeVerify(start, request);
         } catch (error) {
           // The payment had ended, so the new run has ended too. The record has the outcome.
           const hasClosed =
@@ -186,21 +192,19 @@ export const createPaymentWorkflows = (client: Client) => {
     /**
      * Has the late-payment workflow ask the gateway once more from now on, and starts it if it does not
      * run: the payer may have paid after the last inquiry.
-     * @param options.askAt ask at this time and not sooner, in ms since 1970. A running one asks later anyway.
+     * @param options.askAt ask at this time and not sooner, in ms since 1970
      */
     async recheckLatePayment(
       paymentId: string,
       { withinMs = deadlinesMs.start, askAt }: { withinMs?: number; askAt?: number } = {},
     ): Promise<void> {
       const options = latePaymentStartOptions(paymentId, askAt);
-      await within<unknown>(Math.min(withinMs, deadlinesMs.start), () =>
-        askAt === undefined
-          ? workflow.signalWithStart<Workflows['latePayment']>(latePaymentWorkflow, {
-              ...options,
-              signal: recheckSignal,
-              signalArgs: [],
-            })
-          : workflow.start<Workflows['latePayment']>(latePaymentWorkflow, options),
+      await within(Math.min(withinMs, deadlinesMs.start), () =>
+        workflow.signalWithStart<Workflows['latePayment'], [askAt?: number]>(latePaymentWorkflow, {
+          ...options,
+          signal: recheckSignal,
+          signalArgs: askAt === undefined ? [] : [askAt],
+        }),
       );
     },
   };
@@ -210,10 +214,10 @@ export type PaymentWorkflows = ReturnType<typeof createPaymentWorkflows>;
 /**
  * Temporal runs an update id once and gives its result to everybody who sends it again. So a client that
  * asks again and again, through any API process, adds one update in 3 seconds for each kind of request.
- * Temporal allows 10 updates in flight per workflow, and 2,000 in a run.
+ * Temporal allows 10 updates in flight per workflow, and 2,000 in a run. The clocks of API processes may
+ * differ or be set back, and would then repeat ids and get old results.
  */
-const verifyUpdateId = ({ returned, cancelled }: VerifyRequest): string => {
-  const window = Math.floor(Date.now() / (limits.verifyReuseSeconds * 1000));
+const verifyUpdateId = ({ returned, cancelled }: VerifyRequest, window: number): string => {
   const kind = cancelled ? 'cancelled' : returned ? 'returned' : 'verify';
   return `${kind}-${window}`;
 };

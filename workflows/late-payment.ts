@@ -29,28 +29,30 @@ const run = async ({
   askAt = 0,
   giveUpAt = Math.max(Date.now(), askAt) + giveUpAfterMs,
 }: LatePaymentInput): Promise<void> => {
-  let recheckRequested = false;
-  setHandler(defineSignal(recheckSignal), () => {
-    recheckRequested = true;
+  /** When the next inquiry is due; infinity: no more. An inquiry serves all who asked for one before it. */
+  let dueAt = askAt;
+  setHandler(defineSignal<[askAt?: number]>(recheckSignal), (at = 0) => {
+    dueAt = Math.min(dueAt, at);
   });
-  if (askAt > Date.now())
-    await condition(() => recheckRequested, askAt - Date.now(), {
-      summary: 'Earlier searches have found nothing, so this one waits',
-    });
 
   for (let pauseMs = minuteMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     // Many rechecks make the history long. The new run asks at once, so it needs no pending recheck.
     if (workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof latePayment>({ id, giveUpAt });
 
+    if (dueAt > Date.now())
+      await condition(() => dueAt <= Date.now(), dueAt - Date.now(), {
+        summary: 'Earlier searches have found nothing, so this one waits',
+      });
     const isLastTry = Date.now() >= giveUpAt;
-    recheckRequested = false;
+    dueAt = Infinity;
     const result = await resolveLatePayment({ id, last: isLastTry });
 
     if (result === 'retry') {
       if (isLastTry) return;
       await sleep(pauseMs, { summary: 'The gateway has no clear answer, it is asked again' });
-    } else if (!recheckRequested) return;
+      dueAt = 0;
+    } else if (dueAt === Infinity) return;
     // A payer who came back during the inquiry may have paid after it.
   }
 };

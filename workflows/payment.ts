@@ -30,7 +30,9 @@ export async function payment(input: PaymentInput): Promise<void> {
 const run = async (input: PaymentInput): Promise<void> => {
   const verification = createVerification(input.id);
   const opening = await open(input);
-  if (typeof opening === 'object') verification.recordEnd(opening.ended);
+  if (typeof opening === 'object' && 'ended' in opening) verification.recordEnd(opening.ended);
+  if (typeof opening === 'object' && 'payerReturnsAt' in opening)
+    void returnPlannedPayer(Date.parse(opening.payerReturnsAt), verification);
 
   await waitForPayer(input, verification);
   await resolveAfterDeadline(input, verification, { unreachable: opening === 'unreachable' });
@@ -52,6 +54,13 @@ const open = async ({ id, expiresAt }: PaymentInput) => {
     // A gateway that hangs fills its slots, so its other payments fail as GatewayBusy.
     return type === 'GatewayUnavailable' || type === 'GatewayBusy' ? 'unreachable' : 'unopened';
   }
+};
+
+/** Verifies when the payer of a sandbox plan comes back, as the return page does for others. */
+const returnPlannedPayer = async (returnsAt: number, verification: Verification): Promise<void> => {
+  const summary = 'Waits for the payer of a sandbox plan to come back';
+  if (!(await waitUntil(returnsAt, verification.hasEnded, summary)))
+    await verification.verify({ returned: true });
 };
 
 /**

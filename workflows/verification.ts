@@ -65,6 +65,8 @@ export const createVerification = (id: string) => {
   });
 
   return {
+    verify,
+
     hasEnded: (): boolean => endStatus !== undefined,
 
     /** Whether the gateway's last answer was that nobody has paid yet. */

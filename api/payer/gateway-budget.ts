@@ -1,4 +1,5 @@
 import type { Logger } from '../../telemetry/log.ts';
+import { setRecent } from '../http/lru.ts';
 
 /** `return`: a verification of an open payment. `late`: a search for money of an ended one. */
 export type PayerWork = 'return' | 'late';
@@ -30,14 +31,19 @@ const tooOften = {
  */
 export const createGatewayBudget = ({ now, logger }: Deps) => {
   const buckets = new Map<string, { tokens: number; filledAt: number; loggedAt: number }>();
+  /** When shared work begins. */
+  const beginsAt = new Map<string, number>();
   return {
     /**
+     * @param shared names work that many pages share: it takes once
      * @returns in how many ms the work may begin; undefined if the gateway's budget is used up: then the
      *   work must not begin
      */
-    take(gateway: string, work: PayerWork): number | undefined {
+    take(gateway: string, work: PayerWork, shared?: string): number | undefined {
       const { perSecond, burst, longestWaitMs } = limits[work];
       const time = now();
+      const begins = shared === undefined ? undefined : beginsAt.get(shared);
+      if (begins !== undefined) return Math.max(begins - time, 0);
       const key = `${work} ${gateway}`;
       const bucket = buckets.get(key) ?? { tokens: burst, filledAt: time, loggedAt: -Infinity };
       buckets.set(key, bucket);
@@ -49,6 +55,7 @@ export const createGatewayBudget = ({ now, logger }: Deps) => {
       const waitMs = Math.ceil((Math.max(-left, 0) / perSecond) * 1000);
       if (waitMs <= longestWaitMs) {
         bucket.tokens = left;
+        if (shared !== undefined) setRecent(beginsAt, shared, time + waitMs);
         return waitMs;
       }
       if (time - bucket.loggedAt >= logEveryMs) {

@@ -68,8 +68,7 @@ export const returnHandler =
     const mayBeLate = status === 'expired' || (hadEnded && status !== 'paid');
     if (mayBeLate) {
       const leftMs = Math.max(deadline - Date.now(), lateStartMinMs);
-      const ended = hadEnded ? payment : { ...payment, status, updatedAt: deps.now() };
-      await deps.searchLate(ended, leftMs);
+      await deps.searchLate(payment, leftMs);
     }
     return redirectToCallback(payment, status);
   };
@@ -82,10 +81,12 @@ const verifyReturned = async (
 ): Promise<Status> => {
   const says = parseReturn(payment.driver, request.search());
   logger.info({ payment_id: payment.id, says }, 'The payer returned');
-  const waitMs = budget.take(payment.gateway, 'return');
+  const hint = { returned: true, cancelled: says === 'cancelled' };
+  // Pages that share an update of the workflow ask the gateway once.
+  const update = `${payment.id} ${payment.verifyWindow} ${hint.cancelled}`;
+  const waitMs = budget.take(payment.gateway, 'return', update);
   if (waitMs === undefined) return 'processing';
   if (waitMs > 0) await sleep(waitMs);
-  const hint = { returned: true, cancelled: says === 'cancelled' };
   const onError = (error: unknown): undefined => {
     logger.warn(
       { payment_id: payment.id, err: error },

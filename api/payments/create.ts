@@ -10,7 +10,6 @@ import { currentTrace, logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { ownerOf } from '../http/own.ts';
 import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
-import type { PlayedPayers } from '../payer/played-payer.ts';
 import type { Backlog } from './backlog.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from './idempotency.ts';
 import type { Deps as NewPaymentDeps } from './new-payment.ts';
@@ -81,7 +80,6 @@ export interface Deps extends NewPaymentDeps {
   payments: Pick<Payments, 'insert'>;
   idempotencyKeys: Pick<IdempotencyKeys, 'get'>;
   starter: Pick<Starter, 'start'>;
-  playedPayers: Pick<PlayedPayers, 'wake'>;
   backlog: Pick<Backlog, 'check'>;
   metrics: Pick<ApiMetrics, 'created'>;
   publicBaseUrl: string;
@@ -95,8 +93,7 @@ const keptFor = `${limits.idempotencyHours + 1} hours`;
 export const createPaymentHandler = (
   deps: Deps,
 ): Handler<'application', typeof createPaymentRoute> => {
-  const { payments, idempotencyKeys, starter, playedPayers, backlog, metrics, publicBaseUrl } =
-    deps;
+  const { payments, idempotencyKeys, starter, backlog, metrics, publicBaseUrl } = deps;
 
   const findStored = (caller: Caller, key: string): Promise<StoredResponse | undefined> =>
     idempotencyKeys.get(ownerOf(caller), keyScope, key);
@@ -121,15 +118,15 @@ export const createPaymentHandler = (
     const { payment, plan } = created;
     const location = `${publicBaseUrl}/api/v1/payments/${payment.id}`;
     const response = { status: 201, location, body: presentPayment(payment, publicBaseUrl) };
+    const planned = plan && { ...plan, returnUrl: `${location}/return` };
     const record = keyed ? { route: keyScope, keptFor, ...keyed, ...response } : null;
     // Two tries: a taken key may expire before its stored response is read.
     for (let attempt = 1; attempt <= 2; attempt += 1) {
-      if (await payments.insert(payment, record, currentTrace() ?? null, plan)) {
+      if (await payments.insert(payment, record, currentTrace() ?? null, planned)) {
         metrics.created.inc({ gateway: payment.gateway });
         const log = logContext.getStore();
         if (log) log['payment_id'] = payment.id;
         starter.start(payment);
-        if (plan) playedPayers.wake();
         return { status: 201, body: response.body, headers: { location } };
       }
       const stored = keyed && (await findStored(caller, keyed.key));

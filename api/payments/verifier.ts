@@ -1,8 +1,11 @@
 import { PaymentError } from '../../contract/errors.ts';
-import type { Payment } from '../../contract/payment.ts';
-import type { VerificationResult } from '../../contract/status.ts';
+import type { Status, VerificationResult } from '../../contract/status.ts';
 import type { VerifyRequest } from '../../temporal/messages.ts';
-import { type PaymentWorkflows, TemporalUnavailable } from '../../temporal/payment-workflows.ts';
+import {
+  type PaymentWorkflows,
+  TemporalUnavailable,
+  type VerifyStart,
+} from '../../temporal/payment-workflows.ts';
 
 export interface Deps {
   workflows: Pick<PaymentWorkflows, 'verify'>;
@@ -16,7 +19,7 @@ export const createVerifier =
    * @throws PaymentError SERVICE_UNAVAILABLE if no worker answers within 10 s
    */
   async (
-    payment: Payment,
+    payment: VerifyStart & { status: Status },
     request: VerifyRequest,
     signal?: AbortSignal,
   ): Promise<VerificationResult> => {

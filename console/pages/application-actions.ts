@@ -145,154 +145,174 @@ const newApplication = (deps: Deps): Action => ({
   },
 });
 
+const testWebhook: Action = {
+  path: '/applications/:slug/test-webhook',
+  role: 'operator',
+  confirm: async (request) => ({
+    title: `Test the webhook of ${slugOf(request)}`,
+    consequence:
+      'A worker sends one signed event of a payment that does not exist to the webhook URL. It says “test”, its order is “webhook-test”. You see what the receiver answers.',
+    button: 'Send',
+    back: backTo(request),
+  }),
+  execute: async ({ operations, request, reason }) =>
+    testResult(slugOf(request), request, await operations.testWebhook(slugOf(request), reason)),
+};
+
+const disable = statusAction(
+  'Disable',
+  'The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered.',
+);
+
+const enable = statusAction(
+  'Enable',
+  'The API accepts the calls of this application’s tokens again.',
+);
+
+const changeWebhookUrl: Action = {
+  path: '/applications/:slug/webhook-url',
+  role: 'admin',
+  isSensitive: true,
+  confirm: async (request) => ({
+    title: `Change the webhook URL of ${slugOf(request)}`,
+    consequence:
+      'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
+    button: 'Change',
+    back: backTo(request),
+    fields: webhookUrlField('New webhook URL'),
+  }),
+  execute: async ({ operations, request, reason }) => {
+    const webhookUrl = webhookUrlOf(request);
+    await operations.applications.update(slugOf(request), { webhookUrl }, reason);
+  },
+};
+
+const changeBudget: Action = {
+  path: '/applications/:slug/budget',
+  role: 'admin',
+  confirm: async (request) => ({
+    title: `Change the budget of ${slugOf(request)}`,
+    consequence: 'The API rejects calls beyond this number in each minute.',
+    button: 'Change',
+    back: backTo(request),
+    fields: html`<label>
+      Requests a minute
+      <input type="number" name="budget" min="1" max="1000000" required />
+    </label>`,
+  }),
+  execute: async ({ operations, request, reason }) => {
+    const requestsPerMinute = Number(text(request, 'budget'));
+    if (!Number.isInteger(requestsPerMinute))
+      throw new Refusal('The budget is a whole number of requests a minute.');
+    await operations.applications.update(slugOf(request), { requestsPerMinute }, reason);
+  },
+};
+
+const issueToken: Action = {
+  path: '/applications/:slug/tokens/issue',
+  role: 'admin',
+  isSensitive: true,
+  confirm: async (request) => ({
+    title: `Issue a token for ${slugOf(request)}`,
+    consequence: 'Whoever holds the token creates and reads payments of this application.',
+    button: 'Issue',
+    back: backTo(request),
+    fields: html`<label>
+        Name
+        <input name="name" maxlength="100" required />
+      </label>
+      ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: 'test' })}
+      ${select('Expires after', 'expires', { choices: expiryNames, chosen: 'never' })}`,
+  }),
+  execute: async ({ operations, request, reason }) => {
+    const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
+    const days = expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
+    const token = await operations.tokens.issue(
+      {
+        application: slugOf(request),
+        mode,
+        name: text(request, 'name'),
+        expiresAt: days === null ? null : new Date(Date.now() + days * dayMs),
+      },
+      reason,
+    );
+    return secretPage(
+      'The new token',
+      `Token of ${slugOf(request)} (${mode})`,
+      token,
+      backTo(request),
+    );
+  },
+};
+
+const revokeToken: Action = {
+  path: '/applications/:slug/tokens/:token/revoke',
+  role: 'admin',
+  isSensitive: true,
+  confirm: async (request) => ({
+    title: `Revoke a token of ${slugOf(request)}`,
+    consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
+    button: 'Revoke',
+    back: backTo(request),
+    typedName: slugOf(request),
+  }),
+  execute: async ({ operations, request, reason }) => {
+    const id = request.params['token'] ?? '';
+    await operations.tokens.revoke({ application: slugOf(request), id }, reason);
+  },
+};
+
+const rotateSecret: Action = {
+  path: '/applications/:slug/secrets/rotate',
+  role: 'admin',
+  isSensitive: true,
+  confirm: async (request) => ({
+    title: `Rotate the webhook secret of ${slugOf(request)}`,
+    consequence:
+      'Every webhook is signed with the new secret from now on, and with the old one for 24 hours beside it. Hand the new one over before that.',
+    button: 'Rotate',
+    back: backTo(request),
+  }),
+  execute: async ({ operations, request, reason }) => {
+    const secret = await operations.secrets.rotate(slugOf(request), reason);
+    return secretPage(
+      'The new webhook secret',
+      `Secret of ${slugOf(request)}`,
+      secret,
+      backTo(request),
+    );
+  },
+};
+
+const retireSecret: Action = {
+  path: '/applications/:slug/secrets/:secret/retire',
+  role: 'admin',
+  isSensitive: true,
+  confirm: async (request) => ({
+    title: `Retire a webhook secret of ${slugOf(request)}`,
+    consequence:
+      'The next attempt is not signed with it. A receiver that knows no other secret refuses it.',
+    button: 'Retire',
+    back: backTo(request),
+    typedName: slugOf(request),
+  }),
+  execute: async ({ operations, request, reason }) => {
+    const id = Number(request.params['secret']);
+    if (!Number.isSafeInteger(id)) throw new Refusal('There is no such secret.');
+    await operations.secrets.retire({ application: slugOf(request), id }, reason);
+  },
+};
+
 /** The changes of applications, their tokens and their webhook secrets. */
 export const applicationActions = (deps: Deps): readonly Action[] => [
   newApplication(deps),
-  {
-    path: '/applications/:slug/test-webhook',
-    role: 'operator',
-    confirm: async (request) => ({
-      title: `Test the webhook of ${slugOf(request)}`,
-      consequence:
-        'A worker sends one signed event of a payment that does not exist to the webhook URL. It says “test”, its order is “webhook-test”. You see what the receiver answers.',
-      button: 'Send',
-      back: backTo(request),
-    }),
-    execute: async ({ operations, request, reason }) =>
-      testResult(slugOf(request), request, await operations.testWebhook(slugOf(request), reason)),
-  },
-  statusAction(
-    'Disable',
-    'The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered.',
-  ),
-  statusAction('Enable', 'The API accepts the calls of this application’s tokens again.'),
-  {
-    path: '/applications/:slug/webhook-url',
-    role: 'admin',
-    isSensitive: true,
-    confirm: async (request) => ({
-      title: `Change the webhook URL of ${slugOf(request)}`,
-      consequence:
-        'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
-      button: 'Change',
-      back: backTo(request),
-      fields: webhookUrlField('New webhook URL'),
-    }),
-    execute: async ({ operations, request, reason }) => {
-      const webhookUrl = webhookUrlOf(request);
-      await operations.applications.update(slugOf(request), { webhookUrl }, reason);
-    },
-  },
-  {
-    path: '/applications/:slug/budget',
-    role: 'admin',
-    confirm: async (request) => ({
-      title: `Change the budget of ${slugOf(request)}`,
-      consequence: 'The API rejects calls beyond this number in each minute.',
-      button: 'Change',
-      back: backTo(request),
-      fields: html`<label>
-        Requests a minute
-        <input type="number" name="budget" min="1" max="1000000" required />
-      </label>`,
-    }),
-    execute: async ({ operations, request, reason }) => {
-      const requestsPerMinute = Number(text(request, 'budget'));
-      if (!Number.isInteger(requestsPerMinute))
-        throw new Refusal('The budget is a whole number of requests a minute.');
-      await operations.applications.update(slugOf(request), { requestsPerMinute }, reason);
-    },
-  },
-  {
-    path: '/applications/:slug/tokens/issue',
-    role: 'admin',
-    isSensitive: true,
-    confirm: async (request) => ({
-      title: `Issue a token for ${slugOf(request)}`,
-      consequence: 'Whoever holds the token creates and reads payments of this application.',
-      button: 'Issue',
-      back: backTo(request),
-      fields: html`<label>
-          Name
-          <input name="name" maxlength="100" required />
-        </label>
-        ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: 'test' })}
-        ${select('Expires after', 'expires', { choices: expiryNames, chosen: 'never' })}`,
-    }),
-    execute: async ({ operations, request, reason }) => {
-      const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
-      const days =
-        expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
-      const token = await operations.tokens.issue(
-        {
-          application: slugOf(request),
-          mode,
-          name: text(request, 'name'),
-          expiresAt: days === null ? null : new Date(Date.now() + days * dayMs),
-        },
-        reason,
-      );
-      return secretPage(
-        'The new token',
-        `Token of ${slugOf(request)} (${mode})`,
-        token,
-        backTo(request),
-      );
-    },
-  },
-  {
-    path: '/applications/:slug/tokens/:token/revoke',
-    role: 'admin',
-    isSensitive: true,
-    confirm: async (request) => ({
-      title: `Revoke a token of ${slugOf(request)}`,
-      consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
-      button: 'Revoke',
-      back: backTo(request),
-      typedName: slugOf(request),
-    }),
-    execute: async ({ operations, request, reason }) => {
-      const id = request.params['token'] ?? '';
-      await operations.tokens.revoke({ application: slugOf(request), id }, reason);
-    },
-  },
-  {
-    path: '/applications/:slug/secrets/rotate',
-    role: 'admin',
-    isSensitive: true,
-    confirm: async (request) => ({
-      title: `Rotate the webhook secret of ${slugOf(request)}`,
-      consequence:
-        'Every webhook is signed with the new secret from now on, and with the old one for 24 hours beside it. Hand the new one over before that.',
-      button: 'Rotate',
-      back: backTo(request),
-    }),
-    execute: async ({ operations, request, reason }) => {
-      const secret = await operations.secrets.rotate(slugOf(request), reason);
-      return secretPage(
-        'The new webhook secret',
-        `Secret of ${slugOf(request)}`,
-        secret,
-        backTo(request),
-      );
-    },
-  },
-  {
-    path: '/applications/:slug/secrets/:secret/retire',
-    role: 'admin',
-    isSensitive: true,
-    confirm: async (request) => ({
-      title: `Retire a webhook secret of ${slugOf(request)}`,
-      consequence:
-        'The next attempt is not signed with it. A receiver that knows no other secret refuses it.',
-      button: 'Retire',
-      back: backTo(request),
-      typedName: slugOf(request),
-    }),
-    execute: async ({ operations, request, reason }) => {
-      const id = Number(request.params['secret']);
-      if (!Number.isSafeInteger(id)) throw new Refusal('There is no such secret.');
-      await operations.secrets.retire({ application: slugOf(request), id }, reason);
-    },
-  },
+  testWebhook,
+  disable,
+  enable,
+  changeWebhookUrl,
+  changeBudget,
+  issueToken,
+  revokeToken,
+  rotateSecret,
+  retireSecret,
 ];

@@ -63,7 +63,7 @@ export const gatewayActions: readonly Action[] = [
     confirm: async ({ params: { slug = '' } }) => ({
       title: `Replace the credentials of ${slug}`,
       consequence:
-        'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back.',
+        'The next call to the gateway uses the new credentials, for open payments too. With those of another account, the money of new payments goes there. Nobody can read the old ones back. Secrets of notifications stay unless they are given.',
       button: 'Replace',
       back: '/gateways',
       typedName: slug,

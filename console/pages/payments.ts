@@ -135,23 +135,127 @@ const canReplay = ({ delivery, nextAttemptAt }: PaymentTimeline['payment'], now:
   delivery === 'exhausted' ||
   (delivery === 'pending' && nextAttemptAt !== null && nextAttemptAt > now);
 
-export const paymentRoutes = (deps: Deps): Route[] => {
-  const find = async (request: PersonRequest, gateway: string | null): Promise<Found> => {
-    const status = choose(request.query, 'status', statuses);
-    const filter = { ...readFilter(request, deps.now()), status };
-    const { rows: found, searchedBackTo } =
-      gateway === null
-        ? { rows: await deps.queries.listPayments(filter), searchedBackTo: null }
-        : await deps.queries.listPaymentsByGateway({ ...filter, gateway });
-    const { rows, last } = pageOf(found);
-    if (last) return { rows, next: { at: last.createdAt, id: last.id }, searchedBackTo: null };
-    if (searchedBackTo === null) return { rows, next: null, searchedBackTo };
-    // Before every payment of the next millisecond.
-    return { rows, next: { at: new Date(searchedBackTo.getTime() + 1), id: '0' }, searchedBackTo };
-  };
+const find = async (deps: Deps, request: PersonRequest, gateway: string | null): Promise<Found> => {
+  const status = choose(request.query, 'status', statuses);
+  const filter = { ...readFilter(request, deps.now()), status };
+  const { rows: found, searchedBackTo } =
+    gateway === null
+      ? { rows: await deps.queries.listPayments(filter), searchedBackTo: null }
+      : await deps.queries.listPaymentsByGateway({ ...filter, gateway });
+  const { rows, last } = pageOf(found);
+  if (last) return { rows, next: { at: last.createdAt, id: last.id }, searchedBackTo: null };
+  if (searchedBackTo === null) return { rows, next: null, searchedBackTo };
+  // Before every payment of the next millisecond.
+  return { rows, next: { at: new Date(searchedBackTo.getTime() + 1), id: '0' }, searchedBackTo };
+};
 
+/** The table of the list. A list by gateway may end before it has looked at every payment. */
+const foundPart = ({ rows, searchedBackTo }: Found, request: PersonRequest): Html => {
+  if (searchedBackTo === null)
+    return paymentTable(request, rows, 'No payment matches this filter.');
+  const since = `The list has searched back to ${request.formatTime(searchedBackTo)}.`;
+  return html`${paymentTable(request, rows, `None of the newest payments matches. ${since}`)}
+  ${rows.length > 0 ? html`<p class="soft">${since} “Older” looks further.</p>` : ''}`;
+};
+
+const factsPart = (
+  payment: PaymentRecord,
+  description: string | null | undefined,
+  { cells }: PersonRequest,
+): Html =>
+  cells.facts([
+    ['Status', state(payment.status)],
+    ['Amount', formatMoney(payment)],
+    [
+      'Application',
+      html`${link(`/applications/${payment.application}`, payment.application)}${
+        payment.test ? ' (test)' : ''
+      }`,
+    ],
+    ['Order', payment.orderId],
+    ['Description', description],
+    ['Gateway', payment.gateway],
+    ['Gateway reference', payment.gatewayReference],
+    ['Tracking code', payment.trackingCode],
+    ['Card', payment.cardPanMasked],
+    ['Failure', isTerminal(payment.status) ? payment.failureCode : null],
+    ['Gateway message', [payment.gatewayCode, payment.gatewayMessage].filter(Boolean).join(' · ')],
+    [
+      'Duplicate of',
+      payment.duplicateOf === null
+        ? null
+        : idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
+    ],
+    ['Webhook', payment.delivery === null ? null : state(payment.delivery)],
+  ]);
+
+const exchangeTable = ({ exchanges }: PaymentRecord, { cells }: PersonRequest): Html =>
+  cells.table({
+    caption: 'Gateway exchanges',
+    headings: ['Time', 'Call', 'Result', 'Code', 'Message', 'Duration'],
+    rows: exchanges.map((exchange) => [
+      exchange.at,
+      exchange.operation,
+      exchange.result,
+      exchange.code,
+      exchange.message,
+      `${exchange.durationMs} ms`,
+    ]),
+    ifEmpty: 'The gateway was not called yet.',
+  });
+
+const metadataPart = (metadata: string): Html =>
+  html`<h2>Metadata</h2>
+    <pre><bdi>${escapeControls(metadata)}</bdi></pre>`;
+
+const eventPart = ({ id, body }: { id: string; body: Buffer }): Html =>
+  html`<h2 id="event">Event</h2>
+    <p>${idLink(`/events/${id}`, id)}</p>
+    <details>
+      <summary>The bytes that every attempt sends</summary>
+      <pre><bdi>${escapeControls(body.toString())}</bdi></pre>
+    </details>`;
+
+const paymentPart = async (
+  deps: Deps,
+  found: PaymentTimeline,
+  request: PersonRequest,
+): Promise<Html> => {
+  const { payment, workflowUrl } = found;
+  const [event, details] = await Promise.all([
+    payment.eventId === null ? undefined : deps.queries.getEvent(payment.id),
+    deps.queries.getDetails(payment.id),
+  ]);
+  return html`${
+    payment.delivery === 'exhausted'
+      ? notice('bad', 'All attempts failed. No further attempt is scheduled.')
+      : ''
+  }
+    ${factsPart(payment, details?.description, request)}
+    ${
+      request.session.role !== 'viewer' && canReplay(payment, deps.now())
+        ? html`<div class="actions">
+            ${action(`/payments/${payment.id}/replay`, 'Replay the webhook')}
+          </div>`
+        : ''
+    }
+    <p class="links">
+      ${workflowUrl === null ? '' : html`<a href="${workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
+      ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
+    </p>
+    <h2>Timeline</h2>
+    ${timelineOf(found, deps.now(), request)}
+    <h2>Attempts to deliver</h2>
+    ${attemptTable(request, payment)}
+    <h2>Gateway exchanges</h2>
+    ${exchangeTable(payment, request)}
+    ${details && details.metadata !== '{}' ? metadataPart(details.metadata) : ''}
+    ${event ? eventPart(event) : ''}`;
+};
+
+export const paymentRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, formatTime, session } = request;
+    const { query, session } = request;
     const operations = deps.operationsOf(session.name);
     const [applications, gateways] = await Promise.all([
       operations.applications.list(1_000),
@@ -159,7 +263,7 @@ export const paymentRoutes = (deps: Deps): Route[] => {
     ]);
     const slugs = gateways.map(({ slug }) => slug);
     const gateway = choose(query, 'gateway', slugs);
-    const { rows, next, searchedBackTo } = await find(request, gateway);
+    const found = await find(deps, request, gateway);
     const own = html`${select('Status', 'status', {
       choices: statuses,
       chosen: choose(query, 'status', statuses),
@@ -169,119 +273,16 @@ export const paymentRoutes = (deps: Deps): Route[] => {
     return page(
       'Payments',
       html`${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
-      ${paymentTable(
-        request,
-        rows,
-        searchedBackTo
-          ? `None of the newest payments matches. The list has searched back to ${formatTime(searchedBackTo)}.`
-          : 'No payment matches this filter.',
-      )}
-      ${
-        searchedBackTo && rows.length > 0
-          ? html`<p class="soft">
-              The list has searched back to ${formatTime(searchedBackTo)}. “Older” looks further.
-            </p>`
-          : ''
-      }
-      ${pageLinks('/payments', query, { next: next && positionOf(next) })}`,
+      ${foundPart(found, request)}
+      ${pageLinks('/payments', query, { next: found.next && positionOf(found.next) })}`,
     );
   };
 
-  const read = async ({ params, session }: PersonRequest): Promise<PaymentTimeline> =>
-    deps.operationsOf(session.name).payments.get(params['id'] ?? '');
-
-  const parts = async (found: PaymentTimeline, request: PersonRequest): Promise<Html> => {
-    const { payment } = found;
-    const { cells, session } = request;
-    const canSeeResponses = session.role !== 'viewer';
-    const [event, details] = await Promise.all([
-      payment.eventId === null ? undefined : deps.queries.getEvent(payment.id),
-      deps.queries.getDetails(payment.id),
-    ]);
-    return html`${
-      payment.delivery === 'exhausted'
-        ? notice('bad', 'All attempts failed. No further attempt is scheduled.')
-        : ''
-    }
-      ${cells.facts([
-        ['Status', state(payment.status)],
-        ['Amount', formatMoney(payment)],
-        [
-          'Application',
-          html`${link(`/applications/${payment.application}`, payment.application)}${
-            payment.test ? ' (test)' : ''
-          }`,
-        ],
-        ['Order', payment.orderId],
-        ['Description', details?.description],
-        ['Gateway', payment.gateway],
-        ['Gateway reference', payment.gatewayReference],
-        ['Tracking code', payment.trackingCode],
-        ['Card', payment.cardPanMasked],
-        ['Failure', isTerminal(payment.status) ? payment.failureCode : null],
-        [
-          'Gateway message',
-          [payment.gatewayCode, payment.gatewayMessage].filter(Boolean).join(' · '),
-        ],
-        [
-          'Duplicate of',
-          payment.duplicateOf === null
-            ? null
-            : idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
-        ],
-        ['Webhook', payment.delivery === null ? null : state(payment.delivery)],
-      ])}
-      ${
-        canSeeResponses && canReplay(payment, deps.now())
-          ? html`<div class="actions">
-              ${action(`/payments/${payment.id}/replay`, 'Replay the webhook')}
-            </div>`
-          : ''
-      }
-      <p class="links">
-        ${found.workflowUrl === null ? '' : html`<a href="${found.workflowUrl}" rel="noreferrer">Workflow in Temporal</a>`}
-        ${link(`/audit?subject=payment:${payment.id}`, 'Audit')}
-      </p>
-      <h2>Timeline</h2>
-      ${timelineOf(found, deps.now(), request)}
-      <h2>Attempts to deliver</h2>
-      ${attemptTable(request, payment)}
-      <h2>Gateway exchanges</h2>
-      ${cells.table({
-        caption: 'Gateway exchanges',
-        headings: ['Time', 'Call', 'Result', 'Code', 'Message', 'Duration'],
-        rows: payment.exchanges.map((exchange) => [
-          exchange.at,
-          exchange.operation,
-          exchange.result,
-          exchange.code,
-          exchange.message,
-          `${exchange.durationMs} ms`,
-        ]),
-        ifEmpty: 'The gateway was not called yet.',
-      })}
-      ${
-        details && details.metadata !== '{}'
-          ? html`<h2>Metadata</h2>
-              <pre><bdi>${escapeControls(details.metadata)}</bdi></pre>`
-          : ''
-      }
-      ${
-        event
-          ? html`<h2 id="event">Event</h2>
-              <p>${idLink(`/events/${event.id}`, event.id)}</p>
-              <details>
-                <summary>The bytes that every attempt sends</summary>
-                <pre><bdi>${escapeControls(event.body.toString())}</bdi></pre>
-              </details>`
-          : ''
-      }`;
-  };
-
   const current = async (request: PersonRequest): Promise<Live> => {
-    const found = await read(request);
+    const { params, session } = request;
+    const found = await deps.operationsOf(session.name).payments.get(params['id'] ?? '');
     const address = isMoving(found) ? `/payments/${found.payment.id}/state` : null;
-    return live(await parts(found, request), { address, seconds: 5 });
+    return live(await paymentPart(deps, found, request), { address, seconds: 5 });
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {

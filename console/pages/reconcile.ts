@@ -99,122 +99,117 @@ const periods = {
 const periodNames = Object.keys(periods) as (keyof typeof periods)[]; // Object.keys widens to string.
 const dayMs = 24 * 3_600_000;
 
+const resultOf = ({ found, heal, problem }: Run, { cells }: PersonRequest): Html => {
+  const differences = found?.differences ?? [];
+  const missing = differences.filter(({ healed }) => !healed).length;
+  return html`${problem === undefined ? '' : notice('bad', problem)}
+    ${
+      problem === undefined && differences.length === 0
+        ? notice('good', 'Postgres and Temporal agree.')
+        : ''
+    }
+    ${
+      found && !found.complete && problem === undefined
+        ? notice('info', 'There may be more differences: the comparison reached one of its limits.')
+        : ''
+    }
+    ${
+      differences.length > shownMax
+        ? html`<p>The first ${shownMax} of ${differences.length}.</p>`
+        : ''
+    }
+    ${cells.table({
+      caption: 'Differences',
+      headings: ['Difference', 'Payment', 'Application', 'Order', 'Status', 'Due', 'Workflow'],
+      rows: differences
+        .slice(0, shownMax)
+        .map((each) => [
+          differenceTexts[each.kind],
+          each.kind === 'workflow_without_payment'
+            ? html`<span class="id">${each.paymentId}</span>`
+            : idLink(`/payments/${each.paymentId}`, each.paymentId),
+          each.application,
+          each.orderId,
+          each.status,
+          each.at,
+          each.healed ? 'started' : null,
+        ]),
+      ifEmpty: problem === undefined ? 'No difference.' : 'No difference was found until then.',
+    })}
+    ${
+      !heal && missing > 0
+        ? html`<p class="soft">
+            “Start the missing workflows” repairs payments and deliveries that have no workflow. The runbook says
+            what to do with the others.
+          </p>`
+        : ''
+    }`;
+};
+
+const runPart = (run: Run, request: PersonRequest): Html => {
+  const { cells, session, csrf } = request;
+  const isRunning = run.endedAt === null;
+  return html`<h2>The last comparison</h2>
+    ${cells.facts([
+      ['State', state(isRunning ? 'running' : run.problem === undefined ? 'done' : 'stopped')],
+      ['By', run.by],
+      ['Missing workflows', run.heal ? 'are started' : 'are only listed'],
+      ['Closed workflows since', run.since],
+      ['Started', run.startedAt],
+      ['Ended', run.endedAt],
+    ])}
+    ${
+      isRunning
+        ? html`<progress aria-label="Comparing"></progress>
+            <div class="actions">
+              ${
+                session.role === 'viewer'
+                  ? ''
+                  : html`<form method="post" action="/reconcile/stop">
+                      <input type="hidden" name="csrf" value="${csrf}" />
+                      <button>Stop</button>
+                    </form>`
+              }
+              ${action('/reconcile', 'Refresh')}
+            </div>`
+        : resultOf(run, request)
+    }`;
+};
+
+const beginPart = ({ csrf, session }: PersonRequest): Html =>
+  html`<p>
+      Compares the payments in Postgres with the workflows in Temporal, as
+      <code>npm run admin -- reconcile</code> does. It ends no workflow.
+    </p>
+    ${
+      session.role === 'viewer'
+        ? ''
+        : html`<form class="filters" method="post">
+            <input type="hidden" name="csrf" value="${csrf}" />
+            ${select('Workflows without a payment', 'since', {
+              choices: periodNames,
+              chosen: 'running only',
+            })}
+            <button class="main">Compare</button>
+            ${action('/reconcile/heal', 'Start the missing workflows')}
+          </form>`
+    }`;
+
 export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[] } => {
   const job = createJob(deps);
 
-  const resultOf = ({ found, heal, problem }: Run, { cells }: PersonRequest): Html => {
-    const differences = found?.differences ?? [];
-    const missing = differences.filter(({ healed }) => !healed).length;
-    return html`${problem === undefined ? '' : notice('bad', problem)}
-      ${
-        problem === undefined && differences.length === 0
-          ? notice('good', 'Postgres and Temporal agree.')
-          : ''
-      }
-      ${
-        found && !found.complete && problem === undefined
-          ? notice(
-              'info',
-              'There may be more differences: the comparison reached one of its limits.',
-            )
-          : ''
-      }
-      ${
-        differences.length > shownMax
-          ? html`<p>The first ${shownMax} of ${differences.length}.</p>`
-          : ''
-      }
-      ${cells.table({
-        caption: 'Differences',
-        headings: ['Difference', 'Payment', 'Application', 'Order', 'Status', 'Due', 'Workflow'],
-        rows: differences
-          .slice(0, shownMax)
-          .map((each) => [
-            differenceTexts[each.kind],
-            each.kind === 'workflow_without_payment'
-              ? html`<span class="id">${each.paymentId}</span>`
-              : idLink(`/payments/${each.paymentId}`, each.paymentId),
-            each.application,
-            each.orderId,
-            each.status,
-            each.at,
-            each.healed ? 'started' : null,
-          ]),
-        ifEmpty: problem === undefined ? 'No difference.' : 'No difference was found until then.',
-      })}
-      ${
-        !heal && missing > 0
-          ? html`<p class="soft">
-              “Start the missing workflows” repairs payments and deliveries that have no workflow. The runbook says
-              what to do with the others.
-            </p>`
-          : ''
-      }`;
-  };
-
   const current = async (request: PersonRequest): Promise<Live> => {
     const run = job.last();
-    const { cells, session } = request;
-    if (!run)
-      return live(html`<p class="empty">Nobody has compared since the console was started.</p>`, {
-        address: null,
-        seconds: 2,
-      });
-    const isRunning = run.endedAt === null;
-    return live(
-      html`<h2>The last comparison</h2>
-        ${cells.facts([
-          ['State', state(isRunning ? 'running' : run.problem === undefined ? 'done' : 'stopped')],
-          ['By', run.by],
-          ['Missing workflows', run.heal ? 'are started' : 'are only listed'],
-          ['Closed workflows since', run.since],
-          ['Started', run.startedAt],
-          ['Ended', run.endedAt],
-        ])}
-        ${
-          isRunning
-            ? html`<progress aria-label="Comparing"></progress>
-                <div class="actions">
-                  ${
-                    session.role === 'viewer'
-                      ? ''
-                      : html`<form method="post" action="/reconcile/stop">
-                          <input type="hidden" name="csrf" value="${request.csrf}" />
-                          <button>Stop</button>
-                        </form>`
-                  }
-                  ${action('/reconcile', 'Refresh')}
-                </div>`
-            : resultOf(run, request)
-        }`,
-      { address: isRunning ? '/reconcile/state' : null, seconds: 2 },
-    );
+    const address = run?.endedAt === null ? '/reconcile/state' : null;
+    const content = run
+      ? runPart(run, request)
+      : html`<p class="empty">Nobody has compared since the console was started.</p>`;
+    return live(content, { address, seconds: 2 });
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
     const { content } = await current(request);
-    const mayRun = request.session.role !== 'viewer';
-    return page(
-      'Reconcile',
-      html`<p>
-          Compares the payments in Postgres with the workflows in Temporal, as
-          <code>npm run admin -- reconcile</code> does. It ends no workflow.
-        </p>
-        ${
-          mayRun
-            ? html`<form class="filters" method="post">
-                <input type="hidden" name="csrf" value="${request.csrf}" />
-                ${select('Workflows without a payment', 'since', {
-                  choices: periodNames,
-                  chosen: 'running only',
-                })}
-                <button class="main">Compare</button>
-                ${action('/reconcile/heal', 'Start the missing workflows')}
-              </form>`
-            : ''
-        }
-        ${content}`,
-    );
+    return page('Reconcile', html`${beginPart(request)} ${content}`);
   };
 
   const sinceOf = (form: URLSearchParams): Date | null => {

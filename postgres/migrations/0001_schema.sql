@@ -71,6 +71,7 @@ create table payments (
   gateway_reference text,
   gateway_redirect jsonb,
   checkout_at timestamptz,
+  payer_returns_at timestamptz,
   inquired_at timestamptz,
   unanswered boolean not null default false,
   tracking_code text,
@@ -81,7 +82,7 @@ create table payments (
   gateway_message text,
   healed_at timestamptz,
   late_searches int not null default 0,
-  late_searched_at timestamptz,
+  late_search_at timestamptz,
   constraint payments__gateway_reference unique (gateway, gateway_reference),
   constraint payments__paid check ((status = 'paid') = (paid_at is not null)),
   constraint payments__failed check ((status = 'failed') = (failure_code is not null))
@@ -299,22 +300,16 @@ create table sandbox_payments (
   tracking_code text,
   card_pan_masked text,
   verifications int not null default 0,
+  confirmations int not null default 0,
   silent_until timestamptz,
   lose_confirmation boolean not null default false,
-  confirmations int not null default 0,
+  acts_at timestamptz,
+  planned_state text constraint sandbox_payments__planned_state
+    check (planned_state in ('paid', 'refused', 'cancelled', 'expired')),
+  returns boolean not null default false,
+  pays_late boolean not null default false,
   created_at timestamptz not null default now()
 );
-
-create table sandbox_plans (
-  payment_id text primary key references payments on delete cascade,
-  outcome text not null constraint sandbox_plans__outcome check (outcome in ('paid', 'failed', 'cancelled',
-    'abandoned', 'paid_late', 'other_amount', 'already_verified', 'silent')),
-  failure_code text,
-  after_seconds int not null,
-  returns boolean not null,
-  due_at timestamptz not null
-);
-create index sandbox_plans__due_at on sandbox_plans (due_at);
 
 create table audit_log (
   id bigint generated always as identity primary key,

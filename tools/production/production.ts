@@ -37,6 +37,14 @@ export interface Production {
   stop(): Promise<void>;
 }
 
+/** Stops whoever uses a server before the server: without its database Temporal would wait. */
+const stopInOrder = async (members: readonly Member[]): Promise<void> => {
+  for (const parts of [['api', 'worker'], ['temporal'], ['postgres']])
+    await Promise.all(
+      members.filter(({ part }) => parts.includes(part)).map((each) => each.stop()),
+    );
+};
+
 const root = resolve(import.meta.dirname, '../..');
 const namespace = 'payments';
 
@@ -74,12 +82,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
 
   const stop = async () => {
     await proxy.stop();
-    const stopParts = (...parts: string[]) =>
-      Promise.all(members.filter(({ part }) => parts.includes(part)).map((each) => each.stop()));
-    await stopParts('api', 'worker');
-    // Without its database Temporal would wait.
-    await stopParts('temporal');
-    await stopParts('postgres');
+    await stopInOrder(members);
   };
   try {
     const postgresLog = openLog(logs, 'postgres');

@@ -82,6 +82,21 @@ describe('resolveLatePayment', () => {
     await isUnchanged();
   });
 
+  it('reverses money that was captured after the gateway had said that it returns it', async () => {
+    const late = await aLateCase({
+      driver: 'payping',
+      inquire: [settling, confirmed(), gone],
+      reverse: [reversed],
+    });
+    expect(await late.resolve()).toBe('done');
+    expect([await late.audited(), late.alerts()]).toEqual([['returns'], ['late_payment']]);
+    await late.verifiedAs('paid');
+    expect([await late.resolve(), await late.resolve()]).toEqual(['done', 'done']);
+    expect(late.calls()).toEqual(['inquire', 'inquire', 'reverse', 'inquire']);
+    expect(await late.audited()).toEqual(['returns', 'found', 'reversed']);
+    expect(late.alerts()).toEqual(['late_payment', 'late_payment']);
+  });
+
   it('asks for a day while a verification of a two-step gateway may still capture the money', async () => {
     const scene = { driver: 'payping', verified: 'processing' } as const;
     const came = await aLateCase({

@@ -36,7 +36,7 @@ const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => 
     .map(([, statement = '']) => statement.replaceAll(/\s+/g, ' ').trim())
     .filter(
       (statement) =>
-        !/^(delete from workflow_outbox|update sandbox_plans|select clock_timestamp|select b.oid, b.typarray from pg_catalog.pg_type|select count\(\*\) from \( select from workflow_outbox)/.test(
+        !/^(delete from workflow_outbox|select clock_timestamp|select b.oid, b.typarray from pg_catalog.pg_type|select count\(\*\) from \( select from workflow_outbox)/.test(
           statement,
         ),
     );

@@ -277,12 +277,13 @@ describe('a database role is refused', () => {
     );
   });
 
-  it('api: any column of a payment but checkout_at', async () => {
+  it('api: any column of a payment but the checkout and the searches for late money', async () => {
     const columns = await as.api<{ name: string }[]>`
       select attname as name from pg_attribute
       where attrelid = 'payments'::regclass and attnum > 0 and not attisdropped
         and has_column_privilege(attrelid, attnum, 'update')`;
-    expect(columns).toEqual([{ name: 'checkout_at' }]);
+    const names = columns.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(['checkout_at', 'late_search_at', 'late_searches']);
   });
 
   it('api: clearing checkout_at, because the payer may have paid', async () => {

@@ -1,7 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../../operations/change.ts';
 import type { Deps } from '../../../operations/operations.ts';
-import { sealCredentials as seal } from '../../../gateways/registry.ts';
+import { createNotificationReader, sealCredentials as seal } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { aKeyRing, operationsOn } from '../../support/service/admin-operations.ts';
@@ -68,7 +69,40 @@ describe('gateways', () => {
     for (const owner of ['gateway:both', 'notifications:both'])
       expect(() => theirs.open(credentials, owner)).toThrow('unable to authenticate');
     await gateways.setCredentials('both', '{"secretKey":"sk_live_5678"}', null);
-    expect(await sealed()).toMatchObject({ notifications: null });
+    expect(await sealed()).not.toMatchObject({ credentials });
+    expect(await sealed()).toMatchObject({ notifications });
+  });
+
+  it('drop the secrets of notifications only if a replacement says that there are none', async () => {
+    const notificationKeyRing = aKeyRing();
+    const { gateways } = operationsOn(records.sql, { notificationKeyRing });
+    const read = createNotificationReader({
+      notificationBox: createSecretBox(notificationKeyRing),
+      now: () => new Date(),
+    });
+    const secret = 'whsec_abcdefgh';
+    const body = Buffer.from(
+      JSON.stringify({
+        livemode: true,
+        type: 'checkout.session.completed',
+        data: { object: { id: 'cs_live_a1', client_reference_id: 'PAY_1' } },
+      }),
+    );
+    const resultOfNotification = async () => {
+      const at = Math.floor(Date.now() / 1000);
+      const digest = createHmac('sha256', secret).update(`${at}.`).update(body).digest('hex');
+      const account = await createGateways(records.sql).getNotificationAccount('notified');
+      return read({ header: () => `t=${at},v1=${digest}`, body }, account!)?.result;
+    };
+    const replace = (credentials: object) =>
+      gateways.setCredentials('notified', JSON.stringify(credentials), null);
+    const credentials = JSON.stringify({ secretKey: 'sk_live_1234', webhookSecrets: [secret] });
+    await gateways.add({ slug: 'notified', driver: 'stripe', kind: 'live', credentials }, null);
+    expect(await resultOfNotification()).toBe('changed');
+    await replace({ secretKey: 'sk_live_5678' });
+    expect(await resultOfNotification()).toBe('changed');
+    await replace({ secretKey: 'sk_live_5678', webhookSecrets: [] });
+    expect(await resultOfNotification()).toBe('rejected');
   });
 
   it('need NOTIFICATIONS_KEY only where something checks notifications', async () => {

@@ -35,6 +35,13 @@ describe('latePayments', () => {
     ]);
   });
 
+  it('lets money be found again that the gateway should have returned', async () => {
+    const id = await ended();
+    expect([await record(id, 'returns'), await record(id, 'returns')]).toEqual([true, false]);
+    expect([await record(id, null), await record(id, null)]).toEqual([true, false]);
+    expect(await latePayments.get(id)).toEqual({ reversals: 0, result: null });
+  });
+
   const begin = (id: string, { maxReversals = 3, minutes = 0 } = {}) => {
     const at = new Date(now.getTime() + minutes * minuteMs);
     return latePayments.beginReversal(id, {

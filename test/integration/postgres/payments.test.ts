@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
-import { terminalStatuses } from '../../../contract/status.ts';
+import { type TerminalStatus, terminalStatuses } from '../../../contract/status.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord } from '../../../postgres/payments.ts';
 import type { Records } from '../../support/data/records.ts';
@@ -53,6 +53,7 @@ describe('payments.insert', () => {
       ...payment,
       opened: false,
       sent: false,
+      verifyWindow: expect.any(Number),
     });
   });
 
@@ -109,6 +110,29 @@ describe('payments.get', () => {
   });
 });
 
+describe('the window of a verification', () => {
+  it('follows the clock of Postgres, and not that of the process', async () => {
+    const { id } = await records.created();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const windowNow = async () => {
+      const [row] = await records.sql<{ now: number }[]>`
+        select floor(extract(epoch from clock_timestamp()) / 3)::bigint as now`;
+      return row!.now;
+    };
+    const before = await windowNow();
+    const read = await Promise.all([
+      records.payments.get(id, owner),
+      records.payments.getForPayer(id),
+    ]);
+    const after = await windowNow();
+    for (const payment of read) {
+      expect(payment!.verifyWindow).toBeGreaterThanOrEqual(before);
+      expect(payment!.verifyWindow).toBeLessThanOrEqual(after);
+    }
+  });
+});
+
 describe('payments.sendToGateway', () => {
   const sentAt = async ({ id }: Payment): Promise<unknown> => {
     const [row] = await records.sql`select checkout_at from payments where id = ${id}`;
@@ -150,6 +174,54 @@ describe('payments.sendToGateway', () => {
       const before = await records.snapshot(ended.id);
       expect(await redirectOf(ended, new Date())).toBeNull();
       expect(await records.snapshot(ended.id)).toEqual(before);
+    }
+  });
+});
+
+describe('payments.claimLateSearch', () => {
+  const minutesUntil = async (claim: Promise<Date | undefined>) => {
+    const at = await claim;
+    return at && Math.abs(Math.round((at.getTime() - Date.now()) / 60_000));
+  };
+  const claim = (id: string) => minutesUntil(records.payments.claimLateSearch(id));
+  const ended = async (status: TerminalStatus, hoursAgo = 0) => {
+    const { id } = await records.ended(status);
+    await records.sql`
+      update payments set updated_at = now() - make_interval(hours => ${hoursAgo}) where id = ${id}`;
+    return id;
+  };
+
+  it('claims a search at once, then after 1, 2, 4 … at most 60 minutes, and one for all until then', async () => {
+    const id = await ended('expired');
+    const pauses = [];
+    for (let count = 0; count < 9; count += 1) {
+      pauses.push(await claim(id));
+      if (count > 0) expect(await claim(id)).toBeUndefined();
+      await records.sql`update payments set late_search_at = now() where id = ${id}`;
+    }
+    expect(pauses).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('claims at most one search at once and one that waits for many payers', async () => {
+    const id = await ended('failed');
+    const claims = await Promise.all(Array.from({ length: 20 }, () => claim(id)));
+    const made = claims.filter((minutes) => minutes !== undefined).toSorted((a, b) => a - b);
+    expect(made[0]).toBe(0);
+    expect(made.slice(1)).toEqual(made.length === 2 ? [1] : []);
+  });
+
+  it('claims nothing for a payment that is open or paid, or ended more than 48 hours ago', async () => {
+    expect(await claim((await records.sent()).id)).toBeUndefined();
+    expect(await claim(await ended('paid'))).toBeUndefined();
+    expect(await claim(await ended('cancelled', 49))).toBeUndefined();
+    expect(await claim(await ended('cancelled', 47))).toBe(0);
+  });
+
+  it('claims again at once after a release', async () => {
+    const id = await ended('expired');
+    for (let count = 0; count < 3; count += 1) {
+      expect(await claim(id)).toBe(0);
+      await records.payments.releaseLateSearch(id);
     }
   });
 });

@@ -9,6 +9,9 @@ import {
 } from '../../../temporal/messages.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { latePaymentStartOptions } from '../../../temporal/start-options.ts';
+import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { withGateway } from '../../support/service/scripted-gateway.ts';
 import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
 import { skipTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
@@ -18,15 +21,18 @@ const hourMs = 60 * 60_000;
 /** A late payment with a scripted activity. */
 const aLatePayment = async (
   resolveLatePayment: Activities['resolveLatePayment'],
-  args: string[] = [],
+  {
+    args = [],
+    first,
+    paymentId = `PAY_${randomUUID()}`,
+  }: { args?: string[]; first?: { askAt: number }; paymentId?: string } = {},
 ) => {
   const { client, stop } = await startScriptedWorker(args, { resolveLatePayment });
   onTestFinished(stop);
-  const paymentId = `PAY_${randomUUID()}`;
   const options = latePaymentStartOptions(paymentId);
   const { recheckLatePayment } = createPaymentWorkflows(client);
-  const recheck = () => recheckLatePayment(paymentId);
-  await recheck();
+  const recheck = (when?: { askAt: number }) => recheckLatePayment(paymentId, when);
+  await recheck(first);
   return { client, recheck, options, newest: client.workflow.getHandle(options.workflowId) };
 };
 
@@ -51,6 +57,73 @@ describe('the late-payment workflow', () => {
     expect(tries).toBe(3);
   });
 
+  it('asks once more if a verification captures money during an inquiry', async () => {
+    const records = await startRecords();
+    onTestFinished(() => records.drop());
+    const { id } = await records.ended('expired');
+    let tries = 0;
+    const answer = Promise.withResolvers<void>();
+    const { client, newest } = await aLatePayment(
+      async () => {
+        tries += 1;
+        if (tries === 1) await answer.promise;
+        return 'done';
+      },
+      { paymentId: id },
+    );
+    await until('it asks', () => tries === 1);
+    const captured = { operation: 'verify', result: 'paid', code: null, message: null } as const;
+    await createGatewayExchanges(records.sql).insert(id, [
+      { ...captured, at: new Date(), durationMs: 1 },
+    ]);
+    const workflows = createPaymentWorkflows(client);
+    await withGateway(records, {}, { workflows }).verifyPayment({ id, returned: false });
+    answer.resolve();
+    await newest.result();
+    expect(tries).toBe(2);
+  });
+
+  it('asks once more, at its time, for a recheck that comes during an inquiry', async () => {
+    let tries = 0;
+    const answer = Promise.withResolvers<void>();
+    const { client, recheck, newest } = await aLatePayment(async () => {
+      tries += 1;
+      if (tries === 1) await answer.promise;
+      return 'done';
+    });
+    await until('it asks', () => tries === 1);
+    await recheck({ askAt: Date.now() + 90_000 });
+    await recheck({ askAt: Date.now() + 90_000 });
+    answer.resolve();
+    await until('it waits', async () => {
+      const { events } = await newest.fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes);
+    });
+    expect(tries).toBe(1);
+    await skipTime(client, newest.workflowId, '2m');
+    await newest.result();
+    expect(tries).toBe(2);
+  });
+
+  it('waits for its time if it starts with one, unless a recheck asks for a sooner one', async () => {
+    let tries = 0;
+    const { recheck, newest } = await aLatePayment(
+      async () => {
+        tries += 1;
+        return 'done';
+      },
+      { first: { askAt: Date.now() + 3_600_000 } },
+    );
+    await until('it waits', async () => {
+      const { events } = await newest.fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes);
+    });
+    expect(tries).toBe(0);
+    await recheck();
+    await newest.result();
+    expect(tries).toBe(1);
+  });
+
   it('keeps its time to give up when it continues as new', async () => {
     const lasts: boolean[] = [];
     const { client, options, newest } = await aLatePayment(
@@ -58,7 +131,7 @@ describe('the late-payment workflow', () => {
         lasts.push(last);
         return 'retry';
       },
-      ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60'],
+      { args: ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60'] },
     );
     const first = await newest.describe();
     for (let times = 0; times < 60; times += 1) await newest.signal(recheckSignal);

@@ -31,7 +31,6 @@ export const smallTableFiles = [
   'console-passkeys.ts',
   'console-people.ts',
   'gateways.ts',
-  'sandbox-plans.ts',
   'webhook-secrets.ts',
   'webhook-tests.ts',
 ];
@@ -187,6 +186,8 @@ export const everyStatement = (
         getForPayer: () => payments.getForPayer(idOf(7)),
         getByReference: () => payments.getByReference('sandbox', 'R7'),
         sendToGateway: () => payments.sendToGateway(idOf(7), now),
+        claimLateSearch: () => payments.claimLateSearch(idOf(count)),
+        releaseLateSearch: () => payments.releaseLateSearch(idOf(count)),
         recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
       },
     },
@@ -287,7 +288,6 @@ export const everyStatement = (
       calls: {
         get: () => latePayments.get(idOf(count)),
         record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
-        countSearch: () => latePayments.countSearch(idOf(count), now),
         beginReversal: () =>
           latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
       },
@@ -309,7 +309,6 @@ export const everyStatement = (
         choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
         verify: () => sandboxPayments.verify('R7'),
         expire: () => sandboxPayments.expire('R8'),
-        expireByPayment: () => sandboxPayments.expireByPayment(idOf(9)),
       },
     },
     'sweeper.ts': {

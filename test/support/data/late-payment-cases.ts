@@ -43,17 +43,11 @@ export interface LateCase {
 export const lateCase = async (records: Records, given: LateCase) => {
   const { driver = 'stripe', verified, inquire, reverse, answerIsLost = false } = given;
   const payment = await records.ended('expired', { gateway: driver });
-  if (verified)
-    await createGatewayExchanges(records.sql).insert(payment.id, [
-      {
-        at: new Date(),
-        operation: 'verify',
-        result: verified,
-        code: null,
-        message: null,
-        durationMs: 1,
-      },
+  const verifiedAs = (result: 'processing' | 'paid') =>
+    createGatewayExchanges(records.sql).insert(payment.id, [
+      { at: new Date(), operation: 'verify', result, code: null, message: null, durationMs: 1 },
     ]);
+  if (verified) await verifiedAs(verified);
   const { gatewayOf, calls } = aGateway({
     inquire: inTurn<GatewayStatus>(...inquire),
     ...(reverse && { reverse: Array.isArray(reverse) ? inTurn(...reverse) : reverse }),
@@ -85,6 +79,7 @@ export const lateCase = async (records: Records, given: LateCase) => {
     payment,
     calls,
     alerts,
+    verifiedAs,
     acquireSlot: () => gatewayBulkhead.acquire(payment.gateway, 'PAY_other'),
     resolve: ({ last = false } = {}) => resolveLatePayment({ id: payment.id, last }),
     minutesLater(count: number) {

@@ -132,7 +132,7 @@ export const startRecords = async ({
     /** All rows of a payment, to check that nothing changes. Without its count of late searches. */
     async snapshot(id: string): Promise<unknown> {
       const [row] = await sql`
-        select to_jsonb(p) - 'late_searches' - 'late_searched_at' as payment, to_jsonb(e) as event, to_jsonb(d) as delivery
+        select to_jsonb(p) - 'late_searches' - 'late_search_at' as payment, to_jsonb(e) as event, to_jsonb(d) as delivery
         from payments p
         left join events e on e.payment_id = p.id
         left join deliveries d on d.event_id = e.id

@@ -94,7 +94,7 @@ export const withGateway = (
     gatewayExchanges: createGatewayExchanges(records.sql),
     gatewayOf,
     gatewayBulkhead: createBulkhead({ perOwner: 250 }),
-    workflows: { startLatePayment: async (id) => void late.push(id) },
+    workflows: { recheckLatePayment: async (id) => void late.push(id) },
     publicBaseUrl,
     isRetry: () => false,
     now: () => now,

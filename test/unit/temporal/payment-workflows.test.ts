@@ -5,16 +5,16 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { WorkflowStart } from '../../../contract/payment.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import type { VerifyRequest } from '../../../temporal/messages.ts';
 import {
   createPaymentWorkflows,
   TemporalUnavailable,
+  type VerifyStart,
 } from '../../../temporal/payment-workflows.ts';
 
-const payment: WorkflowStart = {
+const payment: VerifyStart = {
   id: 'PAY_1',
   application: 'shop',
   orderId: 'o-1',
@@ -22,6 +22,7 @@ const payment: WorkflowStart = {
   amount: 1250,
   currency: 'EUR',
   expiresAt: new Date(),
+  verifyWindow: 600_000_000,
 };
 const waiting: VerificationResult = { kind: 'waiting' };
 
@@ -58,27 +59,26 @@ const aClient = (...answers: (VerificationResult | Error)[]) => {
   return { workflows, updates, starts, deadlines, startErrors };
 };
 
-let now: number;
-beforeEach(() => {
-  // The beginning of a 3-second window.
-  now = Math.ceil(Date.now() / 3_000) * 3_000;
-  vi.useFakeTimers({ toFake: ['Date'], now });
+const stopClock = (): number => {
+  const nowMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
   onTestFinished(() => void vi.useRealTimers());
-});
-const pass = (ms: number) => vi.setSystemTime((now += ms));
+  return nowMs;
+};
 
 describe('verify', () => {
-  it('sends the same update id for equal requests within 3 seconds', async () => {
+  it('sends the same update id for equal requests of a window alone, whatever time the process has', async () => {
     const { workflows, updates } = aClient();
-    const idOf = async (request: VerifyRequest) => {
-      await workflows.verify(payment, request);
+    const nowMs = stopClock();
+    const idAt = async (verifyWindow: number, atMs: number) => {
+      vi.setSystemTime(atMs);
+      await workflows.verify({ ...payment, verifyWindow }, { returned: false });
       return updates.at(-1)!.updateId;
     };
-    const first = await idOf({ returned: false });
-    pass(2_999);
-    expect(await idOf({ returned: false })).toBe(first);
-    pass(1);
-    expect(await idOf({ returned: false })).not.toBe(first);
+    const first = await idAt(600_000_000, nowMs);
+    expect(await idAt(600_000_000, nowMs + 60_000)).toBe(first);
+    // The clock is set back to the time of the first request.
+    expect(await idAt(600_000_001, nowMs)).not.toBe(first);
   });
 
   it('sends another update id for a request that asks for more', async () => {
@@ -146,6 +146,7 @@ describe('start', () => {
 
 describe('the deadlines', () => {
   it('are 5 s for a start or a signal, and 10 s for a verification', async () => {
+    const now = stopClock();
     const { workflows, deadlines } = aClient();
     await workflows.start(payment);
     await workflows.restart(payment);
@@ -159,6 +160,7 @@ describe('the deadlines', () => {
   });
 
   it('are shorter for a recheck of a late payment if the payer has less time', async () => {
+    const now = stopClock();
     const { workflows, deadlines } = aClient();
     await workflows.recheckLatePayment(payment.id, { withinMs: 1_000 });
     await workflows.recheckLatePayment(payment.id, { withinMs: 60_000 });

@@ -63,6 +63,18 @@ it('fills nothing when the clock is set back', () => {
   expect(take('a', 'return')).toBeUndefined();
 });
 
+it('takes once for work that many pages share, and lets them wait for its begin', () => {
+  const { take, pass } = aBudget();
+  for (let count = 0; count < 1_000; count += 1) expect(take('a', 'return', 'one update')).toBe(0);
+  const waits = Array.from({ length: 95 }, () => take('a', 'return'));
+  expect(waits.slice(-2)).toEqual([0, 14]);
+  expect(take('a', 'return', 'another update')).toBe(27);
+  pass(20);
+  expect(take('a', 'return', 'another update')).toBe(7);
+  pass(20);
+  expect(take('a', 'return', 'another update')).toBe(0);
+});
+
 it('logs once a minute that it is used up', () => {
   const { countTaken, lines } = aBudget();
   countTaken('return', 50);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AnyRequest } from '../../../../api/http/route.ts';
 import type { Deps } from '../../../../api/payer/return.ts';
+import { createGatewayBudget } from '../../../../api/payer/gateway-budget.ts';
 import { returnHandler } from '../../../../api/payer/return.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
 import type { PayerPayment } from '../../../../postgres/payments.ts';
@@ -27,10 +28,9 @@ const aPayment = (): PayerPayment => ({
   updatedAt: new Date(),
   opened: true,
   sent: true,
+  verifyWindow: 1,
   inOutbox: false,
   traceId: null,
-  lateSearches: 0,
-  lateSearchedAt: null,
 });
 
 const unavailable = () => Promise.reject(new Error('unavailable'));
@@ -39,13 +39,13 @@ interface Options extends Pick<Deps, 'verify'> {
   /** Reads of the record that succeed before the database fails. */
   reads: number;
   searchLate?: Deps['searchLate'];
-  isOverBudget?: boolean;
+  budget?: Deps['budget'];
   onLostCheckout?: () => void;
 }
 
 /** A payer returns. */
 const returned = (payment: PayerPayment, options: Options) => {
-  const { reads, verify, searchLate = unavailable, isOverBudget = false } = options;
+  const { reads, verify, searchLate = unavailable, budget = { take: () => 0 } } = options;
   let left = reads;
   const handle = returnHandler({
     payments: {
@@ -54,7 +54,7 @@ const returned = (payment: PayerPayment, options: Options) => {
     },
     verify,
     searchLate,
-    budget: { take: () => (isOverBudget ? undefined : 0) },
+    budget,
     now: () => new Date(),
     logger: { info() {}, warn() {} },
   });
@@ -118,8 +118,32 @@ it('verifies a payment without a recorded checkout, and records the checkout', a
 it('does not verify when the budget of the gateway is used up', async () => {
   const { headers } = await returned(aPayment(), {
     reads: 1,
-    isOverBudget: true,
+    budget: { take: () => undefined },
     verify: () => Promise.reject(new Error('It verifies')),
   });
   expect(headers?.['location']).toContain('status=processing');
+});
+
+it('asks about every payer who has paid while one link is opened 300 times a second', async () => {
+  const asked = new Set<string>();
+  let nowMs = Date.now();
+  const budget = createGatewayBudget({ now: () => nowMs, logger: { warn() {} } });
+  const open = (payment: PayerPayment) =>
+    returned(payment, {
+      reads: 2,
+      budget,
+      verify: async ({ id }) => {
+        asked.add(id);
+        return { kind: 'waiting' };
+      },
+    });
+  const link = aPayment();
+  const payers = Array.from({ length: 20 }, aPayment);
+  for (const [second, payer] of payers.entries()) {
+    nowMs += 1_000;
+    const verifyWindow = Math.floor(second / 3);
+    await Promise.all(Array.from({ length: 300 }, () => open({ ...link, verifyWindow })));
+    await open({ ...payer, verifyWindow });
+  }
+  expect([...asked]).toEqual(expect.arrayContaining(payers.map(({ id }) => id)));
 });

@@ -6,9 +6,11 @@ import type { VerifyRequest } from '../../../../temporal/messages.ts';
 import {
   type PaymentWorkflows,
   TemporalUnavailable,
+  type VerifyStart,
 } from '../../../../temporal/payment-workflows.ts';
 
-const aPayment = (fields: Partial<Payment> = {}): Payment => ({
+const aPayment = (fields: Partial<Payment> = {}): Payment & VerifyStart => ({
+  verifyWindow: 1,
   id: newPaymentId(),
   application: 'shop',
   orderId: 'o-1',

@@ -13,7 +13,7 @@ const verifyWith = async (
   fields: Partial<StoredPayment> = {},
   calls: string[] = [],
 ) => {
-  const payment = { ...aPayment(), opened: true, sent: true, ...fields };
+  const payment = { ...aPayment(), opened: true, sent: true, verifyWindow: 1, ...fields };
   const handle = verifyPaymentHandler({
     publicBaseUrl: 'https://pay.example',
     payments: {

@@ -287,7 +287,7 @@ describe('expirePayment, if a payer was sent to the gateway: the last inquiry', 
           },
         },
         {
-          workflows: { startLatePayment: temporalIsAway },
+          workflows: { recheckLatePayment: temporalIsAway },
           paymentOutcomes: { ...records.paymentOutcomes, flagDuplicates: temporalIsAway },
         },
       );

@@ -1,0 +1,63 @@
+import type { VerificationResult } from '../contract/status.ts';
+import { isTerminal } from '../contract/status.ts';
+import type { VerifyRequest } from '../temporal/messages.ts';
+import type { AdapterOf } from '../gateways/adapters.ts';
+import type { Bulkhead } from './bulkhead.ts';
+import { createFinalizer } from './finalize.ts';
+import { findPayment } from './find-payment.ts';
+import { callInSlot, closeAt, toOpened, verifyAt } from './gateway-calls.ts';
+import { outcomeOf } from './outcome.ts';
+import { createRecordWaiting, type Deps as RecordDeps } from './record-waiting.ts';
+
+export interface Deps extends RecordDeps {
+  gatewayOf: AdapterOf;
+  gatewayBulkhead: Bulkhead;
+  publicBaseUrl: string;
+  /** An earlier try of the activity broke off. */
+  isRetry: () => boolean;
+}
+
+export interface VerifyPaymentRequest extends VerifyRequest {
+  id: string;
+}
+
+export const createVerifyPayment = (deps: Deps) => {
+  const { paymentOutcomes, publicBaseUrl, isRetry } = deps;
+  const { finalize, afterFinalized } = createFinalizer(deps);
+  const recordWaiting = createRecordWaiting(deps);
+
+  return {
+    /**
+     * Verifies once at the gateway and records the result.
+     * @throws ApplicationFailure GatewayBusy
+     */
+    async verifyPayment({
+      id,
+      returned,
+      cancelled = false,
+    }: VerifyPaymentRequest): Promise<VerificationResult> {
+      const payment = await findPayment(paymentOutcomes, id);
+      if (isTerminal(payment.status)) return afterFinalized(payment, { inDoubt: isRetry() });
+      const { reference } = payment;
+      if (reference === null) return { kind: 'waiting' };
+      const opened = toOpened(payment, reference, publicBaseUrl);
+
+      const { result: answer, exchanges } = await callInSlot(deps, payment, async (gateway) => {
+        const first = await verifyAt(gateway, opened);
+        const canClose = cancelled && first.state === 'waiting' && gateway.expire;
+        return canClose ? closeAt(gateway, opened) : first;
+      });
+      if (answer.state === 'unknown')
+        return recordWaiting(payment, 'unknown', { processing: returned, exchanges });
+      // The gateway also says `expired` if an earlier try closed the payment for the same reason.
+      const isCancelled = cancelled && answer.state === 'expired';
+      const outcome = outcomeOf(payment, isCancelled ? { state: 'cancelled' } : answer);
+      if (outcome) return finalize(payment, outcome, { exchanges });
+      const isProcessing = answer.state === 'processing';
+      return recordWaiting(payment, isProcessing ? 'processing' : 'waiting', {
+        processing: isProcessing || returned,
+        exchanges,
+      });
+    },
+  };
+};
