@@ -1,23 +1,17 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Handle } from '../../support/servers/http-application.ts';
 import { serve } from '../../support/servers/http-application.ts';
 import type { Answer } from '../../support/service/journey.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { createHead, rawConnection, rawRequest } from '../../support/servers/raw-http.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let token: string;
-let id: string;
-beforeAll(async () => {
-  service = await startService();
-  ({ token } = await service.anApplication());
-  id = await createJourney(service, token).create();
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService());
+const { token } = await service.anApplication();
+const id = await createJourney(service, token).create();
 
 const requestId = /^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const errorOf = ({ json }: Answer) => json['error'] as Record<string, unknown>;

@@ -1,25 +1,20 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Kind, Outcome } from '../../support/service/every-outcome.ts';
 import { endInEveryWay, kinds, outcomes } from '../../support/service/every-outcome.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import type { Received } from '../../support/service/receiver.ts';
-import type { SharedService } from '../../support/service/service.ts';
 import { useService } from '../../support/service/service.ts';
+import { forFile } from '../../support/for-file.ts';
 
 // The tables about webhooks in the service interface; the delays are tested in test/integration/journeys.
 
-let service: SharedService;
-let secret: string;
-let ended: Awaited<ReturnType<typeof endInEveryWay>>;
-
-beforeAll(async () => {
-  service = await useService();
-  const one = await service.anApplication();
-  ({ secret } = one);
-  ended = await endInEveryWay(service, createJourney(service, one.token), { metadata: { a: [1] } });
+const service = await forFile(useService());
+const one = await service.anApplication();
+const { secret } = one;
+const ended = await endInEveryWay(service, createJourney(service, one.token), {
+  metadata: { a: [1] },
 });
-afterAll(() => service?.stop());
 
 describe('a webhook has the header', () => {
   it.each<[header: string, content: (webhook: Received, outcome: Outcome) => unknown]>([

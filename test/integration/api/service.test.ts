@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import type { Answer } from '../../support/service/journey.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
-import type { StripeAccount } from '../../support/service/stripe-account.ts';
 import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-let service: Service;
-let stripe: StripeAccount;
-beforeAll(async () => {
-  postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
-  service = await startService({ database: postgres });
-  stripe = await addStripe(service);
-});
-afterAll(async () => {
-  await service?.stop();
-  await stripe?.stop();
-});
+const postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
+const service = await forFile(startService({ database: postgres }));
+await forFile(addStripe(service));
 
 /** The statements that the API sent during `work`, without those of its timers and after a response. */
 const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => {

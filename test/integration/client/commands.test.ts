@@ -3,25 +3,21 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verify } from '../../../client/src/webhooks.ts';
 import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
 import { startReceiver } from '../../support/service/receiver.ts';
-import type { SharedService } from '../../support/service/service.ts';
 import { useService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payments-commands-'));
 let program = '';
-let service: SharedService;
-beforeAll(async () => {
-  const application = installClient(packClient(folder).path, join(folder, 'application'));
-  program = join(application, 'node_modules/.bin/payments');
-  service = await useService();
-});
+const application = installClient(packClient(folder).path, join(folder, 'application'));
+program = join(application, 'node_modules/.bin/payments');
+const service = await forFile(useService());
 afterAll(async () => {
-  await service?.stop();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { pageSize } from '../../../console/filters.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
-import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { startConsole } from '../../support/service/console.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let console: TestConsole;
-let cookie: string;
-beforeAll(async () => {
-  console = await startConsole();
-  await fillConsole(console.sql);
-  ({ cookie } = await console.logIn('viewer'));
-});
-afterAll(() => console?.stop());
+const console = await forFile(startConsole());
+await fillConsole(console.sql);
+const { cookie } = await console.logIn('viewer');
 
 const list = async (path: string, zone = 'UTC') => {
   const { text } = await console.call(path, { cookie: `${cookie}; console-zone=${zone}` });

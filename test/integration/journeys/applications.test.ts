@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Operations } from '../../../operations/operations.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { verify } from '../../../client/src/webhooks.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { skipAllTime, skipTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let operations: Operations;
-beforeAll(async () => {
-  service = await startService();
-  operations = operationsOn(service.sql, {
-    keyRing: service.keyRing,
-    temporal: async () => createTemporalAdmin(service.client),
-  });
+const service = await forFile(startService());
+const operations = operationsOn(service.sql, {
+  keyRing: service.keyRing,
+  temporal: async () => createTemporalAdmin(service.client),
 });
-afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
 const deliveryOf = async (id: string) => {

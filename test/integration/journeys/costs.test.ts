@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Journey } from '../../support/service/journey.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-let service: Service;
-beforeAll(async () => {
-  postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
-  service = await startService({ database: postgres });
-});
-afterAll(() => service?.stop());
+const postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
+const service = await forFile(startService({ database: postgres }));
 
 /** Leaves out the statements of the driver, of the backlog metrics and of the sweeper. */
 const isOfPayment = (statement: string) =>

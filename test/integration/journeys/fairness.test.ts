@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createJourney, type Journey } from '../../support/service/journey.ts';
-import type { Receiver } from '../../support/service/receiver.ts';
 import { startReceiver } from '../../support/service/receiver.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { eventId } from '../../../contract/ids.ts';
 import { deliverySlots } from '../../../worker/workers.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let slow: Receiver;
-beforeAll(async () => {
-  // A pace is measured, so nobody else uses its Temporal.
-  service = await startService({ ownTemporal: true });
-  slow = await startReceiver();
-});
-afterAll(async () => {
-  await slow?.stop();
-  await service?.stop();
-});
+// A pace is measured, so nobody else uses its Temporal.
+const service = await forFile(startService({ ownTemporal: true }));
+const slow = await forFile(startReceiver());
 
 const slots = deliverySlots / 4;
 

@@ -1,33 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
-import type { Journey } from '../../support/service/journey.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { ProviderName, Providers } from '../../support/service/providers.ts';
+import type { ProviderName } from '../../support/service/providers.ts';
 import {
   providerNames as drivers,
   providerSecrets,
   startProviders,
 } from '../../support/service/providers.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let journey: Journey;
-let providers: Providers;
-beforeAll(async () => {
-  service = await startService();
-  providers = await startProviders(service);
-  journey = createJourney(service, (await service.anApplication()).token);
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.stop();
-});
+const service = await forFile(startService());
+const providers = await forFile(startProviders(service));
+const journey = createJourney(service, (await service.anApplication()).token);
 
 const providerOf = (driver: ProviderName) => providers.of(driver);
 const sent = (driver: ProviderName) => providers.sent(journey, driver);

@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { Journey } from '../../support/service/journey.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { ProviderName, Providers } from '../../support/service/providers.ts';
+import type { ProviderName } from '../../support/service/providers.ts';
 import { providerNames, startProviders } from '../../support/service/providers.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let providers: Providers;
-let journey: Journey;
-beforeAll(async () => {
-  service = await startService();
-  providers = await startProviders(service);
-  journey = createJourney(service, (await service.anApplication()).token);
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.stop();
-});
+const service = await forFile(startService());
+const providers = await forFile(startProviders(service));
+const journey = createJourney(service, (await service.anApplication()).token);
 
 /** A payment that expired after its payer was sent to the gateway. */
 const expired = async (name: ProviderName) => {

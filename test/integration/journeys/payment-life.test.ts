@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gatewayLimits } from '../../../gateways/http.ts';
 import { createJourney } from '../../support/service/journey.ts';
-import type { SharedService } from '../../support/service/service.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { attemptDeadlineMs } from '../../../webhooks/request.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: SharedService;
-beforeAll(async () => {
-  service = await useService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
 
 const aJourney = async () => createJourney(service, (await service.anApplication()).token);
 const webhookOf = (id: string) => until('the webhook arrives', () => service.receiver.of(id)[0]);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
@@ -9,16 +9,12 @@ import { holdLock } from '../../support/data/hold-lock.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
 import { noAnswer } from '../../support/data/records.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { pendingSweep, sweepDetails, sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService({ ownTemporal: true }));
 beforeEach(() => service.receiver.behave(() => 204));
 
 const aJourney = async () => createJourney(service, (await service.anApplication()).token);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createChange } from '../../../operations/change.ts';
 import { createSecretOperations } from '../../../operations/secrets.ts';
 import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
@@ -8,14 +8,10 @@ import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import type { OperationsOptions } from '../../support/service/admin-operations.ts';
 import { aKeyRing, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 let made = 0;
 

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { Records } from '../../support/data/records.ts';
 import { withOutcome, minuteMs, noAnswer, startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const elsewhere = {
   redirect: { method: 'GET', url: 'https://gateway.example/other' } as const,

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord } from '../../../postgres/payments.ts';
-import type { Records } from '../../support/data/records.ts';
 import { aPayment, startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const owner = { application: 'shop', test: true };
 const route = 'POST /api/v1/payments';

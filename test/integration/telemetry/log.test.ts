@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { credentialsOwner } from '../../../contract/ids.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { aKeyRing } from '../../support/service/admin-operations.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService({ ownTemporal: true }));
 
 type Line = Record<string, unknown>;
 

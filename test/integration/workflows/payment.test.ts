@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { gatewayBusy, gatewayUnavailable, paymentNotFound } from '../../../temporal/failures.ts';
 import { recheckSignal } from '../../../temporal/messages.ts';
-import type { Script, ScriptedWorker } from '../../support/service/scripted-worker.ts';
+import type { Script } from '../../support/service/scripted-worker.ts';
 import {
   countTimers,
   countUpdates,
@@ -13,12 +13,9 @@ import {
 } from '../../support/service/scripted-worker.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let worker: ScriptedWorker;
-beforeAll(async () => {
-  worker = await startScriptedWorker();
-});
-afterAll(() => worker?.stop());
+const worker = await forFile(startScriptedWorker());
 
 const minutes = (count: number) => count * 60_000;
 const ended = { kind: 'ended', status: 'paid' } as const;

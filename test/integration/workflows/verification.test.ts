@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { recheckSignal } from '../../../temporal/messages.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
-import type { ScriptedWorker } from '../../support/service/scripted-worker.ts';
 import {
   countTimers,
   countUpdates,
@@ -11,12 +10,9 @@ import {
   startScriptedWorker,
 } from '../../support/service/scripted-worker.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let worker: ScriptedWorker;
-beforeAll(async () => {
-  worker = await startScriptedWorker();
-});
-afterAll(() => worker?.stop());
+const worker = await forFile(startScriptedWorker());
 
 const waiting = { kind: 'waiting' } as const;
 const ended = { kind: 'ended', status: 'cancelled' } as const;

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { Service } from '../../../support/service/service.ts';
 import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-let secondUrl: string;
-beforeAll(async () => {
-  service = await startService();
-  secondUrl = (await service.anotherApi()).url;
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService());
+const secondUrl = (await service.anotherApi()).url;
 
 const somewhere = '/api/v1/payments/PAY_01J00000000000000000000000';
 

@@ -1,22 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
 import { waitForFirstAttempt } from '../../../support/service/first-attempt.ts';
 import type { Journey } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-let journey: Journey;
-let application: Awaited<ReturnType<SharedService['anApplication']>>;
-beforeAll(async () => {
-  service = await useService();
-  application = await service.anApplication();
-  journey = createJourney(service, application.token);
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+const application = await service.anApplication();
+const journey = createJourney(service, application.token);
 
 const getEvent = (paymentId: string, by = journey) =>
   by.request('GET', `/api/v1/events/${eventId(paymentId)}`);

@@ -1,31 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answer, Journey } from '../../../support/service/journey.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { createWatch } from '../../../support/service/metrics.ts';
 import { rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
-import type { Service } from '../../../support/service/service.ts';
 import { startService } from '../../../support/service/service.ts';
-import type { StripeAccount } from '../../../support/service/stripe-account.ts';
 import { addStripe, noticeOf, signed } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-let stripe: StripeAccount;
-let journey: Journey;
+const service = await forFile(startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1' } }));
+const stripe = await forFile(addStripe(service));
+const journey = createJourney(service, (await service.anApplication()).token);
 /** The gateway's reference of a payment that was sent to Stripe. */
-let reference: string;
-beforeAll(async () => {
-  service = await startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1' } });
-  stripe = await addStripe(service);
-  journey = createJourney(service, (await service.anApplication()).token);
-  reference = stripe.referenceOf(await journey.atGateway({ gateway: 'stripe' }));
-});
-afterAll(async () => {
-  await service?.stop();
-  await stripe?.stop();
-});
+const reference = stripe.referenceOf(await journey.atGateway({ gateway: 'stripe' }));
 
 let sent = 0;
 /** Each test has another client address, because failures are limited by address. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AnyRequest, Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
@@ -12,17 +12,12 @@ import type { Handle } from '../../../support/servers/http-application.ts';
 import { serve } from '../../../support/servers/http-application.ts';
 import type { RawRequest } from '../../../support/servers/raw-http.ts';
 import { rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-let authorization: string;
-beforeAll(async () => {
-  service = await useService();
-  authorization = `Bearer ${(await service.anApplication()).token}`;
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+const authorization = `Bearer ${(await service.anApplication()).token}`;
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 const text = JSON.stringify(order);

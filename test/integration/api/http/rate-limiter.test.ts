@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { Service } from '../../../support/service/service.ts';
 import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-let secondUrl: string;
-beforeAll(async () => {
-  service = await startService({
+const service = await forFile(
+  startService({
     apiEnv: { PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' },
-  });
-  secondUrl = (await service.anotherApi()).url;
-});
-afterAll(() => service?.stop());
+  }),
+);
+const secondUrl = (await service.anotherApi()).url;
 
 const codeOf = ({ json }: Answer) => (json['error'] as { code?: string } | undefined)?.code;
 const remaining = ({ headers }: Answer) => headers.get('x-ratelimit-remaining');

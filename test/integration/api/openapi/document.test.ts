@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { declaredResponses } from '../../../../api/http/declared-responses.ts';
 import { createExamples } from '../../../../api/payments/create.ts';
 import { routes } from '../../../../api/routes.ts';
@@ -9,21 +9,12 @@ import { paymentCursors } from '../../../../contract/list-payments.ts';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
-import type { StripeAccount } from '../../../support/service/stripe-account.ts';
 import { addStripe } from '../../../support/service/stripe-account.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-let stripe: StripeAccount;
-beforeAll(async () => {
-  service = await useService();
-  stripe = await addStripe(service);
-});
-afterAll(async () => {
-  await service?.stop();
-  await stripe?.stop();
-});
+const service = await forFile(useService());
+await forFile(addStripe(service));
 
 const notify = () =>
   rawRequest(`${service.url}/api/v1/gateways/stripe/notifications`, { body: '{}' });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
 import { documentText } from '../../../../tools/release-openapi.ts';
@@ -16,9 +16,7 @@ import type { OpenApiDocument, Operation } from '../../../support/checks/openapi
 import { createResolve } from '../../../support/checks/openapi.ts';
 import type { RawRequest } from '../../../support/servers/raw-http.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
-import type { Service } from '../../../support/service/service.ts';
 import { startService } from '../../../support/service/service.ts';
-import type { StripeAccount } from '../../../support/service/stripe-account.ts';
 import { addStripe, signed } from '../../../support/service/stripe-account.ts';
 import type { Parts } from '../../../support/data/request-samples.ts';
 import {
@@ -26,6 +24,7 @@ import {
   toRequest,
   validRequests,
 } from '../../../support/data/request-samples.ts';
+import { forFile } from '../../../support/for-file.ts';
 
 // On a slow machine all requests take minutes.
 vi.setConfig({ testTimeout: 300_000 });
@@ -49,10 +48,6 @@ const operations = Object.entries<Route>(routes).map(([name, route]) => {
 });
 type Described = (typeof operations)[number];
 
-let service: Service;
-let stripe: StripeAccount;
-let one: Caller;
-let other: Caller;
 const agent = new Agent({ keepAlive: true, maxSockets: 20 });
 
 /** An application with payments in every status that a payer can cause without waiting. */
@@ -73,17 +68,13 @@ const aCaller = async (): Promise<Caller> => {
   return { application, token, ids, journey, cursor, eventIds, replayId };
 };
 
-beforeAll(async () => {
-  // Every request has another client address, because limits by address would reject most of them.
-  service = await startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'error' } });
-  stripe = await addStripe(service);
-  [one, other] = await Promise.all([aCaller(), aCaller()]);
-});
-afterAll(async () => {
-  agent.destroy();
-  await service?.stop();
-  await stripe?.stop();
-});
+// Every request has another client address, because limits by address would reject most of them.
+const service = await forFile(
+  startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'error' } }),
+);
+await forFile(addStripe(service));
+const [one, other] = await Promise.all([aCaller(), aCaller()]);
+afterAll(() => agent.destroy());
 
 let sent = 0;
 const send = async (path: string, request: RawRequest): Promise<Answer> => {

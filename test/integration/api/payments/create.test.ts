@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { Service } from '../../../support/service/service.ts';
 import { startService } from '../../../support/service/service.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-  await createGateways(service.sql).insert({
-    slug: 'account',
-    driver: 'stripe',
-    kind: 'live',
-    credentials: null,
-  });
+const service = await forFile(startService());
+await createGateways(service.sql).insert({
+  slug: 'account',
+  driver: 'stripe',
+  kind: 'live',
+  credentials: null,
 });
-afterAll(() => service?.stop());
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 const aCaller = async (mode: 'live' | 'test' = 'test') => {

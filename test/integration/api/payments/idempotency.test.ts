@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
-import type { Service } from '../../../support/service/service.ts';
 import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService());
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 

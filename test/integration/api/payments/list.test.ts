@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Status } from '../../../../contract/status.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { writePayment } from '../../../support/data/payments.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-beforeAll(async () => {
-  service = await useService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
 
 interface Pagination {
   page: number | null;

@@ -1,30 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
 let create: (fields: object) => Promise<{ status: number; text: string; fields: unknown }>;
-beforeAll(async () => {
-  service = await useService();
-  for (const driver of ['zarinpal', 'zibal', 'payping', 'stripe'])
-    await createGateways(service.sql).insert({
-      slug: driver,
-      driver,
-      kind: 'live',
-      credentials: null,
-    });
-  const { token } = await service.anApplication({ mode: 'live' });
-  const { request } = createJourney(service, token);
-  create = async (fields) => {
-    const answer = await request('POST', '/api/v1/payments', { order_id: 'o-1', ...fields });
-    const error = answer.json['error'] as { details?: { fields: unknown } } | undefined;
-    return { status: answer.status, text: answer.text, fields: error?.details?.fields };
-  };
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+for (const driver of ['zarinpal', 'zibal', 'payping', 'stripe'])
+  await createGateways(service.sql).insert({
+    slug: driver,
+    driver,
+    kind: 'live',
+    credentials: null,
+  });
+const { token } = await service.anApplication({ mode: 'live' });
+const { request } = createJourney(service, token);
+create = async (fields) => {
+  const answer = await request('POST', '/api/v1/payments', { order_id: 'o-1', ...fields });
+  const error = answer.json['error'] as { details?: { fields: unknown } } | undefined;
+  return { status: answer.status, text: answer.text, fields: error?.details?.fields };
+};
 
 const rials = (gateway: string, amount: number) => ({ gateway, amount, currency: 'IRR' });
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { Service } from '../../../support/service/service.ts';
 import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService({ ownTemporal: true }));
 
 const aJourney = async () => createJourney(service, (await service.anApplication()).token);
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
