@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
 import { createJourney } from '../../support/service/journey.ts';
-import { startService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const service = await forFile(startService());
+const service = await forFile(useService());
 
 const operations = Object.entries<Route>(routes)
   .filter(([, { access }]) => access === 'application')

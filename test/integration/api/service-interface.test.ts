@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createApplications } from '../../../postgres/applications.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
 import type { Kind, Outcome } from '../../support/service/every-outcome.ts';
 import { endInEveryWay, kinds, outcomes } from '../../support/service/every-outcome.ts';
-import type { Answer, Journey } from '../../support/service/journey.ts';
+import type { Answer } from '../../support/service/journey.ts';
 import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { forFile } from '../../support/for-file.ts';
+import { useService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 // The tables of the service interface, row by row; they are binding to the letter.
 
-let service: Service;
-let application: string;
-let token: string;
-let journey: Journey;
-let ended: Awaited<ReturnType<typeof endInEveryWay>>;
 const metadata = { seat: '12A', '1': [1, { deep: null }] };
-
-beforeAll(async () => {
-  service = await startService();
-  ({ application, token } = await service.anApplication());
-  journey = createJourney(service, token);
-  ended = await endInEveryWay(service, journey, { metadata });
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+const { application, token } = await service.anApplication();
+const journey = createJourney(service, token);
+const ended = await endInEveryWay(service, journey, { metadata });
 
 const errorOf = ({ json }: Answer) =>
   json['error'] as { code: string; details?: { retry_after?: number } };

@@ -10,23 +10,23 @@ import { forFile } from '../../support/for-file.ts';
 
 let sweeps = 0;
 let problem: Error | undefined;
-const count = async () => 0;
-const { sweep } = createSweepActivity({
+const noRows = async () => 0;
+const activities = createSweepActivity({
   sweeperTasks: {
     async startOutboxWorkflows() {
       sweeps += 1;
       return sweeps;
     },
-    inquireAtGateways: count,
+    inquireAtGateways: noRows,
     async healPayments() {
       if (problem) throw problem;
       return 0;
     },
-    wakePostponedDeliveries: count,
-    deleteExpiredIdempotencyKeys: count,
+    wakePostponedDeliveries: noRows,
+    deleteExpiredIdempotencyKeys: noRows,
   },
 });
-const worker = await forFile(startScriptedWorker([], { sweep }));
+const worker = await forFile(startScriptedWorker([], activities));
 await ensureSweeper(worker.client);
 
 const sweeper = () => worker.client.workflow.getHandle(sweeperWorkflowId);

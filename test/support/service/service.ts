@@ -148,6 +148,50 @@ export const useService = async (): Promise<SharedService> => {
 export type SharedService = Awaited<ReturnType<typeof useRunning>>;
 
 /**
+ * Uses the shared service through an API process of its own, for a test that reads its log, gives it settings or
+ * restarts it. The worker and the data are those of others.
+ */
+export const useOwnApi = async (apiEnv: Record<string, string> = {}) => {
+  await using begun = new AsyncDisposableStack();
+  const service = begun.adopt(await useService(), (used) => used.stop());
+  const processes = serviceProcesses(inject('sharedService'), { workflowBundle: '', apiEnv });
+  const apis = furtherApis(processes);
+  begun.defer(apis.stop);
+  const { url, metricsUrl, process } = await apis.start();
+  const running = begun.move();
+  return {
+    ...service,
+    url,
+    metricsUrls: { api: metricsUrl },
+    api: process,
+    anotherApi: apis.start,
+    stop: () => running.disposeAsync(),
+  };
+};
+
+/** Starts further API processes of a service. */
+const furtherApis = (processes: ReturnType<typeof serviceProcesses>) => {
+  const started: TestProcess[] = [];
+  return {
+    async start(own: Record<string, string> = {}) {
+      const { further, metrics } = await choosePorts({ further: 0, metrics: 0 });
+      const ports = { METRICS_PORT: String(metrics), ...own, API_PORT: String(further) };
+      const process = processes.api(ports);
+      started.push(process);
+      await process.start();
+      return {
+        url: `http://127.0.0.1:${further}`,
+        metricsUrl: `http://127.0.0.1:${metrics}`,
+        process,
+      };
+    },
+    async stop() {
+      await Promise.all(started.map((process) => process.stop()));
+    },
+  };
+};
+
+/**
  * Starts the whole service for one test file: API and worker processes, on a database and a Temporal
  * namespace of its own.
  */
@@ -172,12 +216,12 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     workflowBundle: inject('workflowBundle'),
   });
   const api = processes.api({ METRICS_PORT: String(ports.apiMetrics) });
-  const furtherApis: TestProcess[] = [];
+  const further = furtherApis(processes);
   const { worker } = processes;
   const inUse = await useRunning(environment, database.sql);
   begun.defer(() => inUse.stop());
   begun.defer(async () => {
-    await Promise.all([api, worker, ...furtherApis].map((process) => process.stop()));
+    await Promise.all([api, worker, further].map((process) => process.stop()));
   });
   await startBoth(api, worker);
   await createGateways(database.sql).insert(sandboxAccount);
@@ -201,21 +245,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     worker,
 
     /** One more API process on the same database and namespace. */
-    async anotherApi(own: Record<string, string> = {}) {
-      const { further, metrics } = await choosePorts({ further: 0, metrics: 0 });
-      const process = processes.api({
-        METRICS_PORT: String(metrics),
-        ...own,
-        API_PORT: String(further),
-      });
-      furtherApis.push(process);
-      await process.start();
-      return {
-        url: `http://127.0.0.1:${further}`,
-        metricsUrl: `http://127.0.0.1:${metrics}`,
-        process,
-      };
-    },
+    anotherApi: further.start,
 
     stop: () => running.disposeAsync(),
   };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
 
-const service = await forFile(startService());
+const service = await forFile(useOwnApi());
 const secondUrl = (await service.anotherApi()).url;
 
 const somewhere = '/api/v1/payments/PAY_01J00000000000000000000000';

@@ -5,16 +5,17 @@ import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { createWatch } from '../../../support/service/metrics.ts';
 import { rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { addStripe, noticeOf, signed } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
 
-const service = await forFile(startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1' } }));
-const stripe = await forFile(addStripe(service));
+const service = await forFile(useOwnApi({ TRUSTED_PROXIES: '127.0.0.1' }));
+const account = 'stripe-of-notifications';
+const stripe = await forFile(addStripe(service, account));
 const journey = createJourney(service, (await service.anApplication()).token);
 /** The gateway's reference of a payment that was sent to Stripe. */
-const reference = stripe.referenceOf(await journey.atGateway({ gateway: 'stripe' }));
+const reference = stripe.referenceOf(await journey.atGateway({ gateway: account }));
 
 let sent = 0;
 /** Each test has another client address, because failures are limited by address. */
@@ -30,7 +31,7 @@ const allAnswers: Answer[] = [];
 const post = async (
   body: string | readonly string[],
   headers: Record<string, string>,
-  { gateway = 'stripe', url = service.url } = {},
+  { gateway = account, url = service.url } = {},
 ): Promise<Answer> => {
   const answer = await rawRequest(`${url}/api/v1/gateways/${gateway}/notifications`, {
     body,
@@ -57,7 +58,7 @@ describe('a notification', () => {
     const counted = {
       name,
       part: 'api',
-      labels: { gateway: 'stripe', payment: 'unknown' },
+      labels: { gateway: account, payment: 'unknown' },
     } as const;
     await createWatch(service.metricsUrls).grow([counted], async () => {
       expect(await post(body, headers)).toMatchObject({ status: 200 });
@@ -67,7 +68,7 @@ describe('a notification', () => {
         text.includes('A gateway reported that an unknown payment changed'),
       ),
     );
-    expect(JSON.parse(line)).toMatchObject({ gateway: 'stripe', level: 30 });
+    expect(JSON.parse(line)).toMatchObject({ gateway: account, level: 30 });
   });
 
   it.each(['{}', 'not JSON', ''])(
@@ -134,7 +135,7 @@ describe('a notification', () => {
     const slow = await Promise.all([1, 2, 3, 4].map(() => rawConnection(service.url)));
     for (const { socket } of slow)
       socket.write(
-        'POST /api/v1/gateways/stripe/notifications HTTP/1.1\r\nhost: x\r\nconnection: close\r\n' +
+        `POST /api/v1/gateways/${account}/notifications HTTP/1.1\r\nhost: x\r\nconnection: close\r\n` +
           `x-forwarded-for: ${address}\r\ncontent-length: 1000\r\n\r\n`,
       );
     const { body, headers } = noticeOf(reference);

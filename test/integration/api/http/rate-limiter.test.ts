@@ -2,14 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
 
 const service = await forFile(
-  startService({
-    apiEnv: { PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' },
-  }),
+  useOwnApi({ PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' }),
 );
 const secondUrl = (await service.anotherApi()).url;
 
@@ -141,7 +139,8 @@ describe('the request budget of an application', () => {
       await set(2);
       expect((await me()).status).toBe(429);
     });
-    await service.sql`update request_counts set minute = minute - 1`;
+    await service.sql`
+      update request_counts set minute = minute - 1 where application = ${application}`;
     expect(remaining(await me())).toBe('1');
   });
 

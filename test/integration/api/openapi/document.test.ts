@@ -14,10 +14,10 @@ import { addStripe } from '../../../support/service/stripe-account.ts';
 import { forFile } from '../../../support/for-file.ts';
 
 const service = await forFile(useService());
-await forFile(addStripe(service));
+await forFile(addStripe(service, 'stripe-of-document'));
 
 const notify = () =>
-  rawRequest(`${service.url}/api/v1/gateways/stripe/notifications`, { body: '{}' });
+  rawRequest(`${service.url}/api/v1/gateways/stripe-of-document/notifications`, { body: '{}' });
 const send = async (method: 'GET' | 'POST', path: string, body?: object) =>
   createJourney(service, (await service.anApplication()).token).request(method, path, body);
 

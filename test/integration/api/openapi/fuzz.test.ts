@@ -16,7 +16,7 @@ import type { OpenApiDocument, Operation } from '../../../support/checks/openapi
 import { createResolve } from '../../../support/checks/openapi.ts';
 import type { RawRequest } from '../../../support/servers/raw-http.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { addStripe, signed } from '../../../support/service/stripe-account.ts';
 import type { Parts } from '../../../support/data/request-samples.ts';
 import {
@@ -69,10 +69,8 @@ const aCaller = async (): Promise<Caller> => {
 };
 
 // Every request has another client address, because limits by address would reject most of them.
-const service = await forFile(
-  startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'error' } }),
-);
-await forFile(addStripe(service));
+const service = await forFile(useOwnApi({ TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'error' }));
+await forFile(addStripe(service, 'stripe-of-fuzz'));
 const [one, other] = await Promise.all([aCaller(), aCaller()]);
 afterAll(() => agent.destroy());
 
@@ -165,7 +163,7 @@ const ownValues: Record<string, FieldValues> = {
 
 /** Notifications of Stripe: any JSON, or an event of a session. */
 const stripeValues: FieldValues = {
-  gateway: fc.constant('stripe'),
+  gateway: fc.constant('stripe-of-fuzz'),
   body: fc.oneof(
     fc.jsonValue(),
     fc.record({

@@ -3,11 +3,11 @@ import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
 
-const service = await forFile(startService());
+const service = await forFile(useOwnApi());
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 

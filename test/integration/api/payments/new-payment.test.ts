@@ -5,7 +5,6 @@ import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
 
-let create: (fields: object) => Promise<{ status: number; text: string; fields: unknown }>;
 const service = await forFile(useService());
 for (const driver of ['zarinpal', 'zibal', 'payping', 'stripe'])
   await createGateways(service.sql).insert({
@@ -14,10 +13,9 @@ for (const driver of ['zarinpal', 'zibal', 'payping', 'stripe'])
     kind: 'live',
     credentials: null,
   });
-const { token } = await service.anApplication({ mode: 'live' });
-const { request } = createJourney(service, token);
-create = async (fields) => {
-  const answer = await request('POST', '/api/v1/payments', { order_id: 'o-1', ...fields });
+const shop = createJourney(service, (await service.anApplication({ mode: 'live' })).token);
+const create = async (fields: object) => {
+  const answer = await shop.request('POST', '/api/v1/payments', { order_id: 'o-1', ...fields });
   const error = answer.json['error'] as { details?: { fields: unknown } } | undefined;
   return { status: answer.status, text: answer.text, fields: error?.details?.fields };
 };
