@@ -130,8 +130,7 @@ const useRunning = async (
 
 /**
  * Uses the service that the files of a run share, because the start of two processes takes three CPU seconds.
- * Only for a test that leaves the processes and the data of others alone, and sends few invalid tokens: an
- * address has 20 in a minute.
+ * Only for a test that leaves the processes and the data of others alone.
  */
 export const useService = async (): Promise<SharedService> => {
   const shared = inject('sharedService');
