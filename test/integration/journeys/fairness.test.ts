@@ -51,7 +51,7 @@ describe('an application whose receiver hangs', () => {
       });
       return undefined;
     });
-    const idsOfA = await many(120, () => aPaidOne(ofA));
+    const idsOfA = await many(100, () => aPaidOne(ofA));
     const idsOfB = await many(10, () => aPaidOne(ofB));
 
     await Promise.all(idsOfA.map((id) => ofA.comeBack(id)));
@@ -91,7 +91,7 @@ describe('an application with many due tasks', () => {
   it('does not delay the tasks of another application', async () => {
     const [a, b] = [await service.anApplication(), await service.anApplication()];
     await service.worker.stop();
-    const idsOfA = await many(200, () => createJourney(service, a.token).create());
+    const idsOfA = await many(120, () => createJourney(service, a.token).create());
     const idsOfB = await many(5, () => createJourney(service, b.token).create());
     await until('all workflows have started', async () => {
       const left = await service.sql`select from workflow_outbox`;
