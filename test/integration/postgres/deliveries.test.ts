@@ -3,7 +3,8 @@ import { eventId } from '../../../contract/ids.ts';
 import type { AttemptResult, Consequence } from '../../../postgres/deliveries.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { withOutcome, minuteMs, startRecords } from '../../support/data/records.ts';
+import { minuteMs } from '../../support/data/payments.ts';
+import { withOutcome, startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const records = await forFile(startRecords());

@@ -3,7 +3,8 @@ import { eventId } from '../../../contract/ids.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
-import { aPayment, withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
+import { aPayment } from '../../support/data/payments.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 

@@ -3,7 +3,8 @@ import type { Payment } from '../../../contract/payment.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { withOutcome, minuteMs, noAnswer, startRecords } from '../../support/data/records.ts';
+import { minuteMs } from '../../support/data/payments.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const records = await forFile(startRecords());

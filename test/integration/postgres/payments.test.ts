@@ -3,7 +3,8 @@ import type { Payment } from '../../../contract/payment.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord } from '../../../postgres/payments.ts';
-import { aPayment, startRecords } from '../../support/data/records.ts';
+import { aPayment } from '../../support/data/payments.ts';
+import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const records = await forFile(startRecords());

@@ -105,7 +105,8 @@ export const adapterOf = (
   return gatewayOf({ gateway: 'account', driver, gatewayKind: kind, credentials: sealed });
 };
 
-export const aPayment = (money: Money) => ({
+/** A payment as an adapter opens it. */
+export const aGatewayPayment = (money: Money) => ({
   id: newPaymentId(),
   ...money,
   description: 'Two tickets',

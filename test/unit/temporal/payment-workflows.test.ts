@@ -6,23 +6,15 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { WorkflowStart } from '../../../contract/payment.ts';
 import type { VerificationResult } from '../../../contract/status.ts';
 import type { VerifyRequest } from '../../../temporal/messages.ts';
 import {
   createPaymentWorkflows,
   TemporalUnavailable,
 } from '../../../temporal/payment-workflows.ts';
+import { aPayment } from '../../support/data/payments.ts';
 
-const payment: WorkflowStart = {
-  id: 'PAY_1',
-  application: 'shop',
-  orderId: 'o-1',
-  gateway: 'sandbox',
-  amount: 1250,
-  currency: 'EUR',
-  expiresAt: new Date(),
-};
+const payment = aPayment({ id: 'PAY_1' });
 const waiting: VerificationResult = { kind: 'waiting' };
 
 /** A client that records its calls. Each update gets the next of the given answers. */

@@ -8,6 +8,7 @@ import { startRecords } from '../../../support/data/records.ts';
 import { confirmed, silence } from '../../../support/service/scripted-gateway.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { until } from '../../../support/until.ts';
+import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
 let records: Records;
 beforeEach(async () => {
@@ -223,12 +224,13 @@ describe('inquireAtGateway', () => {
 });
 
 /** Open payments whose payer was never sent to the gateway. */
-const manyWaiting = (count: number) => records.sql`
-  insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-    callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, gateway_redirect)
-  select 'PAY_W' || n, 'shop', true, 'o', 'pending', 1250, 'EUR', 'sandbox', 'https://shop.example',
-    '{}', now() + interval '1 hour', now(), now(), 'REF_W' || n, '{}'
-  from generate_series(1, ${count}) n`;
+const manyWaiting = (count: number) => {
+  const opened = (n: number) => ({ gatewayReference: `REF_W${n}`, gatewayRedirect: {} });
+  return writePayments(
+    records.sql,
+    manyPayments(count, (n) => ({ id: `PAY_W${n}`, ...opened(n) })),
+  );
+};
 
 const references = (ids: readonly string[]) => ids.map((id) => `REF_${id}`);
 const list = (ids: readonly string[], complete = true) => ({

@@ -4,6 +4,7 @@ import { forFile } from '../../../support/for-file.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
 const service = await forFile(startService());
 const { application, token } = await service.anApplication();
@@ -34,11 +35,10 @@ it('creates get 503 while more than 10,000 payments wait in the outbox', async (
   const keyed = () => post({ 'idempotency-key': 'before' });
   const first = await keyed();
   await service.worker.stop();
-  await service.sql`
-    insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-      callback_url, metadata, expires_at, created_at, updated_at)
-    select 'filled-' || n, ${application}, true, 'o', 'pending', 1, 'EUR', 'sandbox', 'x', '{}',
-      now(), now(), now() from generate_series(1, 10001) as n`;
+  await writePayments(
+    service.sql,
+    manyPayments(10_001, (n) => ({ id: `filled-${n}`, application })),
+  );
   await service.sql`
     insert into workflow_outbox (payment_id, created_at)
     select id, now() from payments where id like 'filled-%'`;

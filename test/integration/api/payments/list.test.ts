@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Status } from '../../../../contract/status.ts';
+import { newPaymentId } from '../../../../contract/ids.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import type { Answer } from '../../../support/service/journey.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import { writePayment } from '../../../support/data/payments.ts';
+import { writePayments, type WrittenPayment } from '../../../support/data/payments.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
 
@@ -40,8 +40,12 @@ const aCaller = async () => {
             ).toString();
       return journey.request('GET', `/api/v1/payments?${text}`);
     },
-    write: (time: string, fields: { orderId?: string; status?: Status; test?: boolean } = {}) =>
-      writePayment(service.sql, { application, createdAt: march(time), ...fields }),
+    /** Writes a payment that no workflow knows. @returns its id */
+    async write(time: string, fields: WrittenPayment = {}) {
+      const [id, createdAt] = [newPaymentId(), march(time)];
+      await writePayments(service.sql, [{ id, application, createdAt, ...fields }]);
+      return id;
+    },
   };
 };
 

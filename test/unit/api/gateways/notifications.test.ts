@@ -7,7 +7,7 @@ import { newPaymentId } from '../../../../contract/ids.ts';
 import type { Notification } from '../../../../gateways/gateway.ts';
 import type { PaymentRef } from '../../../../postgres/payments.ts';
 import { createApiMetrics, createRegistry } from '../../../../telemetry/metrics.ts';
-import { aPayment } from '../../../support/data/records.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 
 interface Options {
   kind?: GatewayKind;

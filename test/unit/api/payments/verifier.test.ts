@@ -1,34 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createVerifier } from '../../../../api/payments/verifier.ts';
-import type { Payment } from '../../../../contract/payment.ts';
-import { newPaymentId } from '../../../../contract/ids.ts';
 import type { VerifyRequest } from '../../../../temporal/messages.ts';
 import {
   type PaymentWorkflows,
   TemporalUnavailable,
 } from '../../../../temporal/payment-workflows.ts';
-
-const aPayment = (fields: Partial<Payment> = {}): Payment => ({
-  id: newPaymentId(),
-  application: 'shop',
-  orderId: 'o-1',
-  status: 'pending',
-  amount: 1250,
-  currency: 'EUR',
-  gateway: 'sandbox',
-  description: null,
-  callbackUrl: 'https://shop.example/return',
-  metadata: '{}',
-  test: true,
-  trackingCode: null,
-  cardPanMasked: null,
-  paidAt: null,
-  failureCode: null,
-  expiresAt: new Date(),
-  createdAt: new Date(),
-  updatedAt: new Date(),
-  ...fields,
-});
+import { aPayment } from '../../../support/data/payments.ts';
 
 const verifyWith = (verify: PaymentWorkflows['verify']) =>
   createVerifier({ workflows: { verify } });

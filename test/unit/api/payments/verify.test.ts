@@ -5,7 +5,7 @@ import { PaymentError } from '../../../../contract/errors.ts';
 import type { VerificationResult } from '../../../../contract/status.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
 import type { StoredPayment } from '../../../../postgres/payments.ts';
-import { aPayment } from '../../../support/data/records.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 
 /** Verifies a payment whose workflow returns this result. */
 const verifyWith = async (
