@@ -139,7 +139,7 @@ describe('an action', () => {
     expect(paths).toHaveLength(18 + others.length + healing.length);
   });
 
-  it('without a reason changes nothing', async () => {
+  it('an action without a reason changes nothing', async () => {
     const person = await console.logIn('admin', 'no reason');
     const { answer } = await act('/applications/tickets/disable', { reason: ' ' }, person);
     expect([answer.status, await auditOf('no reason')]).toEqual([409, []]);
@@ -148,22 +148,25 @@ describe('an action', () => {
   it.each([
     ['reason', { name: 'a', reason: 'found svc_live_abcdefgh in a mail' }],
     ['name', { name: 'whsec_abcdefgh' }],
-  ])('with a secret in its %s changes nothing, because the audit log keeps it', async (_, form) => {
-    const person = await console.logIn('admin', 'leaks');
-    const { answer } = await act('/applications/tickets/tokens/issue', form, person);
-    expect([answer.status, await auditOf('leaks')]).toEqual([409, []]);
-    expect(answer.text).toContain('holds a token');
-    expect(answer.text).not.toContain('abcdefgh');
-  });
+  ])(
+    'an action with a secret in its %s changes nothing, because the audit log keeps it',
+    async (_, form) => {
+      const person = await console.logIn('admin', 'leaks');
+      const { answer } = await act('/applications/tickets/tokens/issue', form, person);
+      expect([answer.status, await auditOf('leaks')]).toEqual([409, []]);
+      expect(answer.text).toContain('holds a token');
+      expect(answer.text).not.toContain('abcdefgh');
+    },
+  );
 
-  it('that cannot be taken back needs the typed name', async () => {
+  it('an action that cannot be taken back needs the typed name', async () => {
     const person = await console.logIn('admin', 'mistyped');
     const path = '/applications/tickets/secrets/2/retire';
     const { answer } = await act(path, { confirm: 'ticket' }, person);
     expect([answer.status, await auditOf('mistyped')]).toEqual([409, []]);
   });
 
-  it('that is refused says why and changes nothing', async () => {
+  it('an action that is refused says why and changes nothing', async () => {
     const person = await console.logIn('admin', 'refused');
     const { answer } = await act('/applications/tickets/enable', {}, person);
     expect(answer.status).toBe(409);
@@ -228,7 +231,7 @@ describe('the credentials of a gateway', () => {
   it.each([
     ['are no JSON', `no json ${secret}`],
     ['do not fit the driver', JSON.stringify({ merchant: secret })],
-  ])('that %s change nothing, and are not shown again', async (_, credentials) => {
+  ])('credentials that %s change nothing, and are not shown again', async (_, credentials) => {
     const before = await columns();
     const person = await console.logIn('admin', 'wrong credentials');
     const { answer } = await act(path, { credentials, confirm: 'zarinpal' }, person);

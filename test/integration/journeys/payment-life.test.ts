@@ -127,7 +127,7 @@ describe('a payment that nobody verifies', () => {
 });
 
 describe('a reset of a payment workflow', () => {
-  it('to any point makes no second event and no second POST', async () => {
+  it('a reset to any point makes no second event and no second POST', async () => {
     const journey = await aJourney();
     const id = await journey.finish('pay');
     await webhookOf(id);

@@ -74,7 +74,7 @@ describe('webhook secrets', () => {
     expect(await secrets.list(application)).toMatchObject([{ id: older?.id, retiresAt: null }]);
   });
 
-  it('of another application do not change', async () => {
+  it('the secrets of another application do not change', async () => {
     const { secrets } = operationsOn(records.sql);
     const [one, other] = [await anApplication(), await anApplication()];
     const before = await secrets.list(one);

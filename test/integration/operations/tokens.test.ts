@@ -51,7 +51,7 @@ describe('tokens', () => {
     expect(await createTokens(records.sql).authenticate(old)).toBeUndefined();
   });
 
-  it('of another application cannot be revoked', async () => {
+  it('a token of another application cannot be revoked', async () => {
     const { tokens } = operationsOn(records.sql);
     const [one, other] = [await anApplication(), await anApplication()];
     const token = { application: one, mode: 'test', name: 'a', expiresAt: null } as const;

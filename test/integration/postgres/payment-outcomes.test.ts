@@ -80,7 +80,7 @@ describe('paymentOutcomes.finalize', () => {
     expect(await finalize(payment, 'paid')).toBe(true);
   });
 
-  it('with onlyIfUnsent ends only a payment whose payer was not sent to the gateway', async () => {
+  it('finalize with onlyIfUnsent ends only a payment whose payer was not sent to the gateway', async () => {
     const sent = await records.sent();
     const before = await records.snapshot(sent.id);
     expect(await finalize(sent, 'expired', onlyIfUnsent)).toBe(false);
@@ -88,7 +88,7 @@ describe('paymentOutcomes.finalize', () => {
     expect(await finalize(await records.opened(), 'expired', onlyIfUnsent)).toBe(true);
   });
 
-  it('with onlyIfUnsent sees a payer who is being sent at the same time', async () => {
+  it('finalize with onlyIfUnsent sees a payer who is being sent at the same time', async () => {
     const payment = await records.opened();
     const held = await holdLock(
       records.sql,
@@ -103,7 +103,7 @@ describe('paymentOutcomes.finalize', () => {
 });
 
 describe('a payment that has ended', () => {
-  it.each(terminalStatuses)('as %s never changes', async (status) => {
+  it.each(terminalStatuses)('a payment that ended as %s never changes', async (status) => {
     const payment = await records.ended(status);
     const before = await records.snapshot(payment.id);
     for (const other of terminalStatuses) expect(await finalize(payment, other)).toBe(false);
@@ -114,7 +114,7 @@ describe('a payment that has ended', () => {
     expect(await records.snapshot(payment.id)).toEqual(before);
   });
 
-  it('before it was opened is not opened later', async () => {
+  it('a payment that ended before it was opened is not opened later', async () => {
     const payment = await records.created();
     await finalize(payment, 'expired');
     const before = await records.snapshot(payment.id);
@@ -123,7 +123,7 @@ describe('a payment that has ended', () => {
     expect(await records.snapshot(payment.id)).toEqual(before);
   });
 
-  it('while an inquiry is being recorded keeps its outcome', async () => {
+  it('a payment that ends while an inquiry is being recorded keeps its outcome', async () => {
     const payment = await records.sent();
     const { ended } = withOutcome(payment, 'cancelled');
     const held = await holdLock(

@@ -304,7 +304,7 @@ const checkedByAbsence = [
 const checkedElsewhere = ['payments_notifications_total'];
 
 describe('the metric', () => {
-  it.each(Object.entries(checks))('%s changes', async (_name, check) => {
+  it.each(Object.entries(checks))('the metric %s changes', async (_name, check) => {
     await expect(check()).resolves.toBeUndefined();
   });
 
@@ -334,7 +334,7 @@ describe('the metric', () => {
     expect(service.worker.pid()).toBe(pid);
   });
 
-  it('of every exported name is checked here', async () => {
+  it('every exported metric is checked here', async () => {
     const names = (
       await Promise.all(Object.values(service.metricsUrls).map((url) => scrape(url)))
     ).flatMap((scraped) => scraped.names);

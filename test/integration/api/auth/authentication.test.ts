@@ -84,7 +84,7 @@ describe('a bearer token', () => {
     expect(await responsesTo(token)).toEqual([invalid, invalid]);
   });
 
-  it('of a disabled application is rejected on the very next request, until it is enabled', async () => {
+  it('rejects the token of a disabled application on the very next request, until it is enabled', async () => {
     const { application, token } = await service.anApplication();
     const set = (status: string) =>
       service.sql`update applications set status = ${status} where slug = ${application}`;
@@ -111,7 +111,7 @@ describe('a bearer token', () => {
     expect(await lastUse()).toEqual(first);
   });
 
-  it('that fails is logged with its prefix only', async () => {
+  it('logs a token that fails with its prefix only', async () => {
     const wrong = `svc_live_${'Zz'.repeat(21)}Z`;
     await createJourney(service, wrong).request('GET', somewhere);
     const logged = (line: string) =>

@@ -47,12 +47,12 @@ const codeOf = ({ status, json }: Answer) => [
 const unsigned = [422, 'VALIDATION_FAILED'];
 
 describe('a notification', () => {
-  it('that Stripe has signed gets 200 without a body', async () => {
+  it('answers 200 without a body to a notification that Stripe has signed', async () => {
     const { body, headers } = noticeOf(reference);
     expect(await post(body, headers)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('about an unknown payment gets 200, and is counted and logged', async () => {
+  it('answers 200 to a notification about an unknown payment, counts and logs it', async () => {
     const { body, headers } = noticeOf('cs_test_ofanotherservice');
     const name = 'payments_notifications_total';
     const counted = {
@@ -72,7 +72,7 @@ describe('a notification', () => {
   });
 
   it.each(['{}', 'not JSON', ''])(
-    'that is signed but reports no change gets 200: %j',
+    'answers 200 to a signed notification that reports no change: %j',
     async (text) => {
       expect(await post(text, signed(text))).toMatchObject({ status: 200 });
     },
@@ -87,23 +87,26 @@ describe('a notification', () => {
       { ...noticeOf('cs_test_x'), headers: noticeOf('cs_test_y').headers },
     ],
     ['an old timestamp, like a replay', noticeOf('cs_test_x', { timestamp: now - 400 })],
-  ])('signed with %s gets 422, and the gateway is not asked', async (_, { body, headers }) => {
-    const calls = stripe.calls.length;
-    const answer = await post(body.replace('cs_test_x', reference), headers);
-    expect(codeOf(answer)).toEqual(unsigned);
-    expect(answer.json).toMatchObject({
-      error: { details: { fields: [{ path: 'signature', rule: 'signature' }] } },
-    });
-    expect(stripe.calls.length).toBe(calls);
-  });
+  ])(
+    'answers 422 to a notification signed with %s, and does not ask the gateway',
+    async (_, { body, headers }) => {
+      const calls = stripe.calls.length;
+      const answer = await post(body.replace('cs_test_x', reference), headers);
+      expect(codeOf(answer)).toEqual(unsigned);
+      expect(answer.json).toMatchObject({
+        error: { details: { fields: [{ path: 'signature', rule: 'signature' }] } },
+      });
+      expect(stripe.calls.length).toBe(calls);
+    },
+  );
 
-  it('for an unknown gateway, or one without notifications, gets 404', async () => {
+  it('answers 404 for an unknown gateway, or one without notifications', async () => {
     const { body, headers } = noticeOf(reference);
     for (const gateway of ['nobody', 'sandbox', '%00', '%ff'])
       expect(codeOf(await post(body, headers, { gateway }))).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('over 64 KB gets 413, and a compressed one 415', async () => {
+  it('answers 413 to a notification over 64 KB, and 415 to a compressed one', async () => {
     const large = 'x'.repeat(64 * 1024 + 1);
     for (const body of [large, [large, large]])
       expect(codeOf(await post(body, signed(large)))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -112,7 +115,7 @@ describe('a notification', () => {
     expect(codeOf(answer)).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('gets 429 after 20 unsigned ones from an address in a minute; a signed one is still accepted', async () => {
+  it('answers 429 after 20 unsigned notifications from an address in a minute; a signed one is still accepted', async () => {
     const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
     const answers: unknown[] = [];
     for (let count = 0; count < 22; count += 1)
@@ -129,7 +132,7 @@ describe('a notification', () => {
     expect(await post(body, headers)).toMatchObject({ status: 200 });
   });
 
-  it('that is signed waits for a slot behind four slow bodies of the same address', async () => {
+  it('lets a signed notification wait for a slot behind four slow bodies of the same address', async () => {
     const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
     for (let count = 0; count < 20; count += 1) await post(forged.body, forged.headers);
     const slow = await Promise.all([1, 2, 3, 4].map(() => rawConnection(service.url)));
@@ -155,7 +158,7 @@ describe('a notification', () => {
     for (const { socket } of slow) socket.destroy();
   });
 
-  it('gets 503 from a process without NOTIFICATIONS_KEY, so that the gateway repeats it', async () => {
+  it('answers 503 to a notification without NOTIFICATIONS_KEY, so that the gateway repeats it', async () => {
     const { url } = await service.anotherApi({ NOTIFICATIONS_KEY: '' });
     const { body, headers } = noticeOf(reference);
     const answer = await post(body, headers, { url });
@@ -163,7 +166,7 @@ describe('a notification', () => {
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   });
 
-  it('is rejected when a single byte differs', async () => {
+  it('rejects a notification when a single byte differs', async () => {
     const right = noticeOf(reference);
     const parts = [right.body, right.headers['stripe-signature'] ?? ''] as const;
     const changed = fc

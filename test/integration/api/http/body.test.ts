@@ -55,7 +55,7 @@ describe('a request body', () => {
       'of exactly 64 KB in pieces',
       { body: [padded(65_536).slice(0, 99), padded(65_536).slice(99)] },
     ],
-  ])('%s is accepted', async (_, request) => {
+  ])('accepts a request body %s', async (_, request) => {
     const answer = await send({ body: text, ...request });
     expect(answer.status, answer.text).toBe(201);
   });
@@ -128,7 +128,7 @@ describe('a request body', () => {
       'VALIDATION_FAILED',
       { body: withField('expires_in', written) },
     ]),
-  ])('%s is rejected as %s', async (_, code, request) => {
+  ])('rejects a request body %s as %s', async (_, code, request) => {
     const status = { UNSUPPORTED_MEDIA_TYPE: 415, MALFORMED_JSON: 400, PAYLOAD_TOO_LARGE: 413 };
     const expected = status[code as keyof typeof status] ?? 422;
     expect(await problemOf({ body: text, ...request })).toEqual([expected, code]);
@@ -150,7 +150,7 @@ describe('a request body', () => {
     }
   });
 
-  it('that is too large does not make the next request on its connection hang', async () => {
+  it('a request body that is too large does not make the next request on its connection hang', async () => {
     const headers = { authorization, ...json };
     const url = `${service.url}/api/v1/payments`;
     for (let round = 0; round < 3; round += 1) {

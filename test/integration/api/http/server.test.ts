@@ -64,7 +64,7 @@ describe('a request head', () => {
     return `${head('GET /nowhere HTTP/1.1', 'connection: close', ...more)}\r\n`;
   };
 
-  it('over 16 KB gets 431 without a body, and no line in the log', async () => {
+  it('a request head over 16 KB gets 431 without a body, and no line in the log', async () => {
     const { url, lines } = await serve({});
     expect(await responseTo(url, ofSize(limits.requestHeadKb - 1))).toMatch(/^HTTP\/1\.1 404 /);
     expect(lines).toHaveLength(1);
@@ -74,7 +74,7 @@ describe('a request head', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('over 100 lines gets 431 without a body', async () => {
+  it('a request head over 100 lines gets 431 without a body', async () => {
     const { url } = await serve({});
     expect(await responseTo(url, ofLines(limits.requestHeaders))).toMatch(/^HTTP\/1\.1 404 /);
     for (const count of [limits.requestHeaders + 1, 900])
@@ -160,7 +160,7 @@ describe('malformed HTTP', () => {
 });
 
 describe('an unusual request', () => {
-  it('with an unknown Expect header is served', async () => {
+  it('serves a request with an unknown Expect header', async () => {
     const { url } = await serve({});
     const request = head('GET /nowhere HTTP/1.1', 'expect: wonders', 'connection: close');
     const response = await responseTo(url, `${request}\r\n`);
@@ -168,7 +168,7 @@ describe('an unusual request', () => {
     expect(response).toMatch(/\r\nx-request-id: req_/i);
   });
 
-  it('with an invalid URL as its target gets 404', async () => {
+  it('answers 404 to a request with an invalid URL as its target', async () => {
     const { url } = await serve({});
     const request = head('GET http://[ HTTP/1.1', 'connection: close');
     const response = await responseTo(url, `${request}\r\n`);

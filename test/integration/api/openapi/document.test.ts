@@ -43,7 +43,7 @@ describe('the example of a validation error equals the response', () => {
 });
 
 describe('the rules of validation errors', () => {
-  it('that the service uses are exactly those in the document', async () => {
+  it('the document has exactly the rules of validation errors that the service uses', async () => {
     await createGateways(service.sql).insert({
       slug: 'rials',
       driver: 'payping',

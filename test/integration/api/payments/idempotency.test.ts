@@ -200,7 +200,7 @@ describe('Idempotency-Key', () => {
     ['tab\tinside', 400],
     ['a'.repeat(255), 201],
     ['!~ #"', 201],
-  ])('%j gets %i', async (key, status) => {
+  ])('a create with the key %j gets %i', async (key, status) => {
     const { create } = await aCaller();
     const answer = await create(key);
     expect(answer.status, answer.text).toBe(status);

@@ -90,11 +90,11 @@ describe('a notification', () => {
       { sent: false, status: 'expired' },
       ['record the checkout', 'search'],
     ],
-  ])('with %s has this effect: %j %j', async (_, notification, known, expected) => {
+  ])('a notification with %s has this effect: %j %j', async (_, notification, known, expected) => {
     expect((await notified(notification, { known })).calls).toEqual(expected);
   });
 
-  it('alerts when it names one of our payments under an unknown reference', async () => {
+  it('alerts when a notification names one of our payments under an unknown reference', async () => {
     const { calls, alerts } = await notified(about('changed', newPaymentId()));
     expect(calls).toEqual(['unknown_reference']);
     expect(alerts).toEqual([1]);
@@ -105,11 +105,11 @@ describe('a notification', () => {
     ['names something else', about('changed', 'order-1'), {}],
     ['names nothing', about('changed'), {}],
     ['says that a repeated opening is closed', about('closed', newPaymentId()), {}],
-  ])('does not alert when it %s', async (_, notification, options) => {
+  ])('does not alert when a notification %s', async (_, notification, options) => {
     expect(await notified(notification, options)).toEqual({ calls: [], alerts: [0] });
   });
 
-  it('of a sandbox account under an unknown reference is a warning', async () => {
+  it('a notification of a sandbox account under an unknown reference is a warning', async () => {
     const { calls, alerts } = await notified(about('changed', newPaymentId()), { kind: 'sandbox' });
     expect([calls, alerts]).toEqual([['warn'], [0]]);
   });

@@ -109,7 +109,7 @@ it.each([
   ['47 hours ago', 47 * hours, 1],
   ['49 hours ago', 49 * hours, 0],
   ['a year ago', 365 * 24 * hours, 0],
-])('for a payment that ended %s (%i ms), starts %i searches', async (_, ms, count) => {
+])('a payment that ended %s (%i ms) gets %i searches', async (_, ms, count) => {
   const { search, calls, payment, pass } = aSearch();
   const ended = payment();
   pass(ms);
@@ -141,7 +141,7 @@ it.each([
   [3, 240_000],
   [7, hours],
   [1_000, hours],
-])('after %i searches, the next one asks %i ms after the last one', async (count, pauseMs) => {
+])('the search after %i others asks %i ms after the last one', async (count, pauseMs) => {
   const { search, calls, payment, pass } = aSearch();
   const searched = payment({ lateSearches: count, lateSearchedAt: payment().updatedAt });
   for (let times = 0; times < 100; times += 1) await search(searched);

@@ -57,7 +57,7 @@ it.each<[string, Partial<StoredPayment>, string[]]>([
     { status: 'expired', sent: false },
     ['record the checkout', 'search'],
   ],
-])('of a payment that %s, does this: %j', async (_, fields, expected) => {
+])('a verify of a payment that %s does this: %j', async (_, fields, expected) => {
   const calls: string[] = [];
   expect((await verifyWith({ kind: 'waiting' }, fields, calls)).status).toBe(200);
   expect(calls).toEqual(expected);
