@@ -39,14 +39,19 @@ export interface WrittenPayment extends Partial<Payment> {
 
 /** Inserts payments in this order, without a workflow, an outbox row or anything else that belongs to them. */
 export const writePayments = async (sql: Sql, payments: readonly WrittenPayment[]) => {
-  const rows = payments.map((fields) =>
-    Object.fromEntries(
-      Object.entries({ ...aPayment(fields), ...fields }).map(([property, value]) => [
+  const rows = payments.map((fields) => {
+    const payment = aPayment(fields);
+    const ended = {
+      paidAt: payment.status === 'paid' ? payment.updatedAt : null,
+      failureCode: payment.status === 'failed' ? 'unknown' : null,
+    };
+    return Object.fromEntries(
+      Object.entries({ ...payment, ...ended, ...fields }).map(([property, value]) => [
         property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
         value,
       ]),
-    ),
-  );
+    );
+  });
   const columns = sql(Object.keys(rows[0] ?? {}));
   await sql`
     insert into payments (${columns})

@@ -14,7 +14,7 @@ afterEach(() => records.drop());
 
 /** Postponed deliveries PAY_D1 (the oldest), PAY_D2 … */
 const postponed = async (count: number, application = 'shop') => {
-  const ended = { application, status: 'paid', paidAt: new Date() } as const;
+  const ended = { application, status: 'paid' } as const;
   const payments = manyPayments(count, (n) => ({ id: `PAY_D${n}`, ...ended }));
   await writePayments(records.sql, payments.toReversed());
   await records.sql`
