@@ -4,8 +4,11 @@ import { createBulkhead } from '../../../activities/bulkhead.ts';
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
-import type { LateCase } from '../../support/data/late-payment-cases.ts';
-import { lateCase, startLateRecords } from '../../support/data/late-payment-cases.ts';
+import {
+  lateCase,
+  startLateRecords,
+  type LateCase,
+} from '../../support/data/late-payment-cases.ts';
 import {
   aGateway,
   confirmed,

@@ -263,26 +263,21 @@ describe('a test webhook', () => {
   });
 });
 
-describe('a new application', () => {
-  it('shows its webhook secret once, and appears in the list', async () => {
-    const person = await console.logIn('admin', 'creates');
-    const fields = {
-      slug: 'music',
-      gateway: 'sandbox',
-      callbacks: ' https://music.example/return\r\nhttps://music.example/other ',
-      url: 'https://music.example/webhook',
-    };
-    const { answer } = await act('/create-application', fields, person);
-    expect(answer.text).toMatch(/<code id="secret">whsec_/);
-    const { text } = await console.call('/applications/music', { cookie: person.cookie });
-    expect(text).toContain('https://music.example/return, https://music.example/other');
-    const again = await act('/create-application', fields, person);
-    expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([
-      409,
-      true,
-    ]);
-    expect(await auditOf('creates')).toHaveLength(1);
-  });
+it('a new application shows its webhook secret once, and appears in the list', async () => {
+  const person = await console.logIn('admin', 'creates');
+  const fields = {
+    slug: 'music',
+    gateway: 'sandbox',
+    callbacks: ' https://music.example/return\r\nhttps://music.example/other ',
+    url: 'https://music.example/webhook',
+  };
+  const { answer } = await act('/create-application', fields, person);
+  expect(answer.text).toMatch(/<code id="secret">whsec_/);
+  const { text } = await console.call('/applications/music', { cookie: person.cookie });
+  expect(text).toContain('https://music.example/return, https://music.example/other');
+  const again = await act('/create-application', fields, person);
+  expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([409, true]);
+  expect(await auditOf('creates')).toHaveLength(1);
 });
 
 describe('what a viewer sees', () => {

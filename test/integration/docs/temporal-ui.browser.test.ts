@@ -4,8 +4,7 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
 import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
+import { type Journey } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
@@ -68,7 +67,7 @@ const withPollsAsOne = (statements: readonly string[]): string[] => {
 };
 
 it('a paid payment costs at most 6 statements of the API and 9 of the worker', async () => {
-  const journey = createJourney(service, (await service.anApplication()).token);
+  const journey = (await service.anApplication()).journey;
   // The first payment also opens connections.
   await statementsOf(journey, { isEarly: false });
   const { api, worker, list } = await statementsOf(journey, { isEarly: false });
@@ -77,7 +76,7 @@ it('a paid payment costs at most 6 statements of the API and 9 of the worker', a
 });
 
 it('a payer who comes before the opening costs at most one statement more, with all polls as one', async () => {
-  const journey = createJourney(service, (await service.anApplication()).token);
+  const journey = (await service.anApplication()).journey;
   const { api, worker, list } = await statementsOf(journey, { isEarly: true });
   expect(withPollsAsOne(api).length, list).toBeLessThanOrEqual(7);
   expect(worker.length, list).toBeLessThanOrEqual(9);

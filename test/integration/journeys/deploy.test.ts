@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { createJourney } from '../../support/service/journey.ts';
 import { createProcess } from '../../support/service/processes.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime, skipTime } from '../../support/service/skip-time.ts';
@@ -22,7 +21,7 @@ for (const release of ['careless', 'careful'] as const) {
   await run(process.execPath, [join(root, 'worker/bundle.ts'), bundles[release], workflows]);
 }
 const service = await forFile(startService());
-const journey = createJourney(service, (await service.anApplication()).token);
+const journey = (await service.anApplication()).journey;
 afterAll(async () => {
   rmSync(folder, { recursive: true });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createJourney } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
@@ -9,7 +8,7 @@ import { forFile } from '../../support/for-file.ts';
 const service = await forFile(useService());
 const gateway = 'stripe-of-lost-checkouts';
 const stripe = await forFile(addStripe(service, gateway));
-const journey = createJourney(service, (await service.anApplication()).token);
+const journey = (await service.anApplication()).journey;
 
 /** The restored backup is from before the checkout. A superuser's replica role fires no trigger. */
 const loseCheckout = (id: string) =>
@@ -78,20 +77,18 @@ describe('a payment whose recorded checkout is lost', () => {
   });
 });
 
-describe('our own call that expires a session', () => {
-  it('comes back as a notification that starts no search for late money', async () => {
-    const id = await journey.atGateway({ gateway });
-    const reference = stripe.referenceOf(id);
-    await skipAllTime(service.client, id);
-    await until('the webhook', () => service.receiver.of(id)[0]);
-    const asked = stripe.calls.length;
-    expect(await notify(reference, 'expired')).toMatchObject({ status: 200 });
-    await expect(service.client.workflow.getHandle(`LATE_${id}`).describe()).rejects.toThrow(
-      /not found/i,
-    );
-    expect(stripe.calls.length).toBe(asked);
-    // Other news still starts one.
-    expect(await notify(reference)).toMatchObject({ status: 200 });
-    await service.client.workflow.getHandle(`LATE_${id}`).result();
-  });
+it('our own call that expires a session comes back as a notification that starts no search for late money', async () => {
+  const id = await journey.atGateway({ gateway });
+  const reference = stripe.referenceOf(id);
+  await skipAllTime(service.client, id);
+  await until('the webhook', () => service.receiver.of(id)[0]);
+  const asked = stripe.calls.length;
+  expect(await notify(reference, 'expired')).toMatchObject({ status: 200 });
+  await expect(service.client.workflow.getHandle(`LATE_${id}`).describe()).rejects.toThrow(
+    /not found/i,
+  );
+  expect(stripe.calls.length).toBe(asked);
+  // Other news still starts one.
+  expect(await notify(reference)).toMatchObject({ status: 200 });
+  await service.client.workflow.getHandle(`LATE_${id}`).result();
 });

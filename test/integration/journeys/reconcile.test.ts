@@ -7,7 +7,6 @@ import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { paymentsQueue, paymentWorkflow } from '../../../temporal/messages.ts';
 import { paymentStartOptions } from '../../../temporal/start-options.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { startService } from '../../support/service/service.ts';
@@ -19,8 +18,7 @@ import { forFile } from '../../support/for-file.ts';
 
 const postgres = await startOwnPostgres();
 const service = await forFile(startService({ database: postgres }));
-const { token } = await service.anApplication();
-const journey = createJourney(service, token);
+const { journey } = await service.anApplication();
 
 const operations = () =>
   operationsOn(service.sql, { temporal: async () => createTemporalAdmin(service.client) });

@@ -59,7 +59,7 @@ const anExhausted = async () => {
   await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
     'Workflow execution failed',
   );
-  return { id, journey, ...made };
+  return { ...made, id, journey };
 };
 
 const numbersOf = (receiver: Receiver, id: string) =>

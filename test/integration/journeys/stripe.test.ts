@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createJourney } from '../../support/service/journey.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
-import type { Notice } from '../../support/service/stripe-account.ts';
-import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
+import { addStripe, noticeOf, type Notice } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const service = await forFile(startService({ ownTemporal: true }));
 const stripe = await forFile(addStripe(service));
-const journey = createJourney(service, (await service.anApplication()).token);
+const journey = (await service.anApplication()).journey;
 
 /** A payment whose payer was sent to Stripe's page. */
 const sent = async () => {

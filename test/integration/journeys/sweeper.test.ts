@@ -6,7 +6,6 @@ import { createEvent } from '../../../contract/event.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
 import { noAnswer } from '../../support/data/records.ts';
 import { startService } from '../../support/service/service.ts';
@@ -17,7 +16,7 @@ import { forFile } from '../../support/for-file.ts';
 const service = await forFile(startService({ ownTemporal: true }));
 beforeEach(() => service.receiver.behave(() => 204));
 
-const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const aJourney = async () => (await service.anApplication()).journey;
 
 /** Moves the deadline 21 minutes into the past: the sweeper heals after 20. */
 const makeOverdue = (id: string) => service.sql`

@@ -4,8 +4,7 @@ import { expect, inject, it, onTestFinished } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { runProgram } from '../../../tools/production/programs.ts';
-import type { Answer } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
+import { createJourney, type Answer } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { createProcess } from '../../support/service/processes.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
@@ -18,7 +17,7 @@ const root = resolve(import.meta.dirname, '../../..');
 const namespace = 'payments';
 const service = await forFile(startService({ ownTemporal: true }));
 
-const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const aJourney = async () => (await service.anApplication()).journey;
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
 
 it('verify answers 503 after 10 seconds if no worker answers; reads still work', async () => {

@@ -6,8 +6,7 @@ import type { TemporalAdmin, WorkflowSummary } from '../../../temporal/admin-cli
 import { runLine, words } from '../../support/service/admin-line.ts';
 import { fill } from '../../support/data/fill-tables.ts';
 import { emptyTemporal, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
-import { startRecords } from '../../support/data/records.ts';
+import { startRecords, type Records } from '../../support/data/records.ts';
 import { manyPayments, writePayments } from '../../support/data/payments.ts';
 
 let records: Records;

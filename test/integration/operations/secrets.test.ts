@@ -6,8 +6,11 @@ import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { OperationsOptions } from '../../support/service/admin-operations.ts';
-import { aKeyRing, operationsOn } from '../../support/service/admin-operations.ts';
+import {
+  aKeyRing,
+  operationsOn,
+  type OperationsOptions,
+} from '../../support/service/admin-operations.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import type { AttemptResult, Consequence } from '../../../postgres/deliveries.ts';
-import { createDeliveries } from '../../../postgres/deliveries.ts';
+import {
+  createDeliveries,
+  type AttemptResult,
+  type Consequence,
+} from '../../../postgres/deliveries.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { minuteMs } from '../../support/data/payments.ts';
 import { withOutcome, startRecords } from '../../support/data/records.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LatePaymentResult } from '../../../postgres/late-payments.ts';
-import { createLatePayments } from '../../../postgres/late-payments.ts';
+import { createLatePayments, type LatePaymentResult } from '../../../postgres/late-payments.ts';
 import { minuteMs } from '../../support/data/payments.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { forFile } from '../../support/for-file.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
-import type { TerminalStatus } from '../../../contract/status.ts';
-import { terminalStatuses } from '../../../contract/status.ts';
+import { terminalStatuses, type TerminalStatus } from '../../../contract/status.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { minuteMs } from '../../support/data/payments.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';

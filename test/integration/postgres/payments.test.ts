@@ -97,13 +97,11 @@ describe('payments.insert', () => {
   });
 });
 
-describe('payments.get', () => {
-  it('does not find payments of another application or mode', async () => {
-    const { id } = await records.created();
-    expect(await records.payments.get(id, owner)).toMatchObject({ id });
-    expect(await records.payments.get(id, { ...owner, application: 'quiet' })).toBeUndefined();
-    expect(await records.payments.get(id, { ...owner, test: false })).toBeUndefined();
-  });
+it('payments.get does not find payments of another application or mode', async () => {
+  const { id } = await records.created();
+  expect(await records.payments.get(id, owner)).toMatchObject({ id });
+  expect(await records.payments.get(id, { ...owner, application: 'quiet' })).toBeUndefined();
+  expect(await records.payments.get(id, { ...owner, test: false })).toBeUndefined();
 });
 
 describe('payments.sendToGateway', () => {
@@ -151,12 +149,10 @@ describe('payments.sendToGateway', () => {
   });
 });
 
-describe('numbers from Postgres', () => {
-  it('are safe integers, or an error that leaves the connection usable', async () => {
-    const { sql } = records;
-    expect(await sql`select 9007199254740991 as n`).toEqual([{ n: Number.MAX_SAFE_INTEGER }]);
-    await expect(sql`select 9007199254740993 as n`).rejects.toThrow('not a safe integer');
-    await expect(sql`select -9007199254740992 as n`).rejects.toThrow(RangeError);
-    expect(await sql`select count(*) as n from (values (1)) as v`).toEqual([{ n: 1 }]);
-  });
+it('numbers from Postgres are safe integers, or an error that leaves the connection usable', async () => {
+  const { sql } = records;
+  expect(await sql`select 9007199254740991 as n`).toEqual([{ n: Number.MAX_SAFE_INTEGER }]);
+  await expect(sql`select 9007199254740993 as n`).rejects.toThrow('not a safe integer');
+  await expect(sql`select -9007199254740992 as n`).rejects.toThrow(RangeError);
+  expect(await sql`select count(*) as n from (values (1)) as v`).toEqual([{ n: 1 }]);
 });

@@ -4,9 +4,7 @@ import { sealCredentials } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { Labels } from '../../support/service/metrics.ts';
-import { createWatch, scrape } from '../../support/service/metrics.ts';
+import { createWatch, scrape, type Labels } from '../../support/service/metrics.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
@@ -16,7 +14,7 @@ import { forFile } from '../../support/for-file.ts';
 
 const service = await forFile(startService({ ownTemporal: true }));
 const watch = createWatch(service.metricsUrls);
-const journey = createJourney(service, (await service.anApplication()).token);
+const journey = (await service.anApplication()).journey;
 /** An account whose money is real, as far as the service knows. */
 const startLive = async () => {
   const bank = await startZibal();
@@ -29,8 +27,9 @@ const startLive = async () => {
       service.seals,
     ),
   });
-  const { token } = await service.anApplication({ mode: 'live' });
-  const { create, checkout, call } = createJourney(service, token);
+  const {
+    journey: { create, checkout, call },
+  } = await service.anApplication({ mode: 'live' });
   const createLive = () => create({ gateway: 'live', amount: 150_000, currency: 'IRR' });
   const sent = async () => {
     const id = await createLive();

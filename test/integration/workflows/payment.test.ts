@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { gatewayBusy, gatewayUnavailable, paymentNotFound } from '../../../temporal/failures.ts';
 import { recheckSignal } from '../../../temporal/messages.ts';
-import type { Script } from '../../support/service/scripted-worker.ts';
 import {
   countTimers,
   countUpdates,
@@ -10,6 +9,7 @@ import {
   hasTimerFired,
   opens,
   startScriptedWorker,
+  type Script,
 } from '../../support/service/scripted-worker.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
@@ -294,15 +294,13 @@ describe('a workflow whose delivery is postponed', () => {
   });
 });
 
-describe('a workflow without a record of its payment', () => {
-  it('fails at once and does not wait for the deadline', async () => {
-    const { id, handle } = await worker.play({
-      openPayment: async ({ id: paymentId }) => {
-        throw paymentNotFound(paymentId);
-      },
-    });
-    await expect(handle.result()).rejects.toMatchObject({
-      cause: { cause: { type: 'PaymentNotFound', message: expect.stringContaining(id) as string } },
-    });
+it('a workflow without a record of its payment fails at once and does not wait for the deadline', async () => {
+  const { id, handle } = await worker.play({
+    openPayment: async ({ id: paymentId }) => {
+      throw paymentNotFound(paymentId);
+    },
+  });
+  await expect(handle.result()).rejects.toMatchObject({
+    cause: { cause: { type: 'PaymentNotFound', message: expect.stringContaining(id) as string } },
   });
 });

@@ -60,36 +60,32 @@ describe('requests that arrive while a verification runs', () => {
   });
 });
 
-describe('a request after the end', () => {
-  it('gets the outcome without a call to the gateway while the event is delivered', async () => {
-    const { promise, resolve: deliver } = Promise.withResolvers<'delivered'>();
-    const { handle, verify, callsOf } = await worker.play({
-      openPayment: async () => ({ ended: 'failed' }),
-      deliverWebhook: () => promise,
-    });
-    await until('it delivers', () => callsOf('deliverWebhook').length === 1);
-    expect(await verify({ returned: true })).toEqual({ kind: 'ended', status: 'failed' });
-    deliver('delivered');
-    await handle.result();
-    expect(callsOf('verifyPayment')).toHaveLength(0);
+it('a request after the end gets the outcome without a call to the gateway while the event is delivered', async () => {
+  const { promise, resolve: deliver } = Promise.withResolvers<'delivered'>();
+  const { handle, verify, callsOf } = await worker.play({
+    openPayment: async () => ({ ended: 'failed' }),
+    deliverWebhook: () => promise,
   });
+  await until('it delivers', () => callsOf('deliverWebhook').length === 1);
+  expect(await verify({ returned: true })).toEqual({ kind: 'ended', status: 'failed' });
+  deliver('delivered');
+  await handle.result();
+  expect(callsOf('verifyPayment')).toHaveLength(0);
 });
 
-describe('a cancel whose verification got no answer', () => {
-  it('is part of the next verification, since it explains what the gateway says then', async () => {
-    let tries = 0;
-    const { handle, verify, callsOf } = await worker.play({
-      ...opens,
-      ...delivers,
-      verifyPayment: async () => ((tries += 1) === 1 ? { kind: 'unknown' } : ended),
-    });
-    await verify({ returned: true, cancelled: true });
-    await handle.signal(recheckSignal);
-    await handle.result();
-    expect(callsOf('verifyPayment')[1]?.request).toMatchObject({
-      returned: false,
-      cancelled: true,
-    });
+it('a cancel whose verification got no answer is part of the next verification, since it explains what the gateway says then', async () => {
+  let tries = 0;
+  const { handle, verify, callsOf } = await worker.play({
+    ...opens,
+    ...delivers,
+    verifyPayment: async () => ((tries += 1) === 1 ? { kind: 'unknown' } : ended),
+  });
+  await verify({ returned: true, cancelled: true });
+  await handle.signal(recheckSignal);
+  await handle.result();
+  expect(callsOf('verifyPayment')[1]?.request).toMatchObject({
+    returned: false,
+    cancelled: true,
   });
 });
 

@@ -1,5 +1,4 @@
-import type { EventKind } from '../../../contract/event.ts';
-import { createEvent } from '../../../contract/event.ts';
+import { createEvent, type EventKind } from '../../../contract/event.ts';
 import type { GatewayKind } from '../../../contract/gateway-account.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';

@@ -5,10 +5,14 @@ import type { OpenedPayment } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { findPaymentProblems, findDriver, parseReturn } from '../../../gateways/registry.ts';
 import { longInquiryIntervalSeconds, retryIntervalSeconds } from '../../../postgres/sweeper.ts';
-import type { Fault, Provider } from '../../fakes/server.ts';
-import { faults } from '../../fakes/server.ts';
-import type { ProviderFixture } from './fixture.ts';
-import { adapterOf, aGatewayPayment, expectStatus, returnUrl } from './fixture.ts';
+import { faults, type Fault, type Provider } from '../../fakes/server.ts';
+import {
+  adapterOf,
+  aGatewayPayment,
+  expectStatus,
+  returnUrl,
+  type ProviderFixture,
+} from './fixture.ts';
 
 /** The tests that every adapter passes. @returns the driver's name */
 export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>): string => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { GatewayAdapter, OpenedPayment } from '../../../gateways/gateway.ts';
-import type { ProviderFixture } from './fixture.ts';
-import { adapterOf, aGatewayPayment } from './fixture.ts';
+import { adapterOf, aGatewayPayment, type ProviderFixture } from './fixture.ts';
 import type { Call, Provider } from '../../fakes/server.ts';
 
 /** A fake provider for a test file, with an account at it. */

@@ -11,8 +11,8 @@ import { createTokens } from '../../../postgres/tokens.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import { choosePorts } from '../../../stack/ports.ts';
 import { aDatabase } from '../data/database.ts';
-import type { TestProcess } from './processes.ts';
-import { createProcess } from './processes.ts';
+import { createProcess, type TestProcess } from './processes.ts';
+import { createJourney } from './journey.ts';
 import { startReceiver } from './receiver.ts';
 import { startOwnTemporal } from '../servers/own-temporal.ts';
 import { aNamespace } from '../runner/shared-temporal.ts';
@@ -105,7 +105,7 @@ const useRunning = async (
     client: new Client({ connection, namespace }),
     receiver,
 
-    /** An application of its own, with one token and one webhook secret. */
+    /** An application of its own, with one token, one webhook secret, and a journey with that token. */
     async anApplication(options: ApplicationOptions = {}) {
       const { mode = 'test', webhookUrl = receiver.url, requestsPerMinute = 1_000_000 } = options;
       const application = `app-${randomUUID().slice(0, 8)}`;
@@ -118,7 +118,7 @@ const useRunning = async (
       });
       const token = await createTokens(sql).issue({ application, mode, name: 'test' });
       const secret = await createWebhookSecrets(sql).issue(application, createSecretBox(keyRing));
-      return { application, token, secret };
+      return { application, token, secret, journey: createJourney({ url }, token) };
     },
 
     async stop() {

@@ -1,9 +1,9 @@
-import type { Client } from '@temporalio/client';
 import {
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
+  type Client,
 } from '@temporalio/client';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';

@@ -28,9 +28,7 @@ describe('the start options of a payment', () => {
   });
 });
 
-describe('paymentIdOf', () => {
-  it('returns the payment of both workflows', () => {
-    expect(paymentIdOf(optionsFor('1').workflowId)).toBe('PAY_1');
-    expect(paymentIdOf(latePaymentStartOptions('PAY_1').workflowId)).toBe('PAY_1');
-  });
+it('paymentIdOf returns the payment of both workflows', () => {
+  expect(paymentIdOf(optionsFor('1').workflowId)).toBe('PAY_1');
+  expect(paymentIdOf(latePaymentStartOptions('PAY_1').workflowId)).toBe('PAY_1');
 });

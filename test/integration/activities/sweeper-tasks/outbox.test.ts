@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkflowOutbox } from '../../../../postgres/workflow-outbox.ts';
 import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
-import type { Records } from '../../../support/data/records.ts';
-import { startRecords } from '../../../support/data/records.ts';
+import { startRecords, type Records } from '../../../support/data/records.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { until } from '../../../support/until.ts';
 import { manyPayments, writePayments } from '../../../support/data/payments.ts';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
 import { createDeliveries } from '../../../../postgres/deliveries.ts';
-import type { Records } from '../../../support/data/records.ts';
-import { startRecords } from '../../../support/data/records.ts';
+import { startRecords, type Records } from '../../../support/data/records.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
@@ -99,37 +98,35 @@ describe('wakePostponedDeliveries', () => {
   });
 });
 
-describe('a postponed delivery', () => {
-  it('keeps its place when it is postponed again, and loses it after an attempt', async () => {
-    const { id } = await records.ended('paid');
-    const deliveries = createDeliveries(records.sql);
-    const rowOf = async () => {
-      const [row] = await records.sql`
-        select postponed_at from deliveries where payment_id = ${id}`;
-      return row;
-    };
-    const at = new Date();
-    await deliveries.postpone(eventId(id), at);
-    await deliveries.postpone(eventId(id), new Date(at.getTime() + 60_000));
-    expect(await rowOf()).toEqual({ postponed_at: at });
-    await deliveries.beginAttempt(eventId(id), {
-      number: 1,
-      round: 1,
-      scheduledAt: at,
-      startedAt: at,
-    });
-    await deliveries.completeAttempt(eventId(id), 1, {
-      result: {
-        durationMs: 10_000,
-        responseStatus: null,
-        errorClass: 'timeout',
-        error: 'It timed out',
-        responseBody: null,
-        responseTruncated: false,
-      },
-      consequence: { status: 'pending', nextAttemptAt: at },
-      completedAt: at,
-    });
-    expect(await rowOf()).toEqual({ postponed_at: null });
+it('a postponed delivery keeps its place when it is postponed again, and loses it after an attempt', async () => {
+  const { id } = await records.ended('paid');
+  const deliveries = createDeliveries(records.sql);
+  const rowOf = async () => {
+    const [row] = await records.sql`
+      select postponed_at from deliveries where payment_id = ${id}`;
+    return row;
+  };
+  const at = new Date();
+  await deliveries.postpone(eventId(id), at);
+  await deliveries.postpone(eventId(id), new Date(at.getTime() + 60_000));
+  expect(await rowOf()).toEqual({ postponed_at: at });
+  await deliveries.beginAttempt(eventId(id), {
+    number: 1,
+    round: 1,
+    scheduledAt: at,
+    startedAt: at,
   });
+  await deliveries.completeAttempt(eventId(id), 1, {
+    result: {
+      durationMs: 10_000,
+      responseStatus: null,
+      errorClass: 'timeout',
+      error: 'It timed out',
+      responseBody: null,
+      responseTruncated: false,
+    },
+    consequence: { status: 'pending', nextAttemptAt: at },
+    completedAt: at,
+  });
+  expect(await rowOf()).toEqual({ postponed_at: null });
 });

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { createWatch } from '../../../support/service/metrics.ts';
 import { rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
 import { useOwnApi } from '../../../support/service/service.ts';

@@ -7,10 +7,8 @@ import type { AnyRequest, Route } from '../../../../api/http/route.ts';
 import { routes } from '../../../../api/routes.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { toPlainValue } from '../../../../contract/json.ts';
-import type { Handle } from '../../../support/servers/http-application.ts';
-import { serve } from '../../../support/servers/http-application.ts';
-import type { RawRequest } from '../../../support/servers/raw-http.ts';
-import { rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
+import { serve, type Handle } from '../../../support/servers/http-application.ts';
+import { rawConnection, rawRequest, type RawRequest } from '../../../support/servers/raw-http.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -163,28 +161,26 @@ describe('a request body', () => {
   });
 });
 
-describe('concurrent bodies', () => {
-  it('are read as they were sent, also when a handler reads one twice', async () => {
-    const readTwice = async ({ readJson }: AnyRequest) =>
-      (await Promise.all([readJson(), readJson()])).map(toPlainValue);
-    const { url } = await serve({
-      createPayment: async (request) => {
-        const sent = request.header('idempotency-key') ?? '';
-        const [first, second] = await readTwice(request);
-        const isIntact = first === second && first === `${sent} `.repeat(5_000);
-        return { status: isIntact ? 201 : 422 };
-      },
-    });
-    const statuses = await Promise.all(
-      Array.from({ length: 10 }, async (_, nth) => {
-        const key = `key-${nth}`;
-        const headers = { ...json, 'idempotency-key': key };
-        const body = JSON.stringify(`${key} `.repeat(5_000));
-        return (await fetch(`${url}/api/v1/payments`, { method: 'POST', headers, body })).status;
-      }),
-    );
-    expect(statuses).toEqual(Array(10).fill(201));
+it('concurrent bodies are read as they were sent, also when a handler reads one twice', async () => {
+  const readTwice = async ({ readJson }: AnyRequest) =>
+    (await Promise.all([readJson(), readJson()])).map(toPlainValue);
+  const { url } = await serve({
+    createPayment: async (request) => {
+      const sent = request.header('idempotency-key') ?? '';
+      const [first, second] = await readTwice(request);
+      const isIntact = first === second && first === `${sent} `.repeat(5_000);
+      return { status: isIntact ? 201 : 422 };
+    },
   });
+  const statuses = await Promise.all(
+    Array.from({ length: 10 }, async (_, nth) => {
+      const key = `key-${nth}`;
+      const headers = { ...json, 'idempotency-key': key };
+      const body = JSON.stringify(`${key} `.repeat(5_000));
+      return (await fetch(`${url}/api/v1/payments`, { method: 'POST', headers, body })).status;
+    }),
+  );
+  expect(statuses).toEqual(Array(10).fill(201));
 });
 
 describe('the memory of bodies', () => {

@@ -3,8 +3,7 @@ import { PaymentError } from '../../../../contract/errors.ts';
 import { eventId, newReplayId } from '../../../../contract/ids.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
 import { serve } from '../../../support/servers/http-application.ts';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { type Answer } from '../../../support/service/journey.ts';
 import { startService } from '../../../support/service/service.ts';
 import { noticeOf } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
@@ -14,7 +13,7 @@ import { forFile } from '../../../support/for-file.ts';
 const tables = ['tokens', 'payments', 'gateways', 'sandbox_payments'];
 
 const service = await forFile(startService());
-const journey = createJourney(service, (await service.anApplication()).token);
+const journey = (await service.anApplication()).journey;
 const id = await journey.atGateway();
 await service.worker.stop();
 for (const table of tables)

@@ -7,22 +7,22 @@ import { routes } from '../../../../api/routes.ts';
 import { documentText } from '../../../../tools/release-openapi.ts';
 import { eventId } from '../../../../contract/ids.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { FieldValues } from '../../../support/data/arbitraries.ts';
-import { moments } from '../../../support/data/arbitraries.ts';
+import { moments, type FieldValues } from '../../../support/data/arbitraries.ts';
 import { hostileRequests } from '../../../support/data/hostile-requests.ts';
-import type { Answer, Journey } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
-import type { OpenApiDocument, Operation } from '../../../support/checks/openapi.ts';
-import { createResolve } from '../../../support/checks/openapi.ts';
-import type { RawRequest } from '../../../support/servers/raw-http.ts';
-import { rawRequest } from '../../../support/servers/raw-http.ts';
+import { createJourney, type Answer, type Journey } from '../../../support/service/journey.ts';
+import {
+  createResolve,
+  type OpenApiDocument,
+  type Operation,
+} from '../../../support/checks/openapi.ts';
+import { rawRequest, type RawRequest } from '../../../support/servers/raw-http.ts';
 import { useOwnApi } from '../../../support/service/service.ts';
 import { addStripe, signed } from '../../../support/service/stripe-account.ts';
-import type { Parts } from '../../../support/data/request-samples.ts';
 import {
   invalidRequests,
   toRequest,
   validRequests,
+  type Parts,
 } from '../../../support/data/request-samples.ts';
 import { forFile } from '../../../support/for-file.ts';
 

@@ -1,14 +1,15 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createBacklog } from '../../../../api/payments/backlog.ts';
 import { forFile } from '../../../support/for-file.ts';
-import { createJourney } from '../../../support/service/journey.ts';
 import { startService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
 const service = await forFile(startService());
-const { application, token } = await service.anApplication();
-const { create, get, request } = createJourney(service, token);
+const {
+  application,
+  journey: { create, get, request },
+} = await service.anApplication();
 const id = await create();
 const post = (headers: Record<string, string> = {}) =>
   request('POST', '/api/v1/payments', { order_id: 'o', amount: 1, currency: 'EUR' }, headers);

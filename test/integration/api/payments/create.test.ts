@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
 
@@ -16,8 +15,10 @@ await createGateways(service.sql).insert({
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 const aCaller = async (mode: 'live' | 'test' = 'test') => {
-  const { application, token } = await service.anApplication({ mode });
-  const { request, get } = createJourney(service, token);
+  const {
+    application,
+    journey: { request, get },
+  } = await service.anApplication({ mode });
   return { application, get, create: (body: unknown) => request('POST', '/api/v1/payments', body) };
 };
 const fieldsOf = ({ json }: Answer) =>

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
 import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../../contract/ids.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { writePayments, type WrittenPayment } from '../../../support/data/payments.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -26,8 +25,7 @@ const fieldsOf = ({ json }: Answer) =>
 const march = (time: string) => new Date(`2026-03-${time}Z`);
 
 const aCaller = async () => {
-  const { application, token } = await service.anApplication();
-  const journey = createJourney(service, token);
+  const { application, journey } = await service.anApplication();
   return {
     ...journey,
     application,

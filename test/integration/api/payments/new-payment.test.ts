@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { createGateways } from '../../../../postgres/gateways.ts';
-import { createJourney } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -13,7 +12,7 @@ for (const driver of ['zarinpal', 'zibal', 'payping', 'stripe'])
     kind: 'live',
     credentials: null,
   });
-const shop = createJourney(service, (await service.anApplication({ mode: 'live' })).token);
+const shop = (await service.anApplication({ mode: 'live' })).journey;
 const create = async (fields: object) => {
   const answer = await shop.request('POST', '/api/v1/payments', { order_id: 'o-1', ...fields });
   const error = answer.json['error'] as { details?: { fields: unknown } } | undefined;
@@ -69,8 +68,9 @@ describe('a create for a gateway with limits of its own', () => {
   });
 
   it('does not tell the limits to a test token, which may not use the gateway', async () => {
-    const { token } = await service.anApplication();
-    const { request } = createJourney(service, token);
+    const {
+      journey: { request },
+    } = await service.anApplication();
     const body = { order_id: 'o-1', gateway: 'zarinpal', amount: 500, currency: 'EUR' };
     const answer = await request('POST', '/api/v1/payments', body);
     expect(answer.json['error']).toMatchObject({ code: 'GATEWAY_NOT_ALLOWED' });
@@ -87,8 +87,7 @@ describe('metadata', () => {
     '{"":{"":""}}',
     '{}',
   ])('%s is returned as sent, in responses, replays and the webhook', async (metadata) => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
+    const { journey } = await service.anApplication();
     const body = `{"metadata":${metadata},"order_id":"o","amount":5,"currency":"EUR"}`;
     const key = { 'idempotency-key': 'k' };
     const created = await journey.request('POST', '/api/v1/payments', body, key);
@@ -108,8 +107,7 @@ describe('metadata', () => {
   });
 
   it('is an empty object by default', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
+    const { journey } = await service.anApplication();
     expect((await journey.get(await journey.create())).text).toContain('"metadata":{},');
   });
 });

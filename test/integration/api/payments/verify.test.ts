@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { type Answer } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
 
 const service = await forFile(useService());
 
-const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const aJourney = async () => (await service.anApplication()).journey;
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
 
 describe('POST /api/v1/payments/{payment_id}/verify', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Deps } from '../../../../api/gateways/notifications.ts';
-import { notifyOfPaymentHandler } from '../../../../api/gateways/notifications.ts';
+import { notifyOfPaymentHandler, type Deps } from '../../../../api/gateways/notifications.ts';
 import type { AnyRequest } from '../../../../api/http/route.ts';
 import type { GatewayKind } from '../../../../contract/gateway-account.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
