@@ -8,7 +8,7 @@ import { alerts } from '../../../contract/alerts.ts';
 import { failureReasons } from '../../../contract/failure-codes.ts';
 import { exchangeResults } from '../../../contract/gateway-exchange.ts';
 import { isTerminal, statuses } from '../../../contract/status.ts';
-import { type Journey } from '../../support/service/journey.ts';
+import type { Journey } from '../../support/service/journey.ts';
 import { createWatch, scrape, type Labels, type Watch } from '../../support/service/metrics.ts';
 import { readExpressions } from '../../support/checks/promql.ts';
 import { startService, type Service } from '../../support/service/service.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { type Journey } from '../../support/service/journey.ts';
+import type { Journey } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import { eventId } from '../../../contract/ids.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { type Journey } from '../../support/service/journey.ts';
+import type { Journey } from '../../support/service/journey.ts';
 import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';

@@ -9,7 +9,7 @@ import { connect } from '../../../postgres/driver/connection.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
 import { aDatabase } from '../../support/data/database.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
-import { type Journey } from '../../support/service/journey.ts';
+import type { Journey } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { createProcess, type TestProcess } from '../../support/service/processes.ts';
 import { startService, type Service } from '../../support/service/service.ts';

@@ -3,7 +3,7 @@ import { PaymentError } from '../../../../contract/errors.ts';
 import { eventId, newReplayId } from '../../../../contract/ids.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
 import { serve } from '../../../support/servers/http-application.ts';
-import { type Answer } from '../../../support/service/journey.ts';
+import type { Answer } from '../../../support/service/journey.ts';
 import { startService } from '../../../support/service/service.ts';
 import { noticeOf } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';

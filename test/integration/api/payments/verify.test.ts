@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer } from '../../../support/service/journey.ts';
+import type { Answer } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
 
