@@ -127,7 +127,6 @@ export const startScriptedWorker = async (serverArgs: string[] = [], others: Scr
     },
   };
 };
-export type ScriptedWorker = Awaited<ReturnType<typeof startScriptedWorker>>;
 
 type Handle = Pick<WorkflowHandle, 'fetchHistory'>;
 
