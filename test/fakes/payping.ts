@@ -1,5 +1,11 @@
-import type { Entry, Provider, FakeResponse } from './server.ts';
-import { entryIn, newEntry, startFakeProvider } from './server.ts';
+import {
+  entryIn,
+  newEntry,
+  startFakeProvider,
+  type Entry,
+  type Provider,
+  type FakeResponse,
+} from './server.ts';
 
 /** PayPing v3: tomans, POST return, verifications that stay in progress, reversible payments. */
 export const startPayping = async () => {

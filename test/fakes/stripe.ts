@@ -1,5 +1,12 @@
-import type { Call, Entry, Provider, FakeResponse } from './server.ts';
-import { entryIn, newEntry, startFakeProvider } from './server.ts';
+import {
+  entryIn,
+  newEntry,
+  startFakeProvider,
+  type Call,
+  type Entry,
+  type Provider,
+  type FakeResponse,
+} from './server.ts';
 
 export interface Options {
   mode?: 'test' | 'live';

@@ -1,5 +1,11 @@
-import type { Entry, Provider, FakeResponse } from './server.ts';
-import { entryIn, newEntry, startFakeProvider } from './server.ts';
+import {
+  entryIn,
+  newEntry,
+  startFakeProvider,
+  type Entry,
+  type Provider,
+  type FakeResponse,
+} from './server.ts';
 
 export interface Options {
   /** The first letter of authorities: S in the sandbox, A live. */

@@ -1,5 +1,11 @@
-import type { Entry, Provider, FakeResponse } from './server.ts';
-import { entryIn, newEntry, startFakeProvider } from './server.ts';
+import {
+  entryIn,
+  newEntry,
+  startFakeProvider,
+  type Entry,
+  type Provider,
+  type FakeResponse,
+} from './server.ts';
 
 /** Zibal: two-step, shows a cancel, and responds "already verified" without number and amount. */
 export const startZibal = async () => {

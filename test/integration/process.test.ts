@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { startFailingTemporal } from '../support/servers/failing-temporal.ts';
 import { emptyMessage } from '../support/servers/grpc.ts';
-import type { Records } from '../support/data/records.ts';
 import { startRecords } from '../support/data/records.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
+import { forFile } from '../support/for-file.ts';
 
 const { ListWorkflowExecutionsResponse } = proto.temporal.api.workflowservice.v1;
 const ids = ['a', 'b', 'c', 'd'];
@@ -26,15 +26,10 @@ const answers = {
   }).finish(),
 };
 
-let records: Records;
-let temporal: Awaited<ReturnType<typeof startFailingTemporal>>;
-beforeAll(async () => {
-  records = await startRecords();
-  temporal = await startFailingTemporal(answers);
-});
+const records = await forFile(startRecords());
+const temporal = await startFailingTemporal(answers);
 afterAll(async () => {
   temporal?.stop();
-  await records?.drop();
 });
 
 const run = async (line: string[], env: Record<string, string>) => {

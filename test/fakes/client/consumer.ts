@@ -1,5 +1,12 @@
-import type { Answer, CreatePayment, Event, Payment } from '@example/payments';
-import { ApiError, Payments, webhooks } from '@example/payments';
+import {
+  ApiError,
+  Payments,
+  webhooks,
+  type Answer,
+  type CreatePayment,
+  type Event,
+  type Payment,
+} from '@example/payments';
 import { SignatureError, verify } from '@example/payments/webhooks';
 
 // An application that a test compiles against the installed package.

@@ -1,28 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { defaultActivityInfo, MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createDeliveryActivities } from '../../../activities/delivery.ts';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
 import { AttemptError } from '../../../webhooks/failure.ts';
-import type { Bulkhead } from '../../../activities/bulkhead.ts';
-import { createBulkhead } from '../../../activities/bulkhead.ts';
-import type { Deliveries } from '../../../postgres/deliveries.ts';
-import { createDeliveries } from '../../../postgres/deliveries.ts';
-import type { KeyRing } from '../../../postgres/secret-box.ts';
-import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createBulkhead, type Bulkhead } from '../../../activities/bulkhead.ts';
+import { createDeliveries, type Deliveries } from '../../../postgres/deliveries.ts';
+import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import { startRawServer } from '../../support/servers/raw-server.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const keyRing: KeyRing = { currentId: 'k1', keys: new Map([['k1', randomBytes(32)]]) };
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-  await createWebhookSecrets(records.sql).issue('shop', createSecretBox(keyRing));
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
+await createWebhookSecrets(records.sql).issue('shop', createSecretBox(keyRing));
 
 interface Options {
   webhookUrl?: string | null;

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { confirmed, inTurn, withGateway } from '../../support/service/scripted-gateway.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords({ gatewayKind: 'live' });
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords({ gatewayKind: 'live' }));
 
 const verifying = (...answers: GatewayStatus[]) =>
   withGateway(records, { verify: inTurn<GatewayStatus>(...answers) });

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GatewayAdapter, GatewayStatus, Opening } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { countedSql } from '../../support/data/counted-sql.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/service/scripted-gateway.ts';
 import { sweeperTasksOn } from '../../support/service/scripted-sweep.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords({ gatewayKind: 'live' });
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords({ gatewayKind: 'live' }));
 
 /** The activities with a counter of their statements. */
 const counted = (script: Partial<GatewayAdapter>) => {

@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLatePaymentActivities } from '../../../activities/late-payments.ts';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import type { GatewayStatus, Reversal } from '../../../gateways/gateway.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
-import type { LateCase } from '../../support/data/late-payment-cases.ts';
-import { lateCase, startLateRecords } from '../../support/data/late-payment-cases.ts';
-import type { Records } from '../../support/data/records.ts';
+import {
+  lateCase,
+  startLateRecords,
+  type LateCase,
+} from '../../support/data/late-payment-cases.ts';
 import {
   aGateway,
   confirmed,
@@ -15,12 +17,9 @@ import {
   silence,
 } from '../../support/service/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startLateRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startLateRecords());
 
 const aLateCase = (given: LateCase) => lateCase(records, given);
 

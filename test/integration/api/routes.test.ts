@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
 
 const operations = Object.entries<Route>(routes)
   .filter(([, { access }]) => access === 'application')
@@ -17,8 +12,7 @@ const operations = Object.entries<Route>(routes)
 
 /** An application with a payment; `send` calls an operation for that payment. */
 const anApplication = async ({ requestsPerMinute = 1_000 } = {}) => {
-  const { application, token } = await service.anApplication({ requestsPerMinute });
-  const journey = createJourney(service, token);
+  const { application, journey } = await service.anApplication({ requestsPerMinute });
   const id = await journey.create();
   const send = async ({ method, path }: Pick<Route, 'method' | 'path'>) => {
     const body = path.endsWith('/payments') && method === 'POST' ? {} : undefined;

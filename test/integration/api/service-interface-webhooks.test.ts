@@ -1,47 +1,45 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Kind, Outcome } from '../../support/service/every-outcome.ts';
-import { endInEveryWay, kinds, outcomes } from '../../support/service/every-outcome.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  endInEveryWay,
+  kinds,
+  outcomes,
+  type Kind,
+  type Outcome,
+} from '../../support/service/every-outcome.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import type { Received } from '../../support/service/receiver.ts';
-import type { SharedService } from '../../support/service/service.ts';
 import { useService } from '../../support/service/service.ts';
+import { forFile } from '../../support/for-file.ts';
 
 // The tables about webhooks in the service interface; the delays are tested in test/integration/journeys.
 
-let service: SharedService;
-let secret: string;
-let ended: Awaited<ReturnType<typeof endInEveryWay>>;
-
-beforeAll(async () => {
-  service = await useService();
-  const one = await service.anApplication();
-  ({ secret } = one);
-  ended = await endInEveryWay(service, createJourney(service, one.token), { metadata: { a: [1] } });
+const service = await forFile(useService());
+const one = await service.anApplication();
+const { secret } = one;
+const ended = await endInEveryWay(service, createJourney(service, one.token), {
+  metadata: { a: [1] },
 });
-afterAll(() => service?.stop());
 
-describe('a webhook has the header', () => {
-  it.each<[header: string, content: (webhook: Received, outcome: Outcome) => unknown]>([
-    ['Content-Type', () => 'application/json'],
-    ['User-Agent', () => 'Service-Webhook/1.0'],
-    ['X-Service-Event', (_, outcome) => `payment.${outcome}`],
-    ['X-Service-Event-Id', ({ json }) => json['event_id']],
-    ['X-Service-Timestamp', () => expect.stringMatching(/^\d{10}$/)],
-    ['X-Service-Delivery-Attempt', () => '1'],
-    [
-      'X-Service-Signature',
-      ({ headers, body }) => {
-        const t = String(headers['x-service-timestamp']);
-        return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')}`;
-      },
-    ],
-  ])('%s', (header, content) => {
-    for (const outcome of outcomes) {
-      const { webhook } = ended[outcome];
-      expect(webhook.headers[header.toLowerCase()]).toEqual(content(webhook, outcome));
-    }
-  });
+it.each<[header: string, content: (webhook: Received, outcome: Outcome) => unknown]>([
+  ['Content-Type', () => 'application/json'],
+  ['User-Agent', () => 'Service-Webhook/1.0'],
+  ['X-Service-Event', (_, outcome) => `payment.${outcome}`],
+  ['X-Service-Event-Id', ({ json }) => json['event_id']],
+  ['X-Service-Timestamp', () => expect.stringMatching(/^\d{10}$/)],
+  ['X-Service-Delivery-Attempt', () => '1'],
+  [
+    'X-Service-Signature',
+    ({ headers, body }) => {
+      const t = String(headers['x-service-timestamp']);
+      return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')}`;
+    },
+  ],
+])('a webhook has the header %s', (header, content) => {
+  for (const outcome of outcomes) {
+    const { webhook } = ended[outcome];
+    expect(webhook.headers[header.toLowerCase()]).toEqual(content(webhook, outcome));
+  }
 });
 
 describe('the body of a webhook has', () => {

@@ -1,47 +1,39 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createApplications } from '../../../postgres/applications.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
-import type { Kind, Outcome } from '../../support/service/every-outcome.ts';
-import { endInEveryWay, kinds, outcomes } from '../../support/service/every-outcome.ts';
-import type { Answer, Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import {
+  endInEveryWay,
+  kinds,
+  outcomes,
+  type Kind,
+  type Outcome,
+} from '../../support/service/every-outcome.ts';
+import { createJourney, type Answer } from '../../support/service/journey.ts';
+import { forFile } from '../../support/for-file.ts';
+import { useService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 // The tables of the service interface, row by row; they are binding to the letter.
 
-let service: Service;
-let application: string;
-let token: string;
-let journey: Journey;
-let ended: Awaited<ReturnType<typeof endInEveryWay>>;
 const metadata = { seat: '12A', '1': [1, { deep: null }] };
-
-beforeAll(async () => {
-  service = await startService();
-  ({ application, token } = await service.anApplication());
-  journey = createJourney(service, token);
-  ended = await endInEveryWay(service, journey, { metadata });
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+const { application, journey } = await service.anApplication();
+const ended = await endInEveryWay(service, journey, { metadata });
 
 const errorOf = ({ json }: Answer) =>
   json['error'] as { code: string; details?: { retry_after?: number } };
 
-describe('the identity endpoint returns only', () => {
-  it.each([
-    ['application slug', 'application'],
-    ['application status', 'status'],
-    ['default gateway, and its kind', 'default_gateway'],
-    ['registered callback URLs', 'callback_urls'],
-    ['webhook URL', 'webhook_url'],
-    ['token mode', 'token_mode'],
-  ])('%s', async (_, field) => {
-    const { json } = await journey.request('GET', '/api/v1/me');
-    expect(json).toHaveProperty(field);
-    expect(Object.keys(json)).toHaveLength(6);
-  });
+it.each([
+  ['application slug', 'application'],
+  ['application status', 'status'],
+  ['default gateway, and its kind', 'default_gateway'],
+  ['registered callback URLs', 'callback_urls'],
+  ['webhook URL', 'webhook_url'],
+  ['token mode', 'token_mode'],
+])('the identity endpoint returns only %s', async (_, field) => {
+  const { json } = await journey.request('GET', '/api/v1/me');
+  expect(json).toHaveProperty(field);
+  expect(Object.keys(json)).toHaveLength(6);
 });
 
 describe('a payment has', () => {
@@ -236,34 +228,32 @@ describe('an error has a code in its object `error`', () => {
   });
 });
 
-describe('the request budget', () => {
-  it('is 120 requests a minute by default, in headers, then 429 with retry_after', async () => {
-    const slug = `default-${Date.now()}`;
-    await createApplications(service.sql).insert({
-      slug,
-      defaultGateway: 'sandbox',
-      callbackUrls: ['http://127.0.0.1:9/return'],
-      webhookUrl: null,
-    });
-    const own = await createTokens(service.sql).issue({
-      application: slug,
-      mode: 'test',
-      name: 't',
-    });
-    const one = createJourney(service, own);
-    const first = await one.request('GET', '/api/v1/me');
-    expect(first.headers.get('x-ratelimit-limit')).toBe('120');
-    expect(first.headers.get('x-ratelimit-remaining')).toBe('119');
-    const rejected = await until('the budget is used up', async () => {
-      const answer = await one.request('GET', '/api/v1/me');
-      return answer.status === 429 && answer;
-    });
-    expect(errorOf(rejected).code).toBe('RATE_LIMITED');
-    const seconds = errorOf(rejected).details?.retry_after ?? 0;
-    expect(seconds).toBeGreaterThanOrEqual(1);
-    expect(seconds).toBeLessThanOrEqual(60);
-    expect(rejected.headers.get('retry-after')).toBe(String(seconds));
+it('the request budget is 120 requests a minute by default, in headers, then 429 with retry_after', async () => {
+  const slug = `default-${Date.now()}`;
+  await createApplications(service.sql).insert({
+    slug,
+    defaultGateway: 'sandbox',
+    callbackUrls: ['http://127.0.0.1:9/return'],
+    webhookUrl: null,
   });
+  const own = await createTokens(service.sql).issue({
+    application: slug,
+    mode: 'test',
+    name: 't',
+  });
+  const one = createJourney(service, own);
+  const first = await one.request('GET', '/api/v1/me');
+  expect(first.headers.get('x-ratelimit-limit')).toBe('120');
+  expect(first.headers.get('x-ratelimit-remaining')).toBe('119');
+  const rejected = await until('the budget is used up', async () => {
+    const answer = await one.request('GET', '/api/v1/me');
+    return answer.status === 429 && answer;
+  });
+  expect(errorOf(rejected).code).toBe('RATE_LIMITED');
+  const seconds = errorOf(rejected).details?.retry_after ?? 0;
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect(rejected.headers.get('retry-after')).toBe(String(seconds));
 });
 
 describe('versioning', () => {

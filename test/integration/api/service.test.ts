@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import type { Answer } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
+import { createJourney, type Answer } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
-import type { StripeAccount } from '../../support/service/stripe-account.ts';
 import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-let service: Service;
-let stripe: StripeAccount;
-beforeAll(async () => {
-  postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
-  service = await startService({ database: postgres });
-  stripe = await addStripe(service);
-});
-afterAll(async () => {
-  await service?.stop();
-  await stripe?.stop();
-});
+const postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
+const service = await forFile(startService({ database: postgres }));
+await forFile(addStripe(service));
 
 /** The statements that the API sent during `work`, without those of its timers and after a response. */
 const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
@@ -42,30 +31,27 @@ const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => 
     );
 };
 
-describe('a request', () => {
-  it('takes two statements for a create or a read, one for /me and none for a malformed token', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
-    let id = '';
-    const create = await statementsOf(async () => (id = await journey.create()));
-    expect(create).toEqual([
-      expect.stringMatching(/^with token as .*request_counts/),
-      expect.stringMatching(/^with key as .*insert into payments/),
-    ]);
-    const withKey = await statementsOf(() =>
-      journey.request(
-        'POST',
-        '/api/v1/payments',
-        { order_id: 'o', amount: 1, currency: 'EUR', gateway: 'sandbox' },
-        { 'idempotency-key': 'k' },
-      ),
-    );
-    expect(withKey).toHaveLength(2);
-    expect(await statementsOf(() => journey.get(id))).toHaveLength(2);
-    expect(await statementsOf(() => journey.request('GET', '/api/v1/payments'))).toHaveLength(2);
-    expect(await statementsOf(() => journey.request('GET', '/api/v1/me'))).toHaveLength(1);
-    expect(await statementsOf(() => createJourney(service, 'nonsense').get(id))).toHaveLength(0);
-  });
+it('a request takes two statements for a create or a read, one for /me and none for a malformed token', async () => {
+  const { journey } = await service.anApplication();
+  let id = '';
+  const create = await statementsOf(async () => (id = await journey.create()));
+  expect(create).toEqual([
+    expect.stringMatching(/^with token as .*request_counts/),
+    expect.stringMatching(/^with key as .*insert into payments/),
+  ]);
+  const withKey = await statementsOf(() =>
+    journey.request(
+      'POST',
+      '/api/v1/payments',
+      { order_id: 'o', amount: 1, currency: 'EUR', gateway: 'sandbox' },
+      { 'idempotency-key': 'k' },
+    ),
+  );
+  expect(withKey).toHaveLength(2);
+  expect(await statementsOf(() => journey.get(id))).toHaveLength(2);
+  expect(await statementsOf(() => journey.request('GET', '/api/v1/payments'))).toHaveLength(2);
+  expect(await statementsOf(() => journey.request('GET', '/api/v1/me'))).toHaveLength(1);
+  expect(await statementsOf(() => createJourney(service, 'nonsense').get(id))).toHaveLength(0);
 });
 
 describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
@@ -76,8 +62,7 @@ describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
   };
 
   it('every route answers 503 soon, and works again when Postgres is back', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
+    const { journey } = await service.anApplication();
     const id = await journey.atGateway();
     const event = `/api/v1/events/${eventId(await journey.finish('pay'))}`;
     const day = { from: '2026-11-01', to: '2026-11-01' };

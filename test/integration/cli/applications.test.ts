@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type RunLine, runLine, words } from '../../support/service/admin-line.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const run: RunLine = (line, options) => runLine(() => operationsOn(records.sql), line, options);
 

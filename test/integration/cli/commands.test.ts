@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Operations } from '../../../operations/operations.ts';
+import { expect, it } from 'vitest';
 import { runLine, words } from '../../support/service/admin-line.ts';
 import { aKeyRing, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-let operations: Operations;
-beforeAll(async () => {
-  records = await startRecords();
-  operations = operationsOn(records.sql, { keyRing: aKeyRing() });
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
+const operations = operationsOn(records.sql, { keyRing: aKeyRing() });
 
 let lines = 0;
 

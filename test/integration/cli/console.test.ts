@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { runLine, words } from '../../support/service/admin-line.ts';
-import { aDatabase, type Database } from '../../support/data/database.ts';
+import { aDatabase } from '../../support/data/database.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await aDatabase();
-});
-afterAll(() => database?.drop());
+const database = await forFile(aDatabase());
 
 const run = (line: string) =>
   runLine((actor = 'ops') => operationsOn(database.sql, { actor }), words(line));

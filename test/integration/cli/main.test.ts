@@ -9,8 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
 import { aKeyRing } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
-import { startRecords } from '../../support/data/records.ts';
+import { startRecords, type Records } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
 
 const keyRing = aKeyRing();

@@ -1,18 +1,14 @@
 import { eventId } from '../../../contract/ids.ts';
 import { createWebhookTests } from '../../../postgres/webhook-tests.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type RunLine, runLine, words } from '../../support/service/admin-line.ts';
 import { aKeyRing, emptyTemporal, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const keyRing = aKeyRing();
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-  await operationsOn(records.sql, { keyRing }).secrets.rotate('shop', null);
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
+await operationsOn(records.sql, { keyRing }).secrets.rotate('shop', null);
 
 const run: RunLine = (line, options) =>
   runLine(

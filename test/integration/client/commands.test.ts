@@ -3,25 +3,21 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verify } from '../../../client/src/webhooks.ts';
 import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
 import { startReceiver } from '../../support/service/receiver.ts';
-import type { SharedService } from '../../support/service/service.ts';
 import { useService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payments-commands-'));
 let program = '';
-let service: SharedService;
-beforeAll(async () => {
-  const application = installClient(packClient(folder).path, join(folder, 'application'));
-  program = join(application, 'node_modules/.bin/payments');
-  service = await useService();
-});
+const application = installClient(packClient(folder).path, join(folder, 'application'));
+program = join(application, 'node_modules/.bin/payments');
+const service = await forFile(useService());
 afterAll(async () => {
-  await service?.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -89,30 +85,28 @@ describe('payments trigger', () => {
   });
 });
 
-describe('payments events', () => {
-  it('lists events by their filters, replays one, and shows both rounds', async () => {
-    await run(['trigger', 'paid', '--order', 'o-1']);
-    await run(['trigger', 'cancelled', '--order', 'o-2']);
-    const all = await run(['events', 'list']);
-    expect(all.text.trim().split('\n')).toEqual([
-      expect.stringContaining('payment.cancelled'),
-      expect.stringContaining('payment.paid'),
-    ]);
-    const one = await run(['events', 'list', '--order', 'o-1', '--json']);
-    const { event_id: id } = JSON.parse(one.text) as { event_id: string };
-    await until('it is delivered', async () =>
-      (await run(['events', 'list', '--delivery', 'delivered'])).text.includes(id),
-    );
-    // As if the round had begun longer ago than repeated requests count as one.
-    await service.sql`
-      update deliveries set round_began_at = round_began_at - interval '11 seconds'
-      where event_id = ${id}`;
-    expect(await run(['events', 'replay', id])).toMatchObject({
-      code: 0,
-      text: expect.stringContaining('Round 2 is pending') as string,
-    });
-    expect((await run(['events', 'list', '--limit', '1'])).text.split('\n')).toHaveLength(2);
+it('payments events lists events by their filters, replays one, and shows both rounds', async () => {
+  await run(['trigger', 'paid', '--order', 'o-1']);
+  await run(['trigger', 'cancelled', '--order', 'o-2']);
+  const all = await run(['events', 'list']);
+  expect(all.text.trim().split('\n')).toEqual([
+    expect.stringContaining('payment.cancelled'),
+    expect.stringContaining('payment.paid'),
+  ]);
+  const one = await run(['events', 'list', '--order', 'o-1', '--json']);
+  const { event_id: id } = JSON.parse(one.text) as { event_id: string };
+  await until('it is delivered', async () =>
+    (await run(['events', 'list', '--delivery', 'delivered'])).text.includes(id),
+  );
+  // As if the round had begun longer ago than repeated requests count as one.
+  await service.sql`
+    update deliveries set round_began_at = round_began_at - interval '11 seconds'
+    where event_id = ${id}`;
+  expect(await run(['events', 'replay', id])).toMatchObject({
+    code: 0,
+    text: expect.stringContaining('Round 2 is pending') as string,
   });
+  expect((await run(['events', 'list', '--limit', '1'])).text.split('\n')).toHaveLength(2);
 });
 
 describe('payments listen', () => {

@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as client from '../../../client/src/index.ts';
 import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
-import type { SharedService } from '../../support/service/service.ts';
-import { useService } from '../../support/service/service.ts';
+import { useService, type SharedService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 type Package = typeof client;

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Tarball } from '../../../tools/pack-client.ts';
-import { packClient } from '../../../tools/pack-client.ts';
+import { packClient, type Tarball } from '../../../tools/pack-client.ts';
 import { runProgram } from '../../support/client/run-program.ts';
 import { installClient } from '../../support/client/install.ts';
 

@@ -10,8 +10,7 @@ import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
 import { runProgram } from '../../support/client/run-program.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
-import type { SharedService } from '../../support/service/service.ts';
-import { useService } from '../../support/service/service.ts';
+import { useService, type SharedService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 const root = join(import.meta.dirname, '../../..');

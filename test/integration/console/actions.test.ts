@@ -145,7 +145,7 @@ describe('an action', () => {
     expect(paths).toHaveLength(18 + others.length + healing.length);
   });
 
-  it('without a reason changes nothing', async () => {
+  it('an action without a reason changes nothing', async () => {
     const person = await console.logIn('admin', 'no reason');
     const { answer } = await act('/applications/tickets/disable', { reason: ' ' }, person);
     expect([answer.status, await auditOf('no reason')]).toEqual([409, []]);
@@ -154,22 +154,25 @@ describe('an action', () => {
   it.each([
     ['reason', { name: 'a', reason: 'found svc_live_abcdefgh in a mail' }],
     ['name', { name: 'whsec_abcdefgh' }],
-  ])('with a secret in its %s changes nothing, because the audit log keeps it', async (_, form) => {
-    const person = await console.logIn('admin', 'leaks');
-    const { answer } = await act('/applications/tickets/tokens/issue', form, person);
-    expect([answer.status, await auditOf('leaks')]).toEqual([409, []]);
-    expect(answer.text).toContain('holds a token');
-    expect(answer.text).not.toContain('abcdefgh');
-  });
+  ])(
+    'an action with a secret in its %s changes nothing, because the audit log keeps it',
+    async (_, form) => {
+      const person = await console.logIn('admin', 'leaks');
+      const { answer } = await act('/applications/tickets/tokens/issue', form, person);
+      expect([answer.status, await auditOf('leaks')]).toEqual([409, []]);
+      expect(answer.text).toContain('holds a token');
+      expect(answer.text).not.toContain('abcdefgh');
+    },
+  );
 
-  it('that cannot be taken back needs the typed name', async () => {
+  it('an action that cannot be taken back needs the typed name', async () => {
     const person = await console.logIn('admin', 'mistyped');
     const path = '/applications/tickets/secrets/2/retire';
     const { answer } = await act(path, { confirm: 'ticket' }, person);
     expect([answer.status, await auditOf('mistyped')]).toEqual([409, []]);
   });
 
-  it('that is refused says why and changes nothing', async () => {
+  it('an action that is refused says why and changes nothing', async () => {
     const person = await console.logIn('admin', 'refused');
     const { answer } = await act('/applications/tickets/enable', {}, person);
     expect(answer.status).toBe(409);
@@ -234,7 +237,7 @@ describe('the credentials of a gateway', () => {
   it.each([
     ['are no JSON', `no json ${secret}`],
     ['do not fit the driver', JSON.stringify({ merchant: secret })],
-  ])('that %s change nothing, and are not shown again', async (_, credentials) => {
+  ])('credentials that %s change nothing, and are not shown again', async (_, credentials) => {
     const before = await columns();
     const person = await console.logIn('admin', 'wrong credentials');
     const { answer } = await act(path, { credentials, confirm: 'zarinpal' }, person);
@@ -266,26 +269,21 @@ describe('a test webhook', () => {
   });
 });
 
-describe('a new application', () => {
-  it('shows its webhook secret once, and appears in the list', async () => {
-    const person = await console.logIn('admin', 'creates');
-    const fields = {
-      slug: 'music',
-      gateway: 'sandbox',
-      callbacks: ' https://music.example/return\r\nhttps://music.example/other ',
-      url: 'https://music.example/webhook',
-    };
-    const { answer } = await act('/create-application', fields, person);
-    expect(answer.text).toMatch(/<code id="secret">whsec_/);
-    const { text } = await console.call('/applications/music', { cookie: person.cookie });
-    expect(text).toContain('https://music.example/return, https://music.example/other');
-    const again = await act('/create-application', fields, person);
-    expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([
-      409,
-      true,
-    ]);
-    expect(await auditOf('creates')).toHaveLength(1);
-  });
+it('a new application shows its webhook secret once, and appears in the list', async () => {
+  const person = await console.logIn('admin', 'creates');
+  const fields = {
+    slug: 'music',
+    gateway: 'sandbox',
+    callbacks: ' https://music.example/return\r\nhttps://music.example/other ',
+    url: 'https://music.example/webhook',
+  };
+  const { answer } = await act('/create-application', fields, person);
+  expect(answer.text).toMatch(/<code id="secret">whsec_/);
+  const { text } = await console.call('/applications/music', { cookie: person.cookie });
+  expect(text).toContain('https://music.example/return, https://music.example/other');
+  const again = await act('/create-application', fields, person);
+  expect([again.answer.status, again.answer.text.includes('already exists')]).toEqual([409, true]);
+  expect(await auditOf('creates')).toHaveLength(1);
 });
 
 describe('what a viewer sees', () => {

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { pageSize } from '../../../console/filters.ts';
 import { newPaymentId } from '../../../contract/ids.ts';
-import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { startConsole } from '../../support/service/console.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
+import { forFile } from '../../support/for-file.ts';
+import { manyPayments, writePayments } from '../../support/data/payments.ts';
 
-let console: TestConsole;
-let cookie: string;
-beforeAll(async () => {
-  console = await startConsole();
-  await fillConsole(console.sql);
-  ({ cookie } = await console.logIn('viewer'));
-});
-afterAll(() => console?.stop());
+const console = await forFile(startConsole());
+await fillConsole(console.sql);
+const { cookie } = await console.logIn('viewer');
 
 const list = async (path: string, zone = 'UTC') => {
   const { text } = await console.call(path, { cookie: `${cookie}; console-zone=${zone}` });
@@ -47,15 +44,16 @@ it.each([
 
 it('a gateway with one old payment is found over several pages, each of which says how far it looked', async () => {
   const id = newPaymentId();
-  await console.sql`
-    insert into gateways (slug, driver, kind) values ('rare', 'sandbox', 'sandbox')`;
-  await console.sql`
-    insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-      callback_url, metadata, expires_at, created_at, updated_at)
-    select case when n = 2500 then ${id} else 'PAY_' || lpad(n::text, 26, '0') end, 'shop', false, 'many',
-      'pending', 1, 'EUR', case when n = 2500 then 'rare' else 'sandbox' end, '', '{}', now(), at, at
-    from (select n, date_trunc('milliseconds', now()) - n * interval '1 minute' as at
-      from generate_series(1, 2500) as n) as each`;
+  const { sql } = console;
+  await sql`insert into gateways (slug, driver, kind) values ('rare', 'sandbox', 'sandbox')`;
+  await writePayments(
+    sql,
+    manyPayments(2_500, (n) => ({
+      ...(n === 2_500 && { id, gateway: 'rare' }),
+      test: false,
+      createdAt: new Date(Date.now() - n * 60_000),
+    })),
+  );
   const first = await list('/payments?gateway=rare');
   expect(first.ids).toEqual([]);
   expect(first.text).toContain('The list has searched back to');

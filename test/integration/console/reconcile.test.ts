@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { startConsole, type TestConsole } from '../../support/service/console.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let console: TestConsole;
-let ids: Awaited<ReturnType<typeof fillConsole>>;
 let release: (() => void) | undefined;
 let isAway = false;
 const restarted: string[] = [];
-beforeAll(async () => {
-  console = await startConsole({
+const console = await forFile(
+  startConsole({
     temporal: {
       async running() {
         if (isAway) throw new Error('connection refused');
@@ -20,10 +19,9 @@ beforeAll(async () => {
         restarted.push(id);
       },
     },
-  });
-  ids = await fillConsole(console.sql);
-});
-afterAll(() => console?.stop());
+  }),
+);
+const ids = await fillConsole(console.sql);
 
 let login: ReturnType<TestConsole['logIn']> | undefined;
 const person = () => (login ??= console.logIn('operator'));

@@ -9,12 +9,9 @@ import { failureReasons } from '../../../contract/failure-codes.ts';
 import { exchangeResults } from '../../../contract/gateway-exchange.ts';
 import { isTerminal, statuses } from '../../../contract/status.ts';
 import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { Labels, Watch } from '../../support/service/metrics.ts';
-import { createWatch, scrape } from '../../support/service/metrics.ts';
+import { createWatch, scrape, type Labels, type Watch } from '../../support/service/metrics.ts';
 import { readExpressions } from '../../support/checks/promql.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { startService, type Service } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -23,7 +20,7 @@ let watch: Watch;
 beforeAll(async () => {
   service = await startService({ ownTemporal: true });
   watch = createWatch(service.metricsUrls);
-  journey = createJourney(service, (await service.anApplication()).token);
+  journey = (await service.anApplication()).journey;
 });
 afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));

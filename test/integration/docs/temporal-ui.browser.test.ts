@@ -4,8 +4,7 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
 import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
@@ -110,13 +109,13 @@ describe('the operators’ guide to the Temporal UI', () => {
     { name: 'by application', finds: ['waiting', 'retrying', 'exhausted', 'delivered'] },
     { name: 'exhausted', finds: ['exhausted'] },
     { name: 'on their way', finds: ['waiting', 'retrying'] },
-  ] as const)('its query $name finds what it says', async ({ name, finds }) => {
+  ] as const)('the query $name of the guide finds what it says', async ({ name, finds }) => {
     const expected = finds.map((each) => shown[each]).toSorted();
     await until(name, async () => (await found(queryOf(name))) === expected.join());
     expect(await found(queryOf(name))).toBe(expected.join());
   });
 
-  it('its query older than a day finds what began before its date, and nothing later', async () => {
+  it('the query older than a day of the guide finds what began before its date, and nothing later', async () => {
     const query = queryOf('older than a day');
     // All that runs began before this one: what the other date leaves out is known by then.
     const later = query.replace('2026-01-01', '2999-01-01');

@@ -15,7 +15,8 @@ import { EventBody } from '../../../contract/event-schema.ts';
 import { documentText } from '../../../tools/release-openapi.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { rawRequest } from '../../support/servers/raw-http.ts';
-import { withOutcome, aPayment } from '../../support/data/records.ts';
+import { aPayment } from '../../support/data/payments.ts';
+import { withOutcome } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
 
 const page = readProjectFile('docs/webhooks.md');

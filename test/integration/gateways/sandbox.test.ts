@@ -1,33 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newPaymentId } from '../../../contract/ids.ts';
+import { describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
-import type { GatewayAdapter, GatewayPayment, OpenedPayment } from '../../../gateways/gateway.ts';
-import type { SandboxPayments } from '../../../postgres/sandbox-payments.ts';
+import type { GatewayPayment, OpenedPayment } from '../../../gateways/gateway.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
-import type { Database } from '../../support/data/database.ts';
 import { aDatabase } from '../../support/data/database.ts';
-import { adapterOf } from '../../support/gateways/fixture.ts';
+import { adapterOf, aGatewayPayment } from '../../support/gateways/fixture.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let database: Database;
-let page: SandboxPayments;
-let gateway: GatewayAdapter;
-beforeAll(async () => {
-  database = await aDatabase();
-  page = createSandboxPayments(database.sql);
-  const account = { kind: 'sandbox', credentials: {} } as const;
-  const tools = { sandboxPayments: page, publicBaseUrl: 'https://pay.example' };
-  gateway = adapterOf('sandbox', account, { tools });
-});
-afterAll(() => database.drop());
+const database = await forFile(aDatabase());
+const page = createSandboxPayments(database.sql);
+const account = { kind: 'sandbox', credentials: {} } as const;
+const tools = { sandboxPayments: page, publicBaseUrl: 'https://pay.example' };
+const gateway = adapterOf('sandbox', account, { tools });
 
-const aPayment = (): GatewayPayment => ({
-  id: newPaymentId(),
-  amount: 1250,
-  currency: 'EUR',
-  description: null,
-  expiresAt: new Date(),
-  returnUrl: 'https://pay.example/return',
-});
+const aPayment = (): GatewayPayment => aGatewayPayment({ amount: 1250, currency: 'EUR' });
 const open = async (): Promise<OpenedPayment> => {
   const payment = aPayment();
   const opening = await gateway.open(payment);

@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-let service: Service;
-beforeAll(async () => {
-  postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
-  service = await startService({ database: postgres });
-});
-afterAll(() => service?.stop());
+const postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix: '%a: ' });
+const service = await forFile(startService({ database: postgres }));
 
 /** Leaves out the statements of the driver, of the backlog metrics and of the sweeper. */
 const isOfPayment = (statement: string) =>
@@ -73,7 +67,7 @@ const withPollsAsOne = (statements: readonly string[]): string[] => {
 };
 
 it('a paid payment costs at most 6 statements of the API and 9 of the worker', async () => {
-  const journey = createJourney(service, (await service.anApplication()).token);
+  const journey = (await service.anApplication()).journey;
   // The first payment also opens connections.
   await statementsOf(journey, { isEarly: false });
   const { api, worker, list } = await statementsOf(journey, { isEarly: false });
@@ -82,7 +76,7 @@ it('a paid payment costs at most 6 statements of the API and 9 of the worker', a
 });
 
 it('a payer who comes before the opening costs at most one statement more, with all polls as one', async () => {
-  const journey = createJourney(service, (await service.anApplication()).token);
+  const journey = (await service.anApplication()).journey;
   const { api, worker, list } = await statementsOf(journey, { isEarly: true });
   expect(withPollsAsOne(api).length, list).toBeLessThanOrEqual(7);
   expect(worker.length, list).toBeLessThanOrEqual(9);

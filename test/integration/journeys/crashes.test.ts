@@ -2,9 +2,7 @@ import { eventId } from '../../../contract/ids.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
@@ -16,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 beforeEach(() => service.receiver.behave(() => 204));
 
-const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const aJourney = async () => (await service.anApplication()).journey;
 const byWorker = { by: 'payments-worker' };
 
 const ledgerOf = (id: string) => service.sql<
@@ -144,51 +142,47 @@ describe('kill -9 of the worker', () => {
   });
 });
 
-describe('kill -9 of the API', () => {
-  it('between the create and the start of the workflow: the sweeper starts it', async () => {
-    const journey = await aJourney();
-    await service.engine.stop();
-    const headers = { 'idempotency-key': 'killed' };
-    const body = { order_id: 'killed', amount: 5, currency: 'JPY' };
-    const first = await journey.request('POST', '/api/v1/payments', body, headers);
-    expect(first.status).toBe(201);
-    await service.api.kill();
-    await Promise.all([service.engine.start(), service.api.start()]);
+it('kill -9 of the API between the create and the start of the workflow: the sweeper starts it', async () => {
+  const journey = await aJourney();
+  await service.engine.stop();
+  const headers = { 'idempotency-key': 'killed' };
+  const body = { order_id: 'killed', amount: 5, currency: 'JPY' };
+  const first = await journey.request('POST', '/api/v1/payments', body, headers);
+  expect(first.status).toBe(201);
+  await service.api.kill();
+  await Promise.all([service.engine.start(), service.api.start()]);
 
-    const again = await journey.request('POST', '/api/v1/payments', body, headers);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(again.text).toBe(first.text);
-    const id = String(first.json['payment_id']);
-    await until('the sweeper starts the workflow', async () => {
-      await sweepNow(service.client);
-      const rows = await service.sql`select from workflow_outbox where payment_id = ${id}`;
-      return rows.length === 0;
-    });
-    await journey.checkout(id);
-    await journey.choose(id, 'pay');
-    await journey.comeBack(id);
-    await expectOneEvent(id, 'paid');
+  const again = await journey.request('POST', '/api/v1/payments', body, headers);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(again.text).toBe(first.text);
+  const id = String(first.json['payment_id']);
+  await until('the sweeper starts the workflow', async () => {
+    await sweepNow(service.client);
+    const rows = await service.sql`select from workflow_outbox where payment_id = ${id}`;
+    return rows.length === 0;
   });
+  await journey.checkout(id);
+  await journey.choose(id, 'pay');
+  await journey.comeBack(id);
+  await expectOneEvent(id, 'paid');
 });
 
-describe('kill -9 of Temporal', () => {
-  it('makes it hand out a waiting attempt too early, which is not sent before its time', async () => {
-    const journey = await aJourney();
-    service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
-    const id = await journey.finish('pay');
-    const tries = async () => {
-      const { raw } = await service.client.workflow.getHandle(id).describe();
-      return raw.pendingActivities?.[0]?.attempt;
-    };
-    await until('it waits for its next attempt', async () => (await tries()) === 2);
-    await service.engine.kill();
-    await service.engine.start();
-    await until('the early attempt is over', async () => (await tries()) === 3, 30_000);
-    expect(service.receiver.of(id)).toHaveLength(1);
+it('kill -9 of Temporal makes it hand out a waiting attempt too early, which is not sent before its time', async () => {
+  const journey = await aJourney();
+  service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
+  const id = await journey.finish('pay');
+  const tries = async () => {
+    const { raw } = await service.client.workflow.getHandle(id).describe();
+    return raw.pendingActivities?.[0]?.attempt;
+  };
+  await until('it waits for its next attempt', async () => (await tries()) === 2);
+  await service.engine.kill();
+  await service.engine.start();
+  await until('the early attempt is over', async () => (await tries()) === 3, 30_000);
+  expect(service.receiver.of(id)).toHaveLength(1);
 
-    await skipAllTime(service.client, id);
-    await expectOneEvent(id, 'paid');
-    expect(await secondsBetween(id)).toBeGreaterThanOrEqual(59.4);
-    expect(await secondsBetween(id)).toBeLessThan(65);
-  });
+  await skipAllTime(service.client, id);
+  await expectOneEvent(id, 'paid');
+  expect(await secondsBetween(id)).toBeGreaterThanOrEqual(59.4);
+  expect(await secondsBetween(id)).toBeLessThan(65);
 });

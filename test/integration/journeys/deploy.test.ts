@@ -3,34 +3,26 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createProcess } from '../../support/service/processes.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime, skipTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
-let service: Service;
-let journey: Journey;
-let folder: string;
 const bundles = { careless: '', careful: '' };
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'payments-deploy-'));
-  for (const release of ['careless', 'careful'] as const) {
-    bundles[release] = join(folder, `${release}.js`);
-    const workflows = join(root, `test/fakes/workflows/${release}.ts`);
-    await run(process.execPath, [join(root, 'worker/bundle.ts'), bundles[release], workflows]);
-  }
-  service = await startService();
-  journey = createJourney(service, (await service.anApplication()).token);
-});
+const folder = mkdtempSync(join(tmpdir(), 'payments-deploy-'));
+for (const release of ['careless', 'careful'] as const) {
+  bundles[release] = join(folder, `${release}.js`);
+  const workflows = join(root, `test/fakes/workflows/${release}.ts`);
+  await run(process.execPath, [join(root, 'worker/bundle.ts'), bundles[release], workflows]);
+}
+const service = await forFile(startService());
+const journey = (await service.anApplication()).journey;
 afterAll(async () => {
-  await service?.stop();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,33 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
-import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { ProviderName, Providers } from '../../support/service/providers.ts';
 import {
   providerNames as drivers,
   providerSecrets,
   startProviders,
+  type ProviderName,
 } from '../../support/service/providers.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let journey: Journey;
-let providers: Providers;
-beforeAll(async () => {
-  service = await startService();
-  providers = await startProviders(service);
-  journey = createJourney(service, (await service.anApplication()).token);
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.stop();
-});
+const service = await forFile(startService());
+const providers = await forFile(startProviders(service));
+const journey = (await service.anApplication()).journey;
 
 const providerOf = (driver: ProviderName) => providers.of(driver);
 const sent = (driver: ProviderName) => providers.sent(journey, driver);
@@ -120,45 +109,41 @@ describe('a payment through the protocol of a real gateway', () => {
   });
 });
 
-describe('an account whose credentials change', () => {
-  it('is called with the new ones from the next call on, also for open payments', async () => {
-    const { book, calls, pay, url: baseUrl } = providerOf('stripe');
-    const operations = operationsOn(service.sql, { keyRing: service.keyRing });
-    const credentials = (secretKey: string) => JSON.stringify({ secretKey, baseUrl });
-    const [older, newer] = ['sk_test_the_older_key', 'sk_test_the_newer_key'];
-    const account = { slug: 'renewed', driver: 'stripe', kind: 'sandbox' } as const;
-    await operations.gateways.add({ ...account, credentials: credentials(older) }, null);
-    const id = await journey.atGateway({ gateway: 'renewed' });
-    const [reference = ''] = [...book].find(([, { paymentId }]) => paymentId === id) ?? [];
-    await pay(reference);
-    const keys = () =>
-      calls
-        .filter(({ path, text }) => path.includes(reference) || text.includes(id))
-        .map(({ headers }) => headers.authorization);
-    expect(keys()).toEqual([`Bearer ${older}`]);
+it('an account whose credentials change is called with the new ones from the next call on, also for open payments', async () => {
+  const { book, calls, pay, url: baseUrl } = providerOf('stripe');
+  const operations = operationsOn(service.sql, { keyRing: service.keyRing });
+  const credentials = (secretKey: string) => JSON.stringify({ secretKey, baseUrl });
+  const [older, newer] = ['sk_test_the_older_key', 'sk_test_the_newer_key'];
+  const account = { slug: 'renewed', driver: 'stripe', kind: 'sandbox' } as const;
+  await operations.gateways.add({ ...account, credentials: credentials(older) }, null);
+  const id = await journey.atGateway({ gateway: 'renewed' });
+  const [reference = ''] = [...book].find(([, { paymentId }]) => paymentId === id) ?? [];
+  await pay(reference);
+  const keys = () =>
+    calls
+      .filter(({ path, text }) => path.includes(reference) || text.includes(id))
+      .map(({ headers }) => headers.authorization);
+  expect(keys()).toEqual([`Bearer ${older}`]);
 
-    await operations.gateways.setCredentials('renewed', credentials(newer), null);
-    expect((await journey.verify(id)).json).toMatchObject({ status: 'paid' });
-    expect(keys()).toEqual([`Bearer ${older}`, `Bearer ${newer}`]);
-  });
+  await operations.gateways.setCredentials('renewed', credentials(newer), null);
+  expect((await journey.verify(id)).json).toMatchObject({ status: 'paid' });
+  expect(keys()).toEqual([`Bearer ${older}`, `Bearer ${newer}`]);
 });
 
-describe('an account with wrong credentials', () => {
-  it('ends a payment as merchant_configuration without a call to the provider', async () => {
-    const before = providerOf('stripe').calls.length;
-    await createGateways(service.sql).insert({
-      slug: 'wrong',
-      driver: 'stripe',
-      kind: 'sandbox',
-      credentials: createSecretBox(service.keyRing).seal(
-        JSON.stringify({ secretKey: 'sk_live_0123', baseUrl: providerOf('stripe').url }),
-        'gateway:wrong',
-      ),
-    });
-    const id = await journey.create({ gateway: 'wrong' });
-    const answer = await journey.checkout(id);
-    expect(answer.headers.get('location')).toContain('status=failed');
-    expect((await journey.get(id)).json).toMatchObject({ failure_code: 'merchant_configuration' });
-    expect(providerOf('stripe').calls.length).toBe(before);
+it('an account with wrong credentials ends a payment as merchant_configuration without a call to the provider', async () => {
+  const before = providerOf('stripe').calls.length;
+  await createGateways(service.sql).insert({
+    slug: 'wrong',
+    driver: 'stripe',
+    kind: 'sandbox',
+    credentials: createSecretBox(service.keyRing).seal(
+      JSON.stringify({ secretKey: 'sk_live_0123', baseUrl: providerOf('stripe').url }),
+      'gateway:wrong',
+    ),
   });
+  const id = await journey.create({ gateway: 'wrong' });
+  const answer = await journey.checkout(id);
+  expect(answer.headers.get('location')).toContain('status=failed');
+  expect((await journey.get(id)).json).toMatchObject({ failure_code: 'merchant_configuration' });
+  expect(providerOf('stripe').calls.length).toBe(before);
 });

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { ProviderName, Providers } from '../../support/service/providers.ts';
-import { providerNames, startProviders } from '../../support/service/providers.ts';
-import type { Service } from '../../support/service/service.ts';
+import {
+  providerNames,
+  startProviders,
+  type ProviderName,
+} from '../../support/service/providers.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let providers: Providers;
-let journey: Journey;
-beforeAll(async () => {
-  service = await startService();
-  providers = await startProviders(service);
-  journey = createJourney(service, (await service.anApplication()).token);
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.stop();
-});
+const service = await forFile(startService());
+const providers = await forFile(startProviders(service));
+const journey = (await service.anApplication()).journey;
 
 /** A payment that expired after its payer was sent to the gateway. */
 const expired = async (name: ProviderName) => {
@@ -120,80 +112,74 @@ describe('a payer who pays after the end and comes back', () => {
   });
 });
 
-describe('a late-payment workflow that Temporal has lost', () => {
-  it('is reported by reconciliation once money was found, and started again', async () => {
-    const { id, reference } = await expired('zarinpal');
-    await providers.of('zarinpal').pay(reference);
-    providers.of('zarinpal').move(reference, 'VERIFIED');
-    providers.of('zarinpal').fail('cut', /reverse/);
-    await providers.comeBack(journey, 'zarinpal', reference);
-    const handle = service.client.workflow.getHandle(`LATE_${id}`);
-    await until('it waits to ask again', async () => {
-      const { events } = await handle.fetchHistory();
-      return events?.some(({ timerStartedEventAttributes: timer }) => timer);
-    });
-    const operations = operationsOn(service.sql, {
-      temporal: async () => createTemporalAdmin(service.client),
-    });
-    const how = { since: null, limit: 100, scan: 100, reason: null };
-    expect((await operations.reconcile({ ...how, heal: false })).differences).toEqual([]);
+it('a late-payment workflow that Temporal has lost is reported by reconciliation once money was found, and started again', async () => {
+  const { id, reference } = await expired('zarinpal');
+  await providers.of('zarinpal').pay(reference);
+  providers.of('zarinpal').move(reference, 'VERIFIED');
+  providers.of('zarinpal').fail('cut', /reverse/);
+  await providers.comeBack(journey, 'zarinpal', reference);
+  const handle = service.client.workflow.getHandle(`LATE_${id}`);
+  await until('it waits to ask again', async () => {
+    const { events } = await handle.fetchHistory();
+    return events?.some(({ timerStartedEventAttributes: timer }) => timer);
+  });
+  const operations = operationsOn(service.sql, {
+    temporal: async () => createTemporalAdmin(service.client),
+  });
+  const how = { since: null, limit: 100, scan: 100, reason: null };
+  expect((await operations.reconcile({ ...how, heal: false })).differences).toEqual([]);
 
-    await handle.terminate('a test');
-    // The earlier reversal is over by now.
-    await service.sql`
-      update late_payments set reversal_at = now() - interval '1 minute' where payment_id = ${id}`;
-    const found = { kind: 'late_payment_without_workflow', paymentId: id, status: 'expired' };
-    expect((await operations.reconcile({ ...how, heal: false })).differences).toMatchObject([
-      { ...found, healed: false },
-    ]);
-    expect((await operations.reconcile({ ...how, heal: true })).differences).toMatchObject([
-      { ...found, healed: true },
-    ]);
-    expect(await afterResolution(id)).toEqual({ late: 'reversed', ...asItEnded('expired') });
-    const audit = await service.sql`
-      select action from audit_log where subject = ${`payment:${id}`}`;
-    expect(audit).toEqual([{ action: 'payment.heal_late_payment' }]);
-    expect(providers.entry('zarinpal', reference)).toMatchObject({ verified: 0, reversed: 1 });
-    expect(await operations.reconcile({ ...how, heal: false })).toEqual({
-      differences: [],
-      complete: true,
-    });
+  await handle.terminate('a test');
+  // The earlier reversal is over by now.
+  await service.sql`
+    update late_payments set reversal_at = now() - interval '1 minute' where payment_id = ${id}`;
+  const found = { kind: 'late_payment_without_workflow', paymentId: id, status: 'expired' };
+  expect((await operations.reconcile({ ...how, heal: false })).differences).toMatchObject([
+    { ...found, healed: false },
+  ]);
+  expect((await operations.reconcile({ ...how, heal: true })).differences).toMatchObject([
+    { ...found, healed: true },
+  ]);
+  expect(await afterResolution(id)).toEqual({ late: 'reversed', ...asItEnded('expired') });
+  const audit = await service.sql`
+    select action from audit_log where subject = ${`payment:${id}`}`;
+  expect(audit).toEqual([{ action: 'payment.heal_late_payment' }]);
+  expect(providers.entry('zarinpal', reference)).toMatchObject({ verified: 0, reversed: 1 });
+  expect(await operations.reconcile({ ...how, heal: false })).toEqual({
+    differences: [],
+    complete: true,
   });
 });
 
-describe('a payer who pays another amount', () => {
-  it.each(providerNames)(
-    '%s: gets the money back, and the payment is amount_mismatch',
-    async (name) => {
-      const { id, reference } = await providers.sent(journey, name);
-      providers.entry(name, reference).amount -= 10;
-      await providers.of(name).pay(reference);
-      const back = await providers.comeBack(journey, name, reference);
-      expect(back.headers.get('location')).toContain('status=failed');
-      await until('the webhook', () => service.receiver.of(id)[0]);
-      const captures = name === 'stripe';
-      expect(await afterResolution(id)).toEqual({
-        late: captures ? 'reversed' : 'returns',
-        ...asItEnded('failed'),
-      });
-      expect((await journey.get(id)).json['failure_code']).toBe('amount_mismatch');
-      const entry = providers.entry(name, reference);
-      expect(entry).toMatchObject({ verified: 0, reversed: captures ? 1 : 0 });
-    },
-  );
-});
+it.each(providerNames)(
+  'a payer who pays another amount %s: gets the money back, and the payment is amount_mismatch',
+  async (name) => {
+    const { id, reference } = await providers.sent(journey, name);
+    providers.entry(name, reference).amount -= 10;
+    await providers.of(name).pay(reference);
+    const back = await providers.comeBack(journey, name, reference);
+    expect(back.headers.get('location')).toContain('status=failed');
+    await until('the webhook', () => service.receiver.of(id)[0]);
+    const captures = name === 'stripe';
+    expect(await afterResolution(id)).toEqual({
+      late: captures ? 'reversed' : 'returns',
+      ...asItEnded('failed'),
+    });
+    expect((await journey.get(id)).json['failure_code']).toBe('amount_mismatch');
+    const entry = providers.entry(name, reference);
+    expect(entry).toMatchObject({ verified: 0, reversed: captures ? 1 : 0 });
+  },
+);
 
-describe('a return after a paid payment', () => {
-  it('starts no late-payment workflow', async () => {
-    const { id, reference } = await providers.sent(journey, 'zarinpal');
-    await providers.of('zarinpal').pay(reference);
-    for (let times = 0; times < 2; times += 1) {
-      const back = await providers.comeBack(journey, 'zarinpal', reference);
-      expect(back.headers.get('location')).toContain('status=paid');
-    }
-    const handle = service.client.workflow.getHandle(`LATE_${id}`);
-    await expect(handle.describe()).rejects.toThrow(/not found/i);
-  });
+it('a return after a paid payment starts no late-payment workflow', async () => {
+  const { id, reference } = await providers.sent(journey, 'zarinpal');
+  await providers.of('zarinpal').pay(reference);
+  for (let times = 0; times < 2; times += 1) {
+    const back = await providers.comeBack(journey, 'zarinpal', reference);
+    expect(back.headers.get('location')).toContain('status=paid');
+  }
+  const handle = service.client.workflow.getHandle(`LATE_${id}`);
+  await expect(handle.describe()).rejects.toThrow(/not found/i);
 });
 
 it('asks a gateway that does not answer again in time for a reversal', async () => {

@@ -55,7 +55,7 @@ const anExhausted = async () => {
   await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
     'Workflow execution failed',
   );
-  return { id, journey, ...made };
+  return { ...made, id, journey };
 };
 
 /** Of one application. */

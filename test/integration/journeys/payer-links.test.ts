@@ -1,25 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Journey } from '../../support/service/journey.ts';
+import { expect, it } from 'vitest';
 import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let journey: Journey;
-let application: string;
-beforeAll(async () => {
-  // A pace is measured, so nobody else uses its Temporal.
-  service = await startService({
+// A pace is measured, so nobody else uses its Temporal.
+const service = await forFile(
+  startService({
     ownTemporal: true,
     apiEnv: { PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' },
-  });
-  const made = await service.anApplication();
-  application = made.application;
-  journey = createJourney(service, made.token);
-});
-afterAll(() => service?.stop());
+  }),
+);
+const made = await service.anApplication();
+const application = made.application;
+const journey = createJourney(service, made.token);
 
 const links = 200;
 const stormMs = 15_000;

@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gatewayLimits } from '../../../gateways/http.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { SharedService } from '../../support/service/service.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { attemptDeadlineMs } from '../../../webhooks/request.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: SharedService;
-beforeAll(async () => {
-  service = await useService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
 
-const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const aJourney = async () => (await service.anApplication()).journey;
 const webhookOf = (id: string) => until('the webhook arrives', () => service.receiver.of(id)[0]);
 const eventsOf = async (id: string) => {
   const { events } = await service.client.workflow.getHandle(id).fetchHistory();
@@ -23,8 +18,7 @@ const eventsOf = async (id: string) => {
 
 describe('a payment', () => {
   it('is paid with at most 3 activities, 5 workflow tasks, 1 timer and 30 history events', async () => {
-    const { application, token } = await service.anApplication();
-    const journey = createJourney(service, token);
+    const { application, journey } = await service.anApplication();
     const id = await journey.finish('pay');
     const { json } = await journey.get(id);
     expect(json).toMatchObject({
@@ -130,32 +124,28 @@ describe('a payment that nobody verifies', () => {
   });
 });
 
-describe('a reset of a payment workflow', () => {
-  it('to any point makes no second event and no second POST', async () => {
-    const journey = await aJourney();
-    const id = await journey.finish('pay');
-    await webhookOf(id);
-    const newest = service.client.workflow.getHandle(id);
-    await newest.result();
-    const { runId } = await newest.describe();
-    const points = (await eventsOf(id)).filter(
-      (event) => event.workflowTaskCompletedEventAttributes,
-    );
-    expect(points).toHaveLength(5);
+it('a reset of a payment workflow to any point makes no second event and no second POST', async () => {
+  const journey = await aJourney();
+  const id = await journey.finish('pay');
+  await webhookOf(id);
+  const newest = service.client.workflow.getHandle(id);
+  await newest.result();
+  const { runId } = await newest.describe();
+  const points = (await eventsOf(id)).filter((event) => event.workflowTaskCompletedEventAttributes);
+  expect(points).toHaveLength(5);
 
-    for (const { eventId } of points) {
-      await service.client.workflowService.resetWorkflowExecution({
-        namespace: service.client.options.namespace,
-        workflowExecution: { workflowId: id, runId },
-        workflowTaskFinishEventId: eventId!,
-        requestId: randomUUID(),
-        reason: 'a test',
-      });
-      await newest.result();
-    }
-    expect((await newest.describe()).runId).not.toBe(runId);
-    expect(service.receiver.of(id)).toHaveLength(1);
-    expect(await service.sql`select from events where payment_id = ${id}`).toHaveLength(1);
-    expect((await journey.get(id)).json['status']).toBe('paid');
-  });
+  for (const { eventId } of points) {
+    await service.client.workflowService.resetWorkflowExecution({
+      namespace: service.client.options.namespace,
+      workflowExecution: { workflowId: id, runId },
+      workflowTaskFinishEventId: eventId!,
+      requestId: randomUUID(),
+      reason: 'a test',
+    });
+    await newest.result();
+  }
+  expect((await newest.describe()).runId).not.toBe(runId);
+  expect(service.receiver.of(id)).toHaveLength(1);
+  expect(await service.sql`select from events where payment_id = ${id}`).toHaveLength(1);
+  expect((await journey.get(id)).json['status']).toBe('paid');
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runAdmin } from '../../../cli/program.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { ReconcileOptions } from '../../../operations/reconciliation.ts';
@@ -7,27 +7,18 @@ import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { paymentsQueue, paymentWorkflow } from '../../../temporal/messages.ts';
 import { paymentStartOptions } from '../../../temporal/start-options.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
-import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
 import { terminate } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-let journey: Journey;
-beforeAll(async () => {
-  postgres = await startOwnPostgres();
-  service = await startService({ database: postgres });
-  const { token } = await service.anApplication();
-  journey = createJourney(service, token);
-});
-afterAll(() => service?.stop());
+const postgres = await startOwnPostgres();
+const service = await forFile(startService({ database: postgres }));
+const { journey } = await service.anApplication();
 
 const operations = () =>
   operationsOn(service.sql, { temporal: async () => createTemporalAdmin(service.client) });

@@ -9,20 +9,19 @@ import { belongsTo } from '../../support/data/rows-of-payment.ts';
 import { aDatabase } from '../../support/data/database.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { TestProcess } from '../../support/service/processes.ts';
-import { createProcess } from '../../support/service/processes.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
-import type { DatabaseRole } from '../../support/checks/forbidden-statements.ts';
-import { databaseRoles, forbiddenTo, tablesOf } from '../../support/checks/forbidden-statements.ts';
+import { createProcess, type TestProcess } from '../../support/service/processes.ts';
+import { startService, type Service } from '../../support/service/service.ts';
+import {
+  databaseRoles,
+  forbiddenTo,
+  tablesOf,
+  type DatabaseRole,
+} from '../../support/checks/forbidden-statements.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
-import type { Providers } from '../../support/service/providers.ts';
-import { startProviders } from '../../support/service/providers.ts';
-import type { StripeAccount } from '../../support/service/stripe-account.ts';
-import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
+import { startProviders, type Providers } from '../../support/service/providers.ts';
+import { addStripe, noticeOf, type StripeAccount } from '../../support/service/stripe-account.ts';
 import { terminate } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
 
@@ -69,7 +68,7 @@ beforeAll(async () => {
   });
   stripe = await addStripe(service);
   providers = await startProviders(service);
-  journey = createJourney(service, (await service.anApplication()).token);
+  journey = (await service.anApplication()).journey;
 });
 afterAll(async () => {
   for (const sql of Object.values(as ?? {})) await sql.end({ timeout: 1 });

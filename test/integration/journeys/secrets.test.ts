@@ -3,15 +3,17 @@ import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
 import type { startStripe } from '../../fakes/stripe.ts';
-import type { Answer, Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
+import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { endInEveryWay } from '../../support/service/every-outcome.ts';
-import type { Place } from '../../support/checks/secret-leaks.ts';
-import { leaksIn, placesOf } from '../../support/checks/secret-leaks.ts';
-import type { ProviderName, Providers } from '../../support/service/providers.ts';
-import { providerNames, providerSecrets, startProviders } from '../../support/service/providers.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { leaksIn, placesOf, type Place } from '../../support/checks/secret-leaks.ts';
+import {
+  providerNames,
+  providerSecrets,
+  startProviders,
+  type ProviderName,
+  type Providers,
+} from '../../support/service/providers.ts';
+import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
+import { describe, expect, it } from 'vitest';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
-import type { Notice, StripeAccount } from '../../support/service/stripe-account.ts';
-import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
+import { addStripe, noticeOf, type Notice } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let stripe: StripeAccount;
-let journey: Journey;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-  stripe = await addStripe(service);
-  journey = createJourney(service, (await service.anApplication()).token);
-});
-afterAll(async () => {
-  await service?.stop();
-  await stripe?.stop();
-});
+const service = await forFile(startService({ ownTemporal: true }));
+const stripe = await forFile(addStripe(service));
+const journey = (await service.anApplication()).journey;
 
 /** A payment whose payer was sent to Stripe's page. */
 const sent = async () => {

@@ -1,27 +1,22 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
 import { noAnswer } from '../../support/data/records.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { pendingSweep, sweepDetails, sweepNow } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService({ ownTemporal: true }));
 beforeEach(() => service.receiver.behave(() => 204));
 
-const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const aJourney = async () => (await service.anApplication()).journey;
 
 /** Moves the deadline 21 minutes into the past: the sweeper heals after 20. */
 const makeOverdue = (id: string) => service.sql`
@@ -75,9 +70,10 @@ describe('a sweep', () => {
         return { ids: created.map(({ result }) => result), medianMs, slowestMs, slowestOtherMs };
       };
 
-      const usual = await createMany(200);
+      const usual = await createMany(40);
       await service.engine.stop();
-      const away = await createMany(200);
+      // More than the 100 that are started at once.
+      const away = await createMany(120);
       // No create waits for Temporal: the deadline of a start alone is 5,000 ms.
       expect(away.slowestMs).toBeLessThan(away.slowestOtherMs + 4_500);
       expect(away.medianMs).toBeLessThan(usual.medianMs * 5 + 20);

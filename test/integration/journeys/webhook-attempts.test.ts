@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { verify } from '../../../client/src/webhooks.ts';
 import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService());
 
 const documentedDelaysSeconds = [60, 300, 1_800, 7_200, 43_200];
 
@@ -28,82 +24,79 @@ const ledgerOf = (id: string) => service.sql<AttemptRow[]>`
   select number, scheduled_at, duration_ms, response_status
   from attempts where event_id = ${eventId(id)} order by number`;
 
-describe('a webhook that its receiver refuses', () => {
-  it('is sent six times with the documented delays, then its workflow fails as WebhookExhausted', async () => {
-    const { token, secret } = await service.anApplication();
-    service.receiver.behave(() => 500);
-    const journey = createJourney(service, token);
-    const id = await journey.finish('pay');
-    await until('the first attempt', () => service.receiver.of(id)[0]);
-    await skipAllTime(service.client, id);
+it('a webhook that its receiver refuses is sent six times with the documented delays, then its workflow fails as WebhookExhausted', async () => {
+  const { token, secret } = await service.anApplication();
+  service.receiver.behave(() => 500);
+  const journey = createJourney(service, token);
+  const id = await journey.finish('pay');
+  await until('the first attempt', () => service.receiver.of(id)[0]);
+  await skipAllTime(service.client, id);
 
-    const handle = service.client.workflow.getHandle(id);
-    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'WebhookExhausted' } });
-    expect((await handle.describe()).status.name).toBe('FAILED');
-    expect((await journey.get(id)).json['status']).toBe('paid');
+  const handle = service.client.workflow.getHandle(id);
+  await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'WebhookExhausted' } });
+  expect((await handle.describe()).status.name).toBe('FAILED');
+  expect((await journey.get(id)).json['status']).toBe('paid');
 
-    const posts = service.receiver.of(id);
-    expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(
-      ['1', '2', '3', '4', '5', '6'], // The numbers rise.
-    );
-    expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
-    expect(new Set(posts.map(({ headers }) => headers['x-service-event-id'])).size).toBe(1);
-    for (const { body, headers } of posts) {
-      const signature = String(headers['x-service-signature']);
-      expect(
-        new Stripe('sk_unused').webhooks.signature?.verifyHeader(body, signature, secret, 300),
-      ).toBe(true);
-      expect(signature.startsWith(`t=${String(headers['x-service-timestamp'])},v1=`)).toBe(true);
-    }
+  const posts = service.receiver.of(id);
+  expect(posts.map(({ headers }) => headers['x-service-delivery-attempt'])).toEqual(
+    ['1', '2', '3', '4', '5', '6'], // The numbers rise.
+  );
+  expect(new Set(posts.map(({ body }) => body.toString())).size).toBe(1);
+  expect(new Set(posts.map(({ headers }) => headers['x-service-event-id'])).size).toBe(1);
+  for (const { body, headers } of posts) {
+    const signature = String(headers['x-service-signature']);
+    expect(
+      new Stripe('sk_unused').webhooks.signature?.verifyHeader(body, signature, secret, 300),
+    ).toBe(true);
+    expect(signature.startsWith(`t=${String(headers['x-service-timestamp'])},v1=`)).toBe(true);
+  }
 
-    const attempts = await ledgerOf(id);
-    const gaps = attempts.slice(1).map((attempt, index) => {
-      const before = attempts[index]!; // It exists, because the slice starts at 1.
-      const ended = before.scheduled_at.getTime() + (before.duration_ms ?? 0);
-      return (attempt.scheduled_at.getTime() - ended) / 1000;
-    });
-    // A busy machine needs some time to start an attempt and to report its end.
-    for (const [index, gap] of gaps.entries()) {
-      expect(gap).toBeGreaterThanOrEqual(documentedDelaysSeconds[index]! - 0.1);
-      expect(gap).toBeLessThan(documentedDelaysSeconds[index]! + 5);
-    }
-    expect(attempts.map(({ response_status }) => response_status)).toEqual(Array(6).fill(500));
-
-    // From the schedule of the first attempt to the end of the last one, in Temporal's history.
-    const { events } = await handle.fetchHistory();
-    const at = (
-      name: 'activityTaskScheduledEventAttributes' | 'activityTaskFailedEventAttributes',
-    ) => Number(events?.findLast((event) => event[name])?.eventTime?.seconds);
-    const whole =
-      at('activityTaskFailedEventAttributes') - at('activityTaskScheduledEventAttributes');
-    const documented = documentedDelaysSeconds.reduce((sum, seconds) => sum + seconds, 0);
-    expect(whole).toBeGreaterThanOrEqual(documented);
-    expect(whole).toBeLessThan(documented + 25);
-
-    const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
-    expect(delivery?.['status']).toBe('exhausted');
+  const attempts = await ledgerOf(id);
+  const gaps = attempts.slice(1).map((attempt, index) => {
+    const before = attempts[index]!; // It exists, because the slice starts at 1.
+    const ended = before.scheduled_at.getTime() + (before.duration_ms ?? 0);
+    return (attempt.scheduled_at.getTime() - ended) / 1000;
   });
+  // A busy machine needs some time to start an attempt and to report its end.
+  for (const [index, gap] of gaps.entries()) {
+    expect(gap).toBeGreaterThanOrEqual(documentedDelaysSeconds[index]! - 0.1);
+    expect(gap).toBeLessThan(documentedDelaysSeconds[index]! + 5);
+  }
+  expect(attempts.map(({ response_status }) => response_status)).toEqual(Array(6).fill(500));
+
+  // From the schedule of the first attempt to the end of the last one, in Temporal's history.
+  const { events } = await handle.fetchHistory();
+  const at = (name: 'activityTaskScheduledEventAttributes' | 'activityTaskFailedEventAttributes') =>
+    Number(events?.findLast((event) => event[name])?.eventTime?.seconds);
+  const whole =
+    at('activityTaskFailedEventAttributes') - at('activityTaskScheduledEventAttributes');
+  const documented = documentedDelaysSeconds.reduce((sum, seconds) => sum + seconds, 0);
+  expect(whole).toBeGreaterThanOrEqual(documented);
+  expect(whole).toBeLessThan(documented + 25);
+
+  const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
+  expect(delivery?.['status']).toBe('exhausted');
 });
 
-describe('a webhook that is accepted shortly before its timeout of 10 seconds', () => {
-  it('is sent once, because no other timeout is shorter', async () => {
-    const { token } = await service.anApplication();
-    service.receiver.behave(() => sleep(7_000, 204));
-    const journey = createJourney(service, token);
-    const id = await journey.finish('pay');
-    await service.client.workflow.getHandle(id).result();
+it('a webhook that is accepted shortly before its timeout of 10 seconds is sent once, because no other timeout is shorter', async () => {
+  const { token } = await service.anApplication();
+  service.receiver.behave(() => sleep(7_000, 204));
+  const journey = createJourney(service, token);
+  const id = await journey.finish('pay');
+  await service.client.workflow.getHandle(id).result();
 
-    expect(service.receiver.of(id)).toHaveLength(1);
-    const attempts = await ledgerOf(id);
-    expect(attempts).toMatchObject([{ number: 1, response_status: 204 }]);
-    expect(attempts[0]?.duration_ms).toBeGreaterThanOrEqual(6_900);
-    const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
-    expect(delivery?.['status']).toBe('delivered');
-  });
+  expect(service.receiver.of(id)).toHaveLength(1);
+  const attempts = await ledgerOf(id);
+  expect(attempts).toMatchObject([{ number: 1, response_status: 204 }]);
+  expect(attempts[0]?.duration_ms).toBeGreaterThanOrEqual(6_900);
+  const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
+  expect(delivery?.['status']).toBe('delivered');
 });
 
-describe('a worker that is killed during each of the six attempts', () => {
-  it('costs no attempt, and the delays stay exact', { timeout: 400_000 }, async () => {
+it(
+  'a worker that is killed during each of the six attempts costs no attempt, and the delays stay exact',
+  { timeout: 400_000 },
+  async () => {
     const { token, secret } = await service.anApplication();
     // The first POST of a number hangs until the worker is killed, and its repetition is refused.
     service.receiver.behave((nth) => (nth % 2 === 1 ? undefined : 503));
@@ -156,5 +149,5 @@ describe('a worker that is killed during each of the six attempts', () => {
       // Both sides of the tolerance of 300 seconds.
       expect(await Promise.all([-301, -300, 300, 301].map(at))).toEqual([false, true, true, false]);
     }
-  });
-});
+  },
+);

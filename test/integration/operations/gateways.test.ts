@@ -1,19 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../operations/change.ts';
 import type { Deps } from '../../../operations/operations.ts';
 import { createNotificationReader, sealCredentials as seal } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { aKeyRing, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 describe('payments', () => {
   it('are found by id, order, application, status and delivery', async () => {

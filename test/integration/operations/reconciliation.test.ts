@@ -6,8 +6,8 @@ import type { TemporalAdmin, WorkflowSummary } from '../../../temporal/admin-cli
 import { runLine, words } from '../../support/service/admin-line.ts';
 import { fill } from '../../support/data/fill-tables.ts';
 import { emptyTemporal, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
-import { startRecords } from '../../support/data/records.ts';
+import { startRecords, type Records } from '../../support/data/records.ts';
+import { manyPayments, writePayments } from '../../support/data/payments.ts';
 
 let records: Records;
 beforeEach(async () => {
@@ -28,13 +28,16 @@ const makeAllOld = () => records.sql`
   update payments set created_at = now() - interval '2 minutes'`;
 
 /** Open payments without workflows, with deadlines a microsecond apart. */
-const manyOpen = (count: number) => records.sql`
-  insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-    callback_url, metadata, expires_at, created_at, updated_at)
-  select 'PAY_' || lpad(n::text, 26, '0'), 'shop', true, 'order', 'pending', 1250, 'EUR', 'sandbox',
-    'https://shop.example/return', '{}', now() + (n / 3) * interval '1 microsecond',
-    now() - interval '1 hour', now()
-  from generate_series(1, ${count}::int) as n`;
+const manyOpen = async (count: number) => {
+  const id = (n: number) => `PAY_${String(n).padStart(26, '0')}`;
+  await writePayments(
+    records.sql,
+    manyPayments(count, (n) => ({ id: id(n) })),
+  );
+  await records.sql`
+    update payments set created_at = now() - interval '1 hour',
+      expires_at = now() + (right(id, 9)::int / 3) * interval '1 microsecond'`;
+};
 
 describe('reconcile', () => {
   it('reports no payment that ends while it runs', async () => {

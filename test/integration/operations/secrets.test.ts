@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createChange } from '../../../operations/change.ts';
 import { createSecretOperations } from '../../../operations/secrets.ts';
 import type { Queries, Sql } from '../../../postgres/driver/sql.ts';
@@ -6,16 +6,15 @@ import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { OperationsOptions } from '../../support/service/admin-operations.ts';
-import { aKeyRing, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
+import {
+  aKeyRing,
+  operationsOn,
+  type OperationsOptions,
+} from '../../support/service/admin-operations.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 let made = 0;
 
@@ -78,7 +77,7 @@ describe('webhook secrets', () => {
     expect(await secrets.list(application)).toMatchObject([{ id: older?.id, retiresAt: null }]);
   });
 
-  it('of another application do not change', async () => {
+  it('the secrets of another application do not change', async () => {
     const { secrets } = operationsOn(records.sql);
     const [one, other] = [await anApplication(), await anApplication()];
     const before = await secrets.list(one);

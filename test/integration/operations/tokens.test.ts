@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../postgres/tokens.ts';
 import { anApplicationOn, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const anApplication = () => anApplicationOn(records.sql);
 const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject, limit: 100 });
@@ -55,7 +51,7 @@ describe('tokens', () => {
     expect(await createTokens(records.sql).authenticate(old)).toBeUndefined();
   });
 
-  it('of another application cannot be revoked', async () => {
+  it('a token of another application cannot be revoked', async () => {
     const { tokens } = operationsOn(records.sql);
     const [one, other] = [await anApplication(), await anApplication()];
     const token = { application: one, mode: 'test', name: 'a', expiresAt: null } as const;

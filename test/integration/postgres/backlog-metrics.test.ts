@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
-import type { Records } from '../../support/data/records.ts';
-import { startRecords } from '../../support/data/records.ts';
+import { startRecords, type Records } from '../../support/data/records.ts';
 
 let records: Records;
 beforeEach(async () => {

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import type { AttemptResult, Consequence } from '../../../postgres/deliveries.ts';
-import { createDeliveries } from '../../../postgres/deliveries.ts';
+import {
+  createDeliveries,
+  type AttemptResult,
+  type Consequence,
+} from '../../../postgres/deliveries.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { Records } from '../../support/data/records.ts';
-import { withOutcome, minuteMs, startRecords } from '../../support/data/records.ts';
+import { minuteMs } from '../../support/data/payments.ts';
+import { withOutcome, startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-let deliveries: ReturnType<typeof createDeliveries>;
-beforeAll(async () => {
-  records = await startRecords();
-  deliveries = createDeliveries(records.sql);
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
+const deliveries = createDeliveries(records.sql);
 
 const at = (minutes: number) => new Date(Date.UTC(2030, 0, 1, 0, minutes));
 const refused: AttemptResult = {

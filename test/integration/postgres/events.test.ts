@@ -1,18 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import type { ListPosition } from '../../../contract/list.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createEvents, type EventQuery } from '../../../postgres/events.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import type { Records } from '../../support/data/records.ts';
 import { noAnswer, startRecords, withOutcome } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const owner = { application: 'shop', test: true };
 const everything: EventQuery = {

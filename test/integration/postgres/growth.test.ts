@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
-import type { Records } from '../../support/data/records.ts';
-import { aPayment, withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
+import { aPayment } from '../../support/data/payments.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const count = 2_000;
 const parallel = 8;
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 /** Writes a paid payment with everything that belongs to it, in usual sizes. */
 const writePaidPayment = async (n: number) => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { Records } from '../../support/data/records.ts';
-import { aPayment, startRecords } from '../../support/data/records.ts';
+import { aPayment } from '../../support/data/payments.ts';
+import { startRecords, type Records } from '../../support/data/records.ts';
 
 let records: Records;
 beforeEach(async () => {

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LatePaymentResult } from '../../../postgres/late-payments.ts';
-import { createLatePayments } from '../../../postgres/late-payments.ts';
-import type { Records } from '../../support/data/records.ts';
-import { minuteMs, startRecords } from '../../support/data/records.ts';
+import { describe, expect, it } from 'vitest';
+import { createLatePayments, type LatePaymentResult } from '../../../postgres/late-payments.ts';
+import { minuteMs } from '../../support/data/payments.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-let latePayments: ReturnType<typeof createLatePayments>;
-beforeAll(async () => {
-  records = await startRecords();
-  latePayments = createLatePayments(records.sql);
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
+const latePayments = createLatePayments(records.sql);
 
 const now = new Date();
 const ended = async () => (await records.ended('expired')).id;

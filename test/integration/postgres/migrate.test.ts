@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from '../../../postgres/migrate.ts';
-import type { Database } from '../../support/data/database.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { aDatabase } from '../../support/data/database.ts';
+import { aDatabase, type Database } from '../../support/data/database.ts';
 
 let database: Database;
 let folder: string;

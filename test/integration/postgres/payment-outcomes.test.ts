@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
-import type { TerminalStatus } from '../../../contract/status.ts';
-import { terminalStatuses } from '../../../contract/status.ts';
+import { terminalStatuses, type TerminalStatus } from '../../../contract/status.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { Records } from '../../support/data/records.ts';
-import { withOutcome, minuteMs, noAnswer, startRecords } from '../../support/data/records.ts';
+import { minuteMs } from '../../support/data/payments.ts';
+import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const elsewhere = {
   redirect: { method: 'GET', url: 'https://gateway.example/other' } as const,
@@ -83,7 +79,7 @@ describe('paymentOutcomes.finalize', () => {
     expect(await finalize(payment, 'paid')).toBe(true);
   });
 
-  it('with onlyIfUnsent ends only a payment whose payer was not sent to the gateway', async () => {
+  it('finalize with onlyIfUnsent ends only a payment whose payer was not sent to the gateway', async () => {
     const sent = await records.sent();
     const before = await records.snapshot(sent.id);
     expect(await finalize(sent, 'expired', onlyIfUnsent)).toBe(false);
@@ -91,7 +87,7 @@ describe('paymentOutcomes.finalize', () => {
     expect(await finalize(await records.opened(), 'expired', onlyIfUnsent)).toBe(true);
   });
 
-  it('with onlyIfUnsent sees a payer who is being sent at the same time', async () => {
+  it('finalize with onlyIfUnsent sees a payer who is being sent at the same time', async () => {
     const payment = await records.opened();
     const held = await holdLock(
       records.sql,
@@ -106,7 +102,7 @@ describe('paymentOutcomes.finalize', () => {
 });
 
 describe('a payment that has ended', () => {
-  it.each(terminalStatuses)('as %s never changes', async (status) => {
+  it.each(terminalStatuses)('a payment that ended as %s never changes', async (status) => {
     const payment = await records.ended(status);
     const before = await records.snapshot(payment.id);
     for (const other of terminalStatuses) expect(await finalize(payment, other)).toBe(false);
@@ -117,7 +113,7 @@ describe('a payment that has ended', () => {
     expect(await records.snapshot(payment.id)).toEqual(before);
   });
 
-  it('before it was opened is not opened later', async () => {
+  it('a payment that ended before it was opened is not opened later', async () => {
     const payment = await records.created();
     await finalize(payment, 'expired');
     const before = await records.snapshot(payment.id);
@@ -126,7 +122,7 @@ describe('a payment that has ended', () => {
     expect(await records.snapshot(payment.id)).toEqual(before);
   });
 
-  it('while an inquiry is being recorded keeps its outcome', async () => {
+  it('a payment that ends while an inquiry is being recorded keeps its outcome', async () => {
     const payment = await records.sent();
     const { ended } = withOutcome(payment, 'cancelled');
     const held = await holdLock(

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Payment } from '../../../contract/payment.ts';
 import { type TerminalStatus, terminalStatuses } from '../../../contract/status.ts';
 import { createIdempotencyKeys } from '../../../postgres/idempotency-keys.ts';
 import type { IdempotencyRecord } from '../../../postgres/payments.ts';
-import type { Records } from '../../support/data/records.ts';
-import { aPayment, startRecords } from '../../support/data/records.ts';
+import { aPayment } from '../../support/data/payments.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const owner = { application: 'shop', test: true };
 const route = 'POST /api/v1/payments';
@@ -101,13 +98,11 @@ describe('payments.insert', () => {
   });
 });
 
-describe('payments.get', () => {
-  it('does not find payments of another application or mode', async () => {
-    const { id } = await records.created();
-    expect(await records.payments.get(id, owner)).toMatchObject({ id });
-    expect(await records.payments.get(id, { ...owner, application: 'quiet' })).toBeUndefined();
-    expect(await records.payments.get(id, { ...owner, test: false })).toBeUndefined();
-  });
+it('payments.get does not find payments of another application or mode', async () => {
+  const { id } = await records.created();
+  expect(await records.payments.get(id, owner)).toMatchObject({ id });
+  expect(await records.payments.get(id, { ...owner, application: 'quiet' })).toBeUndefined();
+  expect(await records.payments.get(id, { ...owner, test: false })).toBeUndefined();
 });
 
 describe('the window of a verification', () => {
@@ -226,12 +221,10 @@ describe('payments.claimLateSearch', () => {
   });
 });
 
-describe('numbers from Postgres', () => {
-  it('are safe integers, or an error that leaves the connection usable', async () => {
-    const { sql } = records;
-    expect(await sql`select 9007199254740991 as n`).toEqual([{ n: Number.MAX_SAFE_INTEGER }]);
-    await expect(sql`select 9007199254740993 as n`).rejects.toThrow('not a safe integer');
-    await expect(sql`select -9007199254740992 as n`).rejects.toThrow(RangeError);
-    expect(await sql`select count(*) as n from (values (1)) as v`).toEqual([{ n: 1 }]);
-  });
+it('numbers from Postgres are safe integers, or an error that leaves the connection usable', async () => {
+  const { sql } = records;
+  expect(await sql`select 9007199254740991 as n`).toEqual([{ n: Number.MAX_SAFE_INTEGER }]);
+  await expect(sql`select 9007199254740993 as n`).rejects.toThrow('not a safe integer');
+  await expect(sql`select -9007199254740992 as n`).rejects.toThrow(RangeError);
+  expect(await sql`select count(*) as n from (values (1)) as v`).toEqual([{ n: 1 }]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId, newPaymentId, newReplayId } from '../../../contract/ids.ts';
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
@@ -10,16 +10,12 @@ import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { belongsTo } from '../../support/data/rows-of-payment.ts';
 import { runLine, words } from '../../support/service/admin-line.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const dayMs = 24 * 3_600_000;
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 /** A payment that ended and was delivered now. The purge runs as of a later time. */
 const delivered = async (status: 'paid' | 'failed' = 'paid') => {

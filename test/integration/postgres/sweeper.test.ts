@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import type { TerminalStatus } from '../../../contract/status.ts';
-import { terminalStatuses } from '../../../contract/status.ts';
+import { terminalStatuses, type TerminalStatus } from '../../../contract/status.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
-import type { SweeperQueries } from '../../../postgres/sweeper.ts';
-import { createSweeperQueries } from '../../../postgres/sweeper.ts';
+import { createSweeperQueries, type SweeperQueries } from '../../../postgres/sweeper.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { Records } from '../../support/data/records.ts';
-import { startRecords } from '../../support/data/records.ts';
+import { startRecords, type Records } from '../../support/data/records.ts';
 
 let records: Records;
 let queries: SweeperQueries;
@@ -283,22 +280,20 @@ describe('an overdue delivery', () => {
   });
 });
 
-describe('a batch', () => {
-  it('is bounded under every query plan', async () => {
-    for (let count = 0; count < 20; count += 1) {
-      await atGateway({ sent: '5 minutes' });
-      await records.ended('paid');
-    }
-    await records.sql`
-      update deliveries set next_attempt_at = now() - interval '6 minutes' where status = 'pending'`;
-    const connection = await records.sql.reserve();
-    for (const way of ['hashagg', 'hashjoin', 'mergejoin', 'sort', 'material', 'indexscan'])
-      await connection.unsafe(`set enable_${way} = off`);
-    const other = createSweeperQueries(connection);
-    expect(await other.claimForInquiry('sandbox', 2)).toHaveLength(2);
-    expect(await other.claimOverdueDeliveries(2)).toHaveLength(2);
-    await connection`update payments set expires_at = now() - interval '21 minutes'`;
-    expect(await other.claimStalledPayments(2)).toHaveLength(2);
-    connection.release();
-  });
+it('a batch is bounded under every query plan', async () => {
+  for (let count = 0; count < 20; count += 1) {
+    await atGateway({ sent: '5 minutes' });
+    await records.ended('paid');
+  }
+  await records.sql`
+    update deliveries set next_attempt_at = now() - interval '6 minutes' where status = 'pending'`;
+  const connection = await records.sql.reserve();
+  for (const way of ['hashagg', 'hashjoin', 'mergejoin', 'sort', 'material', 'indexscan'])
+    await connection.unsafe(`set enable_${way} = off`);
+  const other = createSweeperQueries(connection);
+  expect(await other.claimForInquiry('sandbox', 2)).toHaveLength(2);
+  expect(await other.claimOverdueDeliveries(2)).toHaveLength(2);
+  await connection`update payments set expires_at = now() - interval '21 minutes'`;
+  expect(await other.claimStalledPayments(2)).toHaveLength(2);
+  connection.release();
 });

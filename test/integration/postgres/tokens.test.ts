@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Tokens } from '../../../postgres/tokens.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTokens } from '../../../postgres/tokens.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-let tokens: Tokens;
-beforeAll(async () => {
-  records = await startRecords();
-  tokens = createTokens(records.sql);
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
+const tokens = createTokens(records.sql);
 
 const issue = () => tokens.issue({ application: 'shop', mode: 'test', name: 'a test' });
 const hash = (token: string) => createHash('sha256').update(token).digest();

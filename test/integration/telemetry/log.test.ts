@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { credentialsOwner } from '../../../contract/ids.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
-import { createJourney } from '../../support/service/journey.ts';
 import { aKeyRing } from '../../support/service/admin-operations.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService({ ownTemporal: true }));
 
 type Line = Record<string, unknown>;
 
@@ -23,8 +18,7 @@ const findLines = (part: 'api' | 'worker', isWanted: (line: Line) => boolean): L
 
 /** Runs a payment that is paid and delivered at the second attempt. Returns all log lines about it. */
 const runPayment = async (headers: Record<string, string> = {}) => {
-  const { application, token, secret } = await service.anApplication();
-  const journey = createJourney(service, token);
+  const { application, token, secret, journey } = await service.anApplication();
   service.receiver.behave((nth) => (nth === 1 ? 500 : 204));
   const fields = {
     order_id: 'order-1',
@@ -129,7 +123,7 @@ describe('a log line of the Temporal SDK', () => {
     const credentials = createSecretBox(aKeyRing('lost')).seal('{}', credentialsOwner('sealed'));
     const account = { slug: 'sealed', driver: 'stripe', kind: 'sandbox', credentials } as const;
     await createGateways(service.sql).insert(account);
-    const journey = createJourney(service, (await service.anApplication()).token);
+    const journey = (await service.anApplication()).journey;
     const id = await journey.create({ gateway: 'sealed' });
     const isFailure = (line: Line) =>
       line['payment_id'] === id && line['msg'] === 'Activity failed';
@@ -175,7 +169,7 @@ describe('the trace of a caller', () => {
 
   /** Creates a payment while Temporal is away, until the API gives up the start. */
   const createUnstarted = async () => {
-    const journey = createJourney(service, (await service.anApplication()).token);
+    const journey = (await service.anApplication()).journey;
     const traceId = randomBytes(16).toString('hex');
     const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
     await service.engine.stop();
@@ -224,7 +218,7 @@ describe('the trace of a caller', () => {
   });
 
   it('is in the late payment workflow after a late return', async () => {
-    const journey = createJourney(service, (await service.anApplication()).token);
+    const journey = (await service.anApplication()).journey;
     const traceId = randomBytes(16).toString('hex');
     const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
     const id = await journey.atGateway();

@@ -1,35 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { alerts } from '../../../contract/alerts.ts';
 import { sealCredentials } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import type { Journey } from '../../support/service/journey.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { Labels, Watch } from '../../support/service/metrics.ts';
-import { createWatch, scrape } from '../../support/service/metrics.ts';
-import type { Service } from '../../support/service/service.ts';
+import { createWatch, scrape, type Labels } from '../../support/service/metrics.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { sweepNow } from '../../support/service/sweep-now.ts';
 import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let journey: Journey;
-let watch: Watch;
-let live: Awaited<ReturnType<typeof startLive>>;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-  watch = createWatch(service.metricsUrls);
-  journey = createJourney(service, (await service.anApplication()).token);
-  live = await startLive();
-});
-afterAll(async () => {
-  await service?.stop();
-  await live?.stop();
-});
-
+const service = await forFile(startService({ ownTemporal: true }));
+const watch = createWatch(service.metricsUrls);
+const journey = (await service.anApplication()).journey;
 /** An account whose money is real, as far as the service knows. */
 const startLive = async () => {
   const bank = await startZibal();
@@ -42,8 +27,9 @@ const startLive = async () => {
       service.seals,
     ),
   });
-  const { token } = await service.anApplication({ mode: 'live' });
-  const { create, checkout, call } = createJourney(service, token);
+  const {
+    journey: { create, checkout, call },
+  } = await service.anApplication({ mode: 'live' });
   const createLive = () => create({ gateway: 'live', amount: 150_000, currency: 'IRR' });
   const sent = async () => {
     const id = await createLive();
@@ -63,6 +49,7 @@ const startLive = async () => {
     stop: () => bank.stop(),
   };
 };
+const live = await forFile(startLive());
 beforeEach(() => service.receiver.behave(() => 204));
 
 /** A delivery whose first attempt has failed. The second one is due in a minute. */
@@ -316,7 +303,7 @@ const checkedByAbsence = [
 const checkedElsewhere = ['payments_notifications_total'];
 
 describe('the metric', () => {
-  it.each(Object.entries(checks))('%s changes', async (_name, check) => {
+  it.each(Object.entries(checks))('the metric %s changes', async (_name, check) => {
     await expect(check()).resolves.toBeUndefined();
   });
 
@@ -346,7 +333,7 @@ describe('the metric', () => {
     expect(service.worker.pid()).toBe(pid);
   });
 
-  it('of every exported name is checked here', async () => {
+  it('every exported metric is checked here', async () => {
     const names = (
       await Promise.all(Object.values(service.metricsUrls).map((url) => scrape(url)))
     ).flatMap((scraped) => scraped.names);

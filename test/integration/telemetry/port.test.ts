@@ -1,22 +1,17 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isPostgresUnavailable } from '../../../postgres/driver/error-codes.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { scrape } from '../../support/service/metrics.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { createProcess } from '../../support/service/processes.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-let service: Service;
-beforeAll(async () => {
-  postgres = await startOwnPostgres();
-  service = await startService({ database: postgres, ownTemporal: true });
-});
-afterAll(() => service?.stop());
+const postgres = await startOwnPostgres();
+const service = await forFile(startService({ database: postgres, ownTemporal: true }));
 
 const get = async (part: 'api' | 'worker', path: string) => {
   const response = await fetch(`${service.metricsUrls[part]}${path}`);

@@ -138,6 +138,14 @@ describe('allows a change that v1 permits', () => {
     ],
     ['a new response field', (d) => (field(d, 'Payment')['fee'] = set({ type: 'integer' }))],
     ['a new event field', (d) => (field(d, 'Event')['fee'] = set({ type: 'integer' }))],
+    [
+      'a new event field that every event has',
+      (d) => {
+        field(d, 'Event')['fee'] = set({ type: 'integer' });
+        const required = at(schema(d, 'Event'), 'required') as unknown as string[];
+        schema(d, 'Event')['required'] = set([...required, 'fee']);
+      },
+    ],
     ['an announced payment status', addStatus],
     [
       'an enum of a response that becomes an open set',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import {
   gatewayBusy,
@@ -8,7 +8,6 @@ import {
   webhookExhausted,
 } from '../../../temporal/failures.ts';
 import { deliverSignal, recheckSignal } from '../../../temporal/messages.ts';
-import type { Script, ScriptedWorker } from '../../support/service/scripted-worker.ts';
 import {
   countTimers,
   countUpdates,
@@ -16,15 +15,13 @@ import {
   hasTimerFired,
   opens,
   startScriptedWorker,
+  type Script,
 } from '../../support/service/scripted-worker.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let worker: ScriptedWorker;
-beforeAll(async () => {
-  worker = await startScriptedWorker();
-});
-afterAll(() => worker?.stop());
+const worker = await forFile(startScriptedWorker());
 
 const minutes = (count: number) => count * 60_000;
 const ended = { kind: 'ended', status: 'paid' } as const;
@@ -378,15 +375,13 @@ describe('a replay', () => {
   });
 });
 
-describe('a workflow without a record of its payment', () => {
-  it('fails at once and does not wait for the deadline', async () => {
-    const { id, handle } = await worker.play({
-      openPayment: async ({ id: paymentId }) => {
-        throw paymentNotFound(paymentId);
-      },
-    });
-    await expect(handle.result()).rejects.toMatchObject({
-      cause: { cause: { type: 'PaymentNotFound', message: expect.stringContaining(id) as string } },
-    });
+it('a workflow without a record of its payment fails at once and does not wait for the deadline', async () => {
+  const { id, handle } = await worker.play({
+    openPayment: async ({ id: paymentId }) => {
+      throw paymentNotFound(paymentId);
+    },
+  });
+  await expect(handle.result()).rejects.toMatchObject({
+    cause: { cause: { type: 'PaymentNotFound', message: expect.stringContaining(id) as string } },
   });
 });

@@ -1,37 +1,33 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSweepActivity } from '../../../activities/sweep.ts';
 import { ensureSweeper, sweeperWorkflowId } from '../../../temporal/sweeper.ts';
-import type { ScriptedWorker } from '../../support/service/scripted-worker.ts';
 import { startScriptedWorker } from '../../support/service/scripted-worker.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { pendingSweep, sweepDetails } from '../../support/service/sweep-now.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let worker: ScriptedWorker;
 let sweeps = 0;
 let problem: Error | undefined;
-beforeAll(async () => {
-  const count = async () => 0;
-  const { sweep } = createSweepActivity({
-    sweeperTasks: {
-      async startOutboxWorkflows() {
-        sweeps += 1;
-        return sweeps;
-      },
-      inquireAtGateways: count,
-      async healPayments() {
-        if (problem) throw problem;
-        return 0;
-      },
-      wakePostponedDeliveries: count,
-      deleteExpiredIdempotencyKeys: count,
+const noRows = async () => 0;
+const activities = createSweepActivity({
+  sweeperTasks: {
+    async startOutboxWorkflows() {
+      sweeps += 1;
+      return sweeps;
     },
-  });
-  worker = await startScriptedWorker([], { sweep });
-  await ensureSweeper(worker.client);
+    inquireAtGateways: noRows,
+    async healPayments() {
+      if (problem) throw problem;
+      return 0;
+    },
+    wakePostponedDeliveries: noRows,
+    deleteExpiredIdempotencyKeys: noRows,
+  },
 });
-afterAll(() => worker?.stop());
+const worker = await forFile(startScriptedWorker([], activities));
+await ensureSweeper(worker.client);
 
 const sweeper = () => worker.client.workflow.getHandle(sweeperWorkflowId);
 

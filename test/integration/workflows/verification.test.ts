@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { recheckSignal } from '../../../temporal/messages.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
-import type { ScriptedWorker } from '../../support/service/scripted-worker.ts';
 import {
   countTimers,
   countUpdates,
@@ -11,12 +10,9 @@ import {
   startScriptedWorker,
 } from '../../support/service/scripted-worker.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let worker: ScriptedWorker;
-beforeAll(async () => {
-  worker = await startScriptedWorker();
-});
-afterAll(() => worker?.stop());
+const worker = await forFile(startScriptedWorker());
 
 const waiting = { kind: 'waiting' } as const;
 const ended = { kind: 'ended', status: 'cancelled' } as const;
@@ -64,36 +60,32 @@ describe('requests that arrive while a verification runs', () => {
   });
 });
 
-describe('a request after the end', () => {
-  it('gets the outcome without a call to the gateway while the event is delivered', async () => {
-    const { promise, resolve: deliver } = Promise.withResolvers<'delivered'>();
-    const { handle, verify, callsOf } = await worker.play({
-      openPayment: async () => ({ ended: 'failed' }),
-      deliverWebhook: () => promise,
-    });
-    await until('it delivers', () => callsOf('deliverWebhook').length === 1);
-    expect(await verify({ returned: true })).toEqual({ kind: 'ended', status: 'failed' });
-    deliver('delivered');
-    await handle.result();
-    expect(callsOf('verifyPayment')).toHaveLength(0);
+it('a request after the end gets the outcome without a call to the gateway while the event is delivered', async () => {
+  const { promise, resolve: deliver } = Promise.withResolvers<'delivered'>();
+  const { handle, verify, callsOf } = await worker.play({
+    openPayment: async () => ({ ended: 'failed' }),
+    deliverWebhook: () => promise,
   });
+  await until('it delivers', () => callsOf('deliverWebhook').length === 1);
+  expect(await verify({ returned: true })).toEqual({ kind: 'ended', status: 'failed' });
+  deliver('delivered');
+  await handle.result();
+  expect(callsOf('verifyPayment')).toHaveLength(0);
 });
 
-describe('a cancel whose verification got no answer', () => {
-  it('is part of the next verification, since it explains what the gateway says then', async () => {
-    let tries = 0;
-    const { handle, verify, callsOf } = await worker.play({
-      ...opens,
-      ...delivers,
-      verifyPayment: async () => ((tries += 1) === 1 ? { kind: 'unknown' } : ended),
-    });
-    await verify({ returned: true, cancelled: true });
-    await handle.signal(recheckSignal);
-    await handle.result();
-    expect(callsOf('verifyPayment')[1]?.request).toMatchObject({
-      returned: false,
-      cancelled: true,
-    });
+it('a cancel whose verification got no answer is part of the next verification, since it explains what the gateway says then', async () => {
+  let tries = 0;
+  const { handle, verify, callsOf } = await worker.play({
+    ...opens,
+    ...delivers,
+    verifyPayment: async () => ((tries += 1) === 1 ? { kind: 'unknown' } : ended),
+  });
+  await verify({ returned: true, cancelled: true });
+  await handle.signal(recheckSignal);
+  await handle.result();
+  expect(callsOf('verifyPayment')[1]?.request).toMatchObject({
+    returned: false,
+    cancelled: true,
   });
 });
 

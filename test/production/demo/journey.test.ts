@@ -1,14 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runCommand, type StartedStack, startStack } from '../../support/demo/stack.ts';
+import { expect, it } from 'vitest';
+import { runCommand, startStack } from '../../support/demo/stack.ts';
 import { aFolder } from '../../support/stack/support.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let stack: StartedStack;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack?.stop());
+const stack = await forFile(startStack());
 
 const runDemo = async (connectionFile: string) => {
   const command = runCommand(['run', 'demo', '--', connectionFile], stack.env);

@@ -1,14 +1,11 @@
 import { appendFileSync } from 'node:fs';
 import { inject } from 'vitest';
 import { z } from 'zod';
-import type { DeclaredResponse } from '../../../api/http/declared-responses.ts';
-import { declaredResponses } from '../../../api/http/declared-responses.ts';
-import type { HeaderName } from '../../../api/http/response-headers.ts';
-import { responseHeaders } from '../../../api/http/response-headers.ts';
+import { declaredResponses, type DeclaredResponse } from '../../../api/http/declared-responses.ts';
+import { responseHeaders, type HeaderName } from '../../../api/http/response-headers.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
-import type { ErrorDetails } from '../../../contract/errors.ts';
-import { errors, fieldRules } from '../../../contract/errors.ts';
+import { errors, fieldRules, type ErrorDetails } from '../../../contract/errors.ts';
 import { errorResponses } from '../../../contract/responses.ts';
 
 /** A request to the API and its response, as a client sees them. */

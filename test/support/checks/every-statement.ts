@@ -22,7 +22,8 @@ import { createAdminTokens } from '../../../postgres/admin-tokens.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
 import { createWorkflowOutbox } from '../../../postgres/workflow-outbox.ts';
 import { createBacklogMetrics } from '../../../postgres/backlog-metrics.ts';
-import { aPayment, noAnswer } from '../data/records.ts';
+import { aPayment } from '../data/payments.ts';
+import { noAnswer } from '../data/records.ts';
 
 /** Files of `postgres/` whose tables grow only by hand, or lose their rows soon. */
 export const smallTableFiles = [

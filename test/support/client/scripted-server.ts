@@ -1,10 +1,8 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import type { PaymentsOptions } from '../../../client/src/index.ts';
-import { Payments } from '../../../client/src/index.ts';
+import { Payments, type PaymentsOptions } from '../../../client/src/index.ts';
 
 export const token = `svc_test_${'t'.repeat(43)}`;
 

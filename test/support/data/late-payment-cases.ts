@@ -6,10 +6,14 @@ import { createAuditLog } from '../../../postgres/audit-log.ts';
 import { createGatewayExchanges } from '../../../postgres/gateway-exchanges.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createLatePayments } from '../../../postgres/late-payments.ts';
-import type { Records } from './records.ts';
-import { startRecords } from './records.ts';
-import type { silence } from '../service/scripted-gateway.ts';
-import { aGateway, inTurn, publicBaseUrl, readableLogger } from '../service/scripted-gateway.ts';
+import { startRecords, type Records } from './records.ts';
+import {
+  aGateway,
+  inTurn,
+  publicBaseUrl,
+  readableLogger,
+  type silence,
+} from '../service/scripted-gateway.ts';
 
 /** One driver that captures by itself and shows reversals, one that does not show them, one in two steps. */
 const drivers = ['stripe', 'payping', 'zarinpal'] as const;

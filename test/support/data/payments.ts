@@ -1,26 +1,83 @@
 import { newPaymentId } from '../../../contract/ids.ts';
-import type { Status } from '../../../contract/status.ts';
+import type { Payment } from '../../../contract/payment.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 
-export interface WrittenPayment {
-  application: string;
-  createdAt: Date;
-  orderId?: string;
-  status?: Status;
-  test?: boolean;
+export const minuteMs = 60_000;
+
+/** A pending payment of `shop` that is created now, with a deadline in half an hour. */
+export const aPayment = (fields: Partial<Payment> = {}): Payment => {
+  const { createdAt = new Date(), expiresAt } = fields;
+  return {
+    id: newPaymentId(),
+    application: 'shop',
+    orderId: 'order-1',
+    status: 'pending',
+    amount: 1250,
+    currency: 'EUR',
+    gateway: 'sandbox',
+    description: null,
+    callbackUrl: 'https://shop.example/return',
+    metadata: '{}',
+    test: true,
+    trackingCode: null,
+    cardPanMasked: null,
+    paidAt: null,
+    failureCode: null,
+    createdAt,
+    updatedAt: createdAt,
+    ...fields,
+    expiresAt: expiresAt ?? new Date(createdAt.getTime() + 30 * minuteMs),
+  };
+};
+
+/** A payment as its row has it. */
+export interface WrittenPayment extends Partial<Payment> {
+  gatewayReference?: string;
+  gatewayRedirect?: object;
+  checkoutAt?: Date;
 }
 
-/** Inserts a payment without a workflow, for tests that only read. @returns its id */
-export const writePayment = async (
-  sql: Sql,
-  { application, createdAt, orderId = 'o', status = 'pending', test = true }: WrittenPayment,
-): Promise<string> => {
-  const id = newPaymentId();
+/** Inserts payments in this order, without a workflow, an outbox row or anything else that belongs to them. */
+export const writePayments = async (sql: Sql, payments: readonly WrittenPayment[]) => {
+  const rows = payments.map((fields) => {
+    const payment = aPayment(fields);
+    const ended = {
+      paidAt: payment.status === 'paid' ? payment.updatedAt : null,
+      failureCode: payment.status === 'failed' ? 'unknown' : null,
+    };
+    return Object.fromEntries(
+      Object.entries({ ...payment, ...ended, ...fields }).map(([property, value]) => [
+        property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        value,
+      ]),
+    );
+  });
+  const columns = sql(Object.keys(rows[0] ?? {}));
   await sql`
-    insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-      callback_url, metadata, expires_at, created_at, updated_at, paid_at, failure_code)
-    values (${id}, ${application}, ${test}, ${orderId}, ${status}, 1250, 'EUR', 'sandbox',
-      'http://127.0.0.1:9/return', '{}', ${new Date(createdAt.getTime() + 1_800_000)}, ${createdAt},
-      ${createdAt}, ${status === 'paid' ? createdAt : null}, ${status === 'failed' ? 'unknown' : null})`;
-  return id;
+    insert into payments (${columns})
+    select ${columns} from jsonb_populate_recordset(null::payments, ${JSON.stringify(rows)}::text::jsonb)`;
 };
+
+/** As many as wanted, each with fields of its own. `n` counts from 1. */
+export const manyPayments = (
+  count: number,
+  fieldsOf: (n: number) => WrittenPayment,
+): WrittenPayment[] => Array.from({ length: count }, (_, index) => fieldsOf(index + 1));
+
+/** A pending payment with fixed values. */
+export const examplePayment = (changes: Partial<Payment> = {}): Payment =>
+  aPayment({
+    id: 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+    orderId: 'order "1"',
+    amount: 999_999_999_999,
+    expiresAt: new Date('2026-11-20T11:11:37.120Z'),
+    createdAt: new Date('2026-11-20T10:41:37.123Z'),
+    updatedAt: new Date('2026-11-20T10:41:37.000Z'),
+    ...changes,
+  });
+export const paidPayment = examplePayment({
+  status: 'paid',
+  trackingCode: 'T-77',
+  cardPanMasked: '411111******1111',
+  paidAt: new Date('2026-11-20T10:45:00.001Z'),
+});

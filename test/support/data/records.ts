@@ -1,7 +1,5 @@
-import type { EventKind } from '../../../contract/event.ts';
-import { createEvent } from '../../../contract/event.ts';
+import { createEvent, type EventKind } from '../../../contract/event.ts';
 import type { GatewayKind } from '../../../contract/gateway-account.ts';
-import { newPaymentId } from '../../../contract/ids.ts';
 import type { Payment } from '../../../contract/payment.ts';
 import type { TerminalStatus } from '../../../contract/status.ts';
 import { createApplications } from '../../../postgres/applications.ts';
@@ -9,39 +7,13 @@ import { createGateways, sandboxAccount } from '../../../postgres/gateways.ts';
 import { createPayments } from '../../../postgres/payments.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { aDatabase } from './database.ts';
+import { aPayment } from './payments.ts';
 
-export const minuteMs = 60_000;
 /** The options of `finalize` for an end without an answer of the gateway. */
 export const noAnswer = {
   providerMessage: { code: null, message: null },
   onlyIfUnsent: false,
   exchanges: [],
-};
-
-/** A payment that is created now, with a deadline in half an hour. */
-export const aPayment = (fields: Partial<Payment> = {}): Payment => {
-  const now = new Date();
-  return {
-    id: newPaymentId(),
-    application: 'shop',
-    orderId: 'order-1',
-    status: 'pending',
-    amount: 1250,
-    currency: 'EUR',
-    gateway: 'sandbox',
-    description: null,
-    callbackUrl: 'https://shop.example/return',
-    metadata: '{}',
-    test: true,
-    trackingCode: null,
-    cardPanMasked: null,
-    paidAt: null,
-    failureCode: null,
-    expiresAt: new Date(now.getTime() + 30 * minuteMs),
-    createdAt: now,
-    updatedAt: now,
-    ...fields,
-  };
 };
 
 /** The payment with an outcome, and its event: the arguments of `finalize`. */

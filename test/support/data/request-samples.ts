@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
-import type { FieldValues } from './arbitraries.ts';
-import { acceptedBy, rejectedBy } from './arbitraries.ts';
+import { acceptedBy, rejectedBy, type FieldValues } from './arbitraries.ts';
 import type { Operation, Resolve, Schema } from '../checks/openapi.ts';
 
 /** The parts of a request, by their place in the document. */

@@ -2,11 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import { onTestFinished } from 'vitest';
-import type { Payment } from '../../../client/src/index.ts';
-import { ApiError } from '../../../client/src/index.ts';
+import { ApiError, type Payment } from '../../../client/src/index.ts';
 import { createOrders } from '../../../demo/orders.ts';
-import type { PaymentCalls } from '../../../demo/routes.ts';
-import { createShop } from '../../../demo/routes.ts';
+import { createShop, type PaymentCalls } from '../../../demo/routes.ts';
 
 const webhookSecret = `whsec_${'s'.repeat(43)}`;
 

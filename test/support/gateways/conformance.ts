@@ -5,10 +5,14 @@ import type { OpenedPayment } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { findPaymentProblems, findDriver, parseReturn } from '../../../gateways/registry.ts';
 import { longInquiryIntervalSeconds, retryIntervalSeconds } from '../../../postgres/sweeper.ts';
-import type { Fault, Provider } from '../../fakes/server.ts';
-import { faults } from '../../fakes/server.ts';
-import type { ProviderFixture } from './fixture.ts';
-import { adapterOf, aPayment, expectStatus, returnUrl } from './fixture.ts';
+import { faults, type Fault, type Provider } from '../../fakes/server.ts';
+import {
+  adapterOf,
+  aGatewayPayment,
+  expectStatus,
+  returnUrl,
+  type ProviderFixture,
+} from './fixture.ts';
 
 /** The tests that every adapter passes. @returns the driver's name */
 export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>): string => {
@@ -30,7 +34,7 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
   const adapter = (limits: { callMs?: number; tryMs?: number } = {}) =>
     adapterOf(driver, account(), { ...options(), limits });
   const opened = async (amount: Money = money): Promise<OpenedPayment> => {
-    const payment = aPayment(amount);
+    const payment = aGatewayPayment(amount);
     const opening = await adapter().open(payment);
     if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
     return { ...payment, reference: opening.reference };
@@ -77,7 +81,7 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
     it.each([null, '', ' ', '\u0000\t', 'Two\u0000\ttickets'])(
       'opens a payment with the description %j',
       async (description) => {
-        const opening = await adapter().open({ ...aPayment(money), description });
+        const opening = await adapter().open({ ...aGatewayPayment(money), description });
         expect(opening).toMatchObject({ result: 'opened' });
         for (const { text } of provider.calls)
           expect(text).not.toMatch(/null|undefined|\\u0000|\\t|%00|%09|":"\s+"/);
@@ -85,7 +89,7 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
     );
 
     it('opens a payment twice: both references are valid', async () => {
-      const payment = aPayment(money);
+      const payment = aGatewayPayment(money);
       const openings = [await adapter().open(payment), await adapter().open(payment)];
       for (const opening of openings) {
         expect(opening).toMatchObject({ result: 'opened', redirect: { url: /^https?:\/\// } });
@@ -138,15 +142,18 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
         { kind, credentials: { ...credentials, ...baseUrl } },
         options(),
       );
-      const opening = await guarded.open(aPayment(money));
+      const opening = await guarded.open(aGatewayPayment(money));
       expect(opening).toMatchObject({ result: 'refused', code: 'account_problem' });
       for (const secret of Object.values(credentials).flat())
         expect(JSON.stringify(opening)).not.toContain(secret);
       await expectStatus(
-        () => guarded.inquire({ ...aPayment(money), reference: 'x' }),
+        () => guarded.inquire({ ...aGatewayPayment(money), reference: 'x' }),
         'no_answer',
       );
-      await expectStatus(() => guarded.verify({ ...aPayment(money), reference: 'x' }), 'no_answer');
+      await expectStatus(
+        () => guarded.verify({ ...aGatewayPayment(money), reference: 'x' }),
+        'no_answer',
+      );
       expect(provider.calls).toEqual([]);
     });
   });
@@ -214,7 +221,9 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
 
     it.each(at(paths.open))('throws when opening ends with: $fault', async ({ fault, path }) => {
       provider.fail(fault, path);
-      await expect(adapterFor(fault).open(aPayment(money))).rejects.toThrow(GatewayUnavailable);
+      await expect(adapterFor(fault).open(aGatewayPayment(money))).rejects.toThrow(
+        GatewayUnavailable,
+      );
     });
 
     it.each(at(paths.inquire))(
@@ -290,7 +299,9 @@ export const describeGateway = <P extends Provider>(fixture: ProviderFixture<P>)
       ] as const) {
         const credentials = { ...fixture.credentials.sandbox, baseUrl };
         const elsewhere = adapterOf(driver, { kind: 'sandbox', credentials }, { allowLoopback });
-        expect(await elsewhere.open(aPayment(money))).toMatchObject({ code: 'account_problem' });
+        expect(await elsewhere.open(aGatewayPayment(money))).toMatchObject({
+          code: 'account_problem',
+        });
       }
       expect(provider.calls).toEqual([]);
     });

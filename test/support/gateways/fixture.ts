@@ -9,13 +9,11 @@ import type {
   ReturnHint,
 } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
-import type { HttpOptions } from '../../../gateways/http.ts';
-import { createGatewayDispatcher } from '../../../gateways/http.ts';
+import { createGatewayDispatcher, type HttpOptions } from '../../../gateways/http.ts';
 import { createAdapters } from '../../../gateways/adapters.ts';
 import { splitCredentials } from '../../../gateways/registry.ts';
 import type { SandboxTools } from '../../../gateways/sandbox.ts';
-import type { SecretBox } from '../../../postgres/secret-box.ts';
-import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createSecretBox, type SecretBox } from '../../../postgres/secret-box.ts';
 import type { Provider } from '../../fakes/server.ts';
 
 /** The expected status; `no_answer`: the call throws GatewayUnavailable. */
@@ -105,7 +103,8 @@ export const adapterOf = (
   return gatewayOf({ gateway: 'account', driver, gatewayKind: kind, credentials: sealed });
 };
 
-export const aPayment = (money: Money) => ({
+/** A payment as an adapter opens it. */
+export const aGatewayPayment = (money: Money) => ({
   id: newPaymentId(),
   ...money,
   description: 'Two tickets',

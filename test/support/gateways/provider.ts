@@ -1,7 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { GatewayAdapter, OpenedPayment } from '../../../gateways/gateway.ts';
-import type { ProviderFixture } from './fixture.ts';
-import { adapterOf, aPayment } from './fixture.ts';
+import { adapterOf, aGatewayPayment, type ProviderFixture } from './fixture.ts';
 import type { Call, Provider } from '../../fakes/server.ts';
 
 /** A fake provider for a test file, with an account at it. */
@@ -24,7 +23,7 @@ export const aProvider = <P extends Provider>(
     provider: () => provider,
     adapter,
     async opened(): Promise<OpenedPayment> {
-      const payment = aPayment(fixture.money);
+      const payment = aGatewayPayment(fixture.money);
       const opening = await adapter().open(payment);
       if (opening.result !== 'opened') throw new Error(`${opening.code}: ${opening.message}`);
       return { ...payment, reference: opening.reference };

@@ -1,9 +1,7 @@
-import type { FailureCode } from '../../../contract/failure-codes.ts';
-import { failureReasons } from '../../../contract/failure-codes.ts';
+import { failureReasons, type FailureCode } from '../../../contract/failure-codes.ts';
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { aDatabase } from '../data/database.ts';
-import type { Case, ProviderFixture } from './fixture.ts';
-import { returnUrl } from './fixture.ts';
+import { returnUrl, type Case, type ProviderFixture } from './fixture.ts';
 import type { Provider } from '../../fakes/server.ts';
 
 const start = async () => {

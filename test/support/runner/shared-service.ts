@@ -40,7 +40,11 @@ export const startSharedService = async (options: Options) => {
   };
   await createGateways(own(environment.databaseUrl)).insert(sandboxAccount);
 
-  const processes = serviceProcesses(environment, { workflowBundle });
+  const processes = serviceProcesses(environment, {
+    workflowBundle,
+    // Limits by address would otherwise count the tests as one client.
+    apiEnv: { TRUSTED_PROXIES: '127.0.0.1' },
+  });
   const [api, worker] = [processes.api(), processes.worker];
   const stop = async () => {
     await Promise.all([api.stop(), worker.stop()]);

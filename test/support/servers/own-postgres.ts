@@ -7,8 +7,7 @@ import { inject } from 'vitest';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { migrate } from '../../../postgres/migrate.ts';
 import { freePort } from '../../../stack/ports.ts';
-import type { RunningPostgres } from '../../../stack/postgres.ts';
-import { startPostgres } from '../../../stack/postgres.ts';
+import { startPostgres, type RunningPostgres } from '../../../stack/postgres.ts';
 import { copyCluster } from '../runner/cluster.ts';
 import { until } from '../until.ts';
 

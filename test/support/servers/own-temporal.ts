@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { choosePorts } from '../../../stack/ports.ts';
-import type { RunningTemporal } from '../../../stack/temporal/server.ts';
-import { startTemporal } from '../../../stack/temporal/server.ts';
+import { startTemporal, type RunningTemporal } from '../../../stack/temporal/server.ts';
 import { timeSkipping } from '../service/skip-time.ts';
 
 /** Starts a Temporal server for one test file, which may stop, kill and restart it. */

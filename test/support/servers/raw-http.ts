@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import type { Agent, IncomingMessage } from 'node:http';
-import { request as httpRequest } from 'node:http';
-import type { Socket } from 'node:net';
-import { connect } from 'node:net';
+import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { contractProblems } from '../checks/contract-problems.ts';

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Deps, Operations } from '../../../operations/operations.ts';
-import { createOperations } from '../../../operations/operations.ts';
+import { createOperations, type Deps, type Operations } from '../../../operations/operations.ts';
 import { problemWithAccount } from '../../../gateways/adapters.ts';
 import { sealCredentials } from '../../../gateways/registry.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
-import type { KeyRing } from '../../../postgres/secret-box.ts';
-import { createSecretBox } from '../../../postgres/secret-box.ts';
+import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
 
 export const aKeyRing = (...ids: string[]): KeyRing => ({

@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { contractProblems } from '../checks/contract-problems.ts';
-import type { Service } from './service.ts';
 
 /** A response of the API with its body. */
 export interface Answer {
@@ -10,11 +10,19 @@ export interface Answer {
   json: Record<string, unknown>;
 }
 
-/** An application that calls the public API, and the browser of its payers. It follows no redirects. */
-export const createJourney = (service: Pick<Service, 'url'>, token: string) => {
+/**
+ * An application that calls the public API, and the browser of its payers. It follows no redirects. Its address is
+ * its own where the service trusts the proxy, as the shared one does.
+ */
+export const createJourney = ({ url: base }: { url: string }, token: string) => {
+  const address = `2001:db8:${randomBytes(4)
+    .toString('hex')
+    .replace(/(.{4})/, '$1:')}::1`;
   const call = async (method: string, path: string, init: RequestInit = {}): Promise<Answer> => {
-    const url = path.startsWith('http') ? path : `${service.url}${path}`;
-    const response = await fetch(url, { ...init, method, redirect: 'manual' });
+    const url = path.startsWith('http') ? path : `${base}${path}`;
+    const sent = new Headers(init.headers);
+    if (!sent.has('x-forwarded-for')) sent.set('x-forwarded-for', address);
+    const response = await fetch(url, { ...init, headers: sent, method, redirect: 'manual' });
     const text = await response.text();
     const { status, headers } = response;
     expect(contractProblems({ method, url, status, headers, text })).toEqual([]);

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
-import type { Deps } from '../../../activities/payment.ts';
-import { createPaymentActivities } from '../../../activities/payment.ts';
+import { createPaymentActivities, type Deps } from '../../../activities/payment.ts';
 import type { AdapterOf } from '../../../gateways/adapters.ts';
 import type { GatewayAdapter, GatewayPayment, GatewayStatus } from '../../../gateways/gateway.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';

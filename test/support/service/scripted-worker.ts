@@ -4,7 +4,6 @@ import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import type { Activities } from '../../../activities/index.ts';
-import type { WorkflowStart } from '../../../contract/payment.ts';
 import type { VerificationResult } from '../../../contract/status.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
@@ -17,6 +16,7 @@ import {
 } from '../../../temporal/messages.ts';
 import { paymentStartOptions } from '../../../temporal/start-options.ts';
 import type { payment } from '../../../workflows/payment.ts';
+import { aPayment } from '../data/payments.ts';
 import { aNamespace } from '../runner/shared-temporal.ts';
 import { timeSkipping } from './skip-time.ts';
 import '../runner/temporal-runtime.ts';
@@ -90,15 +90,7 @@ export const startScriptedWorker = async (serverArgs: string[] = [], others: Scr
     const id = `PAY_${randomUUID()}`;
     scripts.set(id, script);
     calls.set(id, []);
-    const start: WorkflowStart = {
-      id,
-      application: 'a',
-      orderId: 'o',
-      amount: 1,
-      currency: 'EUR',
-      gateway: 'g',
-      expiresAt: new Date(Date.now() + expiresInMs),
-    };
+    const start = aPayment({ id, expiresAt: new Date(Date.now() + expiresInMs) });
     /** The newest run. */
     const handle = client.workflow.getHandle<typeof payment>(id);
     return {
@@ -135,7 +127,6 @@ export const startScriptedWorker = async (serverArgs: string[] = [], others: Scr
     },
   };
 };
-export type ScriptedWorker = Awaited<ReturnType<typeof startScriptedWorker>>;
 
 type Handle = Pick<WorkflowHandle, 'fetchHistory'>;
 

@@ -1,5 +1,4 @@
-import type { WebhookRequest } from '../../../webhooks/request.ts';
-import { post } from '../../../webhooks/request.ts';
+import { post, type WebhookRequest } from '../../../webhooks/request.ts';
 
 /** Sends one webhook with a small body; `options` override the rest. */
 export const attempt = (

@@ -11,8 +11,8 @@ import { createTokens } from '../../../postgres/tokens.ts';
 import { createWebhookSecrets } from '../../../postgres/webhook-secrets.ts';
 import { choosePorts } from '../../../stack/ports.ts';
 import { aDatabase } from '../data/database.ts';
-import type { TestProcess } from './processes.ts';
-import { createProcess } from './processes.ts';
+import { createProcess, type TestProcess } from './processes.ts';
+import { createJourney } from './journey.ts';
 import { startReceiver } from './receiver.ts';
 import { startOwnTemporal } from '../servers/own-temporal.ts';
 import { aNamespace } from '../runner/shared-temporal.ts';
@@ -105,7 +105,7 @@ const useRunning = async (
     client: new Client({ connection, namespace }),
     receiver,
 
-    /** An application of its own, with one token and one webhook secret. */
+    /** An application of its own, with one token, one webhook secret, and a journey with that token. */
     async anApplication(options: ApplicationOptions = {}) {
       const { mode = 'test', webhookUrl = receiver.url, requestsPerMinute = 1_000_000 } = options;
       const application = `app-${randomUUID().slice(0, 8)}`;
@@ -118,7 +118,7 @@ const useRunning = async (
       });
       const token = await createTokens(sql).issue({ application, mode, name: 'test' });
       const secret = await createWebhookSecrets(sql).issue(application, createSecretBox(keyRing));
-      return { application, token, secret };
+      return { application, token, secret, journey: createJourney({ url }, token) };
     },
 
     async stop() {
@@ -130,8 +130,7 @@ const useRunning = async (
 
 /**
  * Uses the service that the files of a run share, because the start of two processes takes three CPU seconds.
- * Only for a test that leaves the processes and the data of others alone, and sends few invalid tokens: an
- * address has 20 in a minute.
+ * Only for a test that leaves the processes and the data of others alone.
  */
 export const useService = async (): Promise<SharedService> => {
   const shared = inject('sharedService');
@@ -146,6 +145,50 @@ export const useService = async (): Promise<SharedService> => {
   };
 };
 export type SharedService = Awaited<ReturnType<typeof useRunning>>;
+
+/**
+ * Uses the shared service through an API process of its own, for a test that reads its log, gives it settings or
+ * restarts it. The worker and the data are those of others.
+ */
+export const useOwnApi = async (apiEnv: Record<string, string> = {}) => {
+  await using begun = new AsyncDisposableStack();
+  const service = begun.adopt(await useService(), (used) => used.stop());
+  const processes = serviceProcesses(inject('sharedService'), { workflowBundle: '', apiEnv });
+  const apis = furtherApis(processes);
+  begun.defer(apis.stop);
+  const { url, metricsUrl, process } = await apis.start();
+  const running = begun.move();
+  return {
+    ...service,
+    url,
+    metricsUrls: { api: metricsUrl },
+    api: process,
+    anotherApi: apis.start,
+    stop: () => running.disposeAsync(),
+  };
+};
+
+/** Starts further API processes of a service. */
+const furtherApis = (processes: ReturnType<typeof serviceProcesses>) => {
+  const started: TestProcess[] = [];
+  return {
+    async start(own: Record<string, string> = {}) {
+      const { further, metrics } = await choosePorts({ further: 0, metrics: 0 });
+      const ports = { METRICS_PORT: String(metrics), ...own, API_PORT: String(further) };
+      const process = processes.api(ports);
+      started.push(process);
+      await process.start();
+      return {
+        url: `http://127.0.0.1:${further}`,
+        metricsUrl: `http://127.0.0.1:${metrics}`,
+        process,
+      };
+    },
+    async stop() {
+      await Promise.all(started.map((process) => process.stop()));
+    },
+  };
+};
 
 /**
  * Starts the whole service for one test file: API and worker processes, on a database and a Temporal
@@ -172,12 +215,12 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     workflowBundle: inject('workflowBundle'),
   });
   const api = processes.api({ METRICS_PORT: String(ports.apiMetrics) });
-  const furtherApis: TestProcess[] = [];
+  const further = furtherApis(processes);
   const { worker } = processes;
   const inUse = await useRunning(environment, database.sql);
   begun.defer(() => inUse.stop());
   begun.defer(async () => {
-    await Promise.all([api, worker, ...furtherApis].map((process) => process.stop()));
+    await Promise.all([api, worker, further].map((process) => process.stop()));
   });
   await startBoth(api, worker);
   await createGateways(database.sql).insert(sandboxAccount);
@@ -201,21 +244,7 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
     worker,
 
     /** One more API process on the same database and namespace. */
-    async anotherApi(own: Record<string, string> = {}) {
-      const { further, metrics } = await choosePorts({ further: 0, metrics: 0 });
-      const process = processes.api({
-        METRICS_PORT: String(metrics),
-        ...own,
-        API_PORT: String(further),
-      });
-      furtherApis.push(process);
-      await process.start();
-      return {
-        url: `http://127.0.0.1:${further}`,
-        metricsUrl: `http://127.0.0.1:${metrics}`,
-        process,
-      };
-    },
+    anotherApi: further.start,
 
     stop: () => running.disposeAsync(),
   };

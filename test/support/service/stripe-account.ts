@@ -42,15 +42,18 @@ export const signed = (
   }),
 });
 
-/** Adds the gateway `stripe` to a service, with a fake provider. */
-export const addStripe = async ({ sql, seals }: Pick<Service, 'sql' | 'seals'>) => {
+/** Adds a gateway to a service, with a fake provider. On the shared service its name is that of the test's alone. */
+export const addStripe = async (
+  { sql, seals }: Pick<Service, 'sql' | 'seals'>,
+  slug = 'stripe',
+) => {
   const provider = await startStripe();
   const credentials = {
     secretKey: 'sk_test_0123456789abcdef',
     webhookSecrets: [webhookSecret],
     baseUrl: provider.url,
   };
-  const account = { slug: 'stripe', driver: 'stripe' };
+  const account = { slug, driver: 'stripe' };
   await createGateways(sql).insert({
     ...account,
     kind: 'sandbox',

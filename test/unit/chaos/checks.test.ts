@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Evidence } from '../../../chaos/checks.ts';
-import { checkAll } from '../../../chaos/checks.ts';
+import { checkAll, type Evidence } from '../../../chaos/checks.ts';
 import { noDisruptions } from '../../../chaos/disruptions.ts';
 import { createJournal } from '../../../chaos/journal.ts';
 import type { Post } from '../../../chaos/receiver.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Payments } from '../../../client/src/index.ts';
-import { ApiError } from '../../../client/src/index.ts';
+import { ApiError, type Payments } from '../../../client/src/index.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { aClient, failure, requestId } from '../../support/client/scripted-server.ts';
 

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
@@ -213,7 +212,7 @@ describe('the deadline', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it("of the caller's signal ends all tries, also between two of them", async () => {
+  it("the caller's signal ends all tries, also between two of them", async () => {
     const { client, seen } = await aClient([
       failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '5' }),
     ]);
@@ -230,7 +229,7 @@ describe('the deadline', () => {
     expect(await client.payments.get('PAY_1')).toEqual(payment);
   });
 
-  it('of a signal that is over sends nothing', async () => {
+  it('a signal that is over sends nothing', async () => {
     const { client, seen } = await aClient([json(200, {})]);
     expect(await errorOf(client.me({ signal: AbortSignal.abort() }))).toBeInstanceOf(
       ConnectionError,
@@ -264,10 +263,13 @@ describe('an error', () => {
     [502, 'GATEWAY_UNAVAILABLE', true],
     [503, 'SERVICE_UNAVAILABLE', true],
     [404, 'PAYMENT_NOT_FOUND', false],
-  ])('with %i %s says that trying again makes sense: %s', async (status, code, retryable) => {
-    const { client } = await aClient([failure(status, code)], { maxRetries: 0 });
-    expect(await errorOf(client.me())).toMatchObject({ status, code, retryable });
-  });
+  ])(
+    'an error with %i %s says that trying again makes sense: %s',
+    async (status, code, retryable) => {
+      const { client } = await aClient([failure(status, code)], { maxRetries: 0 });
+      expect(await errorOf(client.me())).toMatchObject({ status, code, retryable });
+    },
+  );
 
   it('says when to come back after a used-up minute', async () => {
     const { client } = await aClient([failure(429, 'RATE_LIMITED', { 'retry-after': '42' })]);

@@ -62,7 +62,7 @@ describe('verify', () => {
     [-300, undefined],
     [300, undefined],
     [301, 'time'],
-  ])('with a timestamp %i seconds from now: %s', async (offset, reason) => {
+  ])('verify with a timestamp %i seconds from now: %s', async (offset, reason) => {
     expect(await reasonOf({ signature: sign({ timestamp: nowSeconds + offset }) })).toBe(reason);
   });
 

@@ -12,7 +12,7 @@ describe('a time of a clock', () => {
     // The hours before and after they go back.
     ['Europe/Berlin', '2026-10-25T01:59', '2026-10-24T23:59:00.000Z'],
     ['Europe/Berlin', '2026-10-25T03:00', '2026-10-25T02:00:00.000Z'],
-  ])('in %s at %s is %s', (zone, text, iso) => {
+  ])('the time of a clock in %s at %s is %s', (zone, text, iso) => {
     const at = fromClockTime(zone, text);
     expect(at?.toISOString()).toBe(iso);
     expect(toClockTime(zone, new Date(iso))).toBe(text.length === 16 ? `${text}:00` : text);

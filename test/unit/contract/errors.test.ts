@@ -1,29 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { errors, PaymentError } from '../../../contract/errors.ts';
 
-describe('errors', () => {
-  it('has a fixed status for every code', () => {
-    const byStatus = Object.entries(
-      Object.groupBy(Object.entries(errors), ([, { status }]) => status),
-    );
-    expect(
-      byStatus.map(([status, codes]) => `${status} ${codes?.map(([code]) => code).join(' ')}`),
-    ).toEqual([
-      '400 MALFORMED_JSON INVALID_IDEMPOTENCY_KEY',
-      '401 UNAUTHENTICATED INVALID_TOKEN',
-      '403 APPLICATION_DISABLED GATEWAY_NOT_ALLOWED',
-      '404 PAYMENT_NOT_FOUND EVENT_NOT_FOUND REPLAY_NOT_FOUND NOT_FOUND',
-      '405 METHOD_NOT_ALLOWED',
-      '409 REPLAY_NOT_POSSIBLE',
-      '413 PAYLOAD_TOO_LARGE',
-      '415 UNSUPPORTED_MEDIA_TYPE',
-      '422 VALIDATION_FAILED IDEMPOTENCY_KEY_REUSED',
-      '429 RATE_LIMITED',
-      '500 INTERNAL',
-      '502 GATEWAY_UNAVAILABLE',
-      '503 SERVICE_UNAVAILABLE',
-    ]);
-  });
+it('every error code has a fixed status', () => {
+  const byStatus = Object.entries(
+    Object.groupBy(Object.entries(errors), ([, { status }]) => status),
+  );
+  expect(
+    byStatus.map(([status, codes]) => `${status} ${codes?.map(([code]) => code).join(' ')}`),
+  ).toEqual([
+    '400 MALFORMED_JSON INVALID_IDEMPOTENCY_KEY',
+    '401 UNAUTHENTICATED INVALID_TOKEN',
+    '403 APPLICATION_DISABLED GATEWAY_NOT_ALLOWED',
+    '404 PAYMENT_NOT_FOUND EVENT_NOT_FOUND REPLAY_NOT_FOUND NOT_FOUND',
+    '405 METHOD_NOT_ALLOWED',
+    '409 REPLAY_NOT_POSSIBLE',
+    '413 PAYLOAD_TOO_LARGE',
+    '415 UNSUPPORTED_MEDIA_TYPE',
+    '422 VALIDATION_FAILED IDEMPOTENCY_KEY_REUSED',
+    '429 RATE_LIMITED',
+    '500 INTERNAL',
+    '502 GATEWAY_UNAVAILABLE',
+    '503 SERVICE_UNAVAILABLE',
+  ]);
 });
 
 describe('PaymentError', () => {

@@ -4,7 +4,7 @@ import { EventBody } from '../../../contract/event-schema.ts';
 import { type FailureCode, failureReasons } from '../../../contract/failure-codes.ts';
 import { eventId } from '../../../contract/ids.ts';
 import { presentPayment } from '../../../contract/payment.ts';
-import { examplePayment, paidPayment } from '../../support/data/payment-example.ts';
+import { examplePayment, paidPayment } from '../../support/data/payments.ts';
 
 const fieldNames = (text: string) => Object.keys(JSON.parse(text) as object);
 

@@ -36,27 +36,23 @@ it('does not use Math.random', () => {
   expect(guessable).not.toHaveBeenCalled();
 });
 
-describe('paymentIdPattern', () => {
-  it.each([
-    'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMN',
-    'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNPQ',
-    'PAY_81K9Z5W6X7Y8ZABCDEFGHJKMNP',
-    'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNI',
-    'PAY_01k9z5w6x7y8zabcdefghjkmnp',
-    'pay_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
-    'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP\n',
-    ' PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
-    '',
-  ])('rejects %j', (text) => {
-    expect(paymentIdPattern.test(text)).toBe(false);
-  });
+it.each([
+  'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMN',
+  'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNPQ',
+  'PAY_81K9Z5W6X7Y8ZABCDEFGHJKMNP',
+  'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNI',
+  'PAY_01k9z5w6x7y8zabcdefghjkmnp',
+  'pay_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+  'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP\n',
+  ' PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+  '',
+])('paymentIdPattern rejects %j', (text) => {
+  expect(paymentIdPattern.test(text)).toBe(false);
 });
 
-describe('newRequestId', () => {
-  it('is req_ and a ULID', () => {
-    expect(newRequestId()).toMatch(/^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
-    expect(newRequestId()).toMatch(requestIdPattern);
-  });
+it('newRequestId is req_ and a ULID', () => {
+  expect(newRequestId()).toMatch(/^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+  expect(newRequestId()).toMatch(requestIdPattern);
 });
 
 describe('eventId', () => {

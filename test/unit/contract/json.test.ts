@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonNode } from '../../../contract/json.ts';
 import {
   canonicalText,
   JsonError,
   nestingDepth,
   parseJson,
   toPlainValue,
+  type JsonNode,
 } from '../../../contract/json.ts';
 import { document, randomness, written } from '../../support/data/json-samples.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { presentPayment } from '../../../contract/payment.ts';
 import { PaymentResponse } from '../../../contract/responses.ts';
 import { isTerminal, statuses } from '../../../contract/status.ts';
-import { examplePayment, paidPayment } from '../../support/data/payment-example.ts';
+import { examplePayment, paidPayment } from '../../support/data/payments.ts';
 
 const base = 'https://pay.example';
 const fieldNames = (text: string) => Object.keys(JSON.parse(text) as object);

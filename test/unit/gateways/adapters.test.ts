@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { Account } from '../../../gateways/gateway.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
-import { adapterOf, aPayment } from '../../support/gateways/fixture.ts';
+import { adapterOf, aGatewayPayment } from '../../support/gateways/fixture.ts';
 
-const payment = { ...aPayment({ amount: 5_000, currency: 'EUR' }), reference: 'x' };
+const payment = { ...aGatewayPayment({ amount: 5_000, currency: 'EUR' }), reference: 'x' };
 const account = { kind: 'sandbox', credentials: { secretKey: 'sk_test_1' } } as const;
 const otherRing = createSecretBox({
   currentId: 'k2',
@@ -75,7 +75,7 @@ it.each<Case>([
       .reply(200, response);
     const adapter = adapterOf(driver, { kind, credentials }, { sendWith: agent });
     const currency = driver === 'stripe' ? 'EUR' : 'IRR';
-    const opening = await adapter.open(aPayment({ amount: 150_000, currency }));
+    const opening = await adapter.open(aGatewayPayment({ amount: 150_000, currency }));
     if (opening.result !== 'opened') throw new Error(`${opening.message}`);
     const { url } = opening.redirect;
     expect([new URL(url).origin, url.endsWith(end)]).toEqual([new URL(end, at).origin, true]);

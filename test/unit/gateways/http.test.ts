@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { createServer as createTcpServer } from 'node:net';
+import {
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { createServer } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';

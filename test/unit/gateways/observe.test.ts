@@ -3,9 +3,9 @@ import type { GatewayExchange } from '../../../contract/gateway-exchange.ts';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { GatewayAdapter } from '../../../gateways/gateway.ts';
 import { observed } from '../../../gateways/observe.ts';
-import { aPayment } from '../../support/gateways/fixture.ts';
+import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 
-const payment = { ...aPayment({ amount: 1_250, currency: 'EUR' }), reference: 'r1' };
+const payment = { ...aGatewayPayment({ amount: 1_250, currency: 'EUR' }), reference: 'r1' };
 
 const observe = (adapter: Partial<GatewayAdapter>) => {
   const exchanges: GatewayExchange[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
-import { aPayment } from '../../support/gateways/fixture.ts';
+import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { payping } from '../../support/gateways/payping.ts';
 
@@ -8,7 +8,7 @@ const { provider, adapter, opened, callsOf } = aProvider(payping);
 
 describe('payping', () => {
   it('opens in tomans, reversible, with its token in a header', async () => {
-    const payment = aPayment(payping.money);
+    const payment = aGatewayPayment(payping.money);
     let opening: unknown;
     const [call] = await callsOf(async () => {
       opening = await adapter().open(payment);
@@ -34,7 +34,7 @@ describe('payping', () => {
     [403, 0],
   ])('returns the refusal of an opening: %i, code %i', async (status, code) => {
     provider().refuse('', { status, code });
-    expect(await adapter().open(aPayment(payping.money))).toEqual({
+    expect(await adapter().open(aGatewayPayment(payping.money))).toEqual({
       result: 'refused',
       code: String(code),
       message: `problem ${code}`,
@@ -45,7 +45,7 @@ describe('payping', () => {
     'returns the refusal of an opening by %i, whatever its body is',
     async (status) => {
       provider().refuse('', { status, code: 'empty' });
-      const opening = await adapter().open(aPayment(payping.money));
+      const opening = await adapter().open(aGatewayPayment(payping.money));
       expect(opening).toEqual({ result: 'refused', code: String(status), message: null });
     },
   );
@@ -61,7 +61,9 @@ describe('payping', () => {
     ['the problem of a proxy', 400, null],
   ])('throws when opening ends with %s: %i, code %o', async (_name, status, code) => {
     provider().refuse('', { status, code });
-    await expect(adapter().open(aPayment(payping.money))).rejects.toThrow(GatewayUnavailable);
+    await expect(adapter().open(aGatewayPayment(payping.money))).rejects.toThrow(
+      GatewayUnavailable,
+    );
   });
 
   it('verifies with the number of the report, without a return', async () => {

@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { maskedPan, providerMessage } from '../../../gateways/redact.ts';
 
-describe('maskedPan', () => {
-  it.each([
-    ['502229******1234', '502229******1234'],
-    ['502229XXXXXX1234', '502229******1234'],
-    ['5022 2912 3456 1234', '502229******1234'],
-    ['5022291234561234', '502229******1234'],
-    ['50222912345678901234', null],
-    ['62741****44', null],
-    ['************1234', null],
-    ['', null],
-    [null, null],
-    [undefined, null],
-  ])('returns for %j: %j', (text, masked) => {
-    expect(maskedPan(text)).toBe(masked);
-  });
+it.each([
+  ['502229******1234', '502229******1234'],
+  ['502229XXXXXX1234', '502229******1234'],
+  ['5022 2912 3456 1234', '502229******1234'],
+  ['5022291234561234', '502229******1234'],
+  ['50222912345678901234', null],
+  ['62741****44', null],
+  ['************1234', null],
+  ['', null],
+  [null, null],
+  [undefined, null],
+])('maskedPan returns for %j: %j', (text, masked) => {
+  expect(maskedPan(text)).toBe(masked);
 });
 
 describe('providerMessage', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
 import type { Account } from '../../../gateways/gateway.ts';
 import { findDriver } from '../../../gateways/registry.ts';
-import { aPayment, returnUrl } from '../../support/gateways/fixture.ts';
+import { aGatewayPayment, returnUrl } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { stripe } from '../../support/gateways/stripe.ts';
 
@@ -13,7 +13,7 @@ const keyOf = (call: { headers: Record<string, unknown> } | undefined) =>
 
 describe('stripe', () => {
   it('opens a session with the documented fields', async () => {
-    const payment = aPayment(stripe.money);
+    const payment = aGatewayPayment(stripe.money);
     const [call] = await callsOf(() => adapter().open(payment));
     expect(call).toMatchObject({ method: 'POST', path: '/v1/checkout/sessions' });
     expect(call?.headers).toMatchObject({
@@ -49,7 +49,7 @@ describe('stripe', () => {
   });
 
   it('opens one session per payment, also when a response is lost', async () => {
-    const payment = aPayment(stripe.money);
+    const payment = aGatewayPayment(stripe.money);
     const at = new Date();
     const open = () => adapter(() => at).open(payment);
     provider().fail('lost', /sessions$/);
@@ -66,13 +66,13 @@ describe('stripe', () => {
     ['a'.repeat(250), 'a'.repeat(250)],
   ])('cuts the name of the product after 250 whole characters: %s', async (description, name) => {
     const [call] = await callsOf(async () => {
-      await adapter().open({ ...aPayment(stripe.money), description });
+      await adapter().open({ ...aGatewayPayment(stripe.money), description });
     });
     expect(call?.form.get('line_items[0][price_data][product_data][name]')).toBe(name);
   });
 
   it('uses another idempotency key a minute after an error', async () => {
-    const payment = aPayment(stripe.money);
+    const payment = aGatewayPayment(stripe.money);
     const at = new Date();
     const open = (afterMs: number) => adapter(() => new Date(at.getTime() + afterMs)).open(payment);
     provider().refuse('sessions', { status: 500, type: 'api_error', code: 'internal' });
@@ -89,7 +89,7 @@ describe('stripe', () => {
   ])('opens a session of %i s for %i s', async (seconds, lives) => {
     const at = new Date(Math.ceil(Date.now() / 60_000) * 60_000);
     const payment = {
-      ...aPayment(stripe.money),
+      ...aGatewayPayment(stripe.money),
       expiresAt: new Date(at.getTime() + seconds * 1000),
     };
     const later = new Date(at.getTime() + 20_000);
@@ -110,7 +110,7 @@ describe('stripe', () => {
     [403, 'invalid_request_error', 'account_closed'],
   ])('returns the refusal of an opening: %i %s %s', async (status, type, code) => {
     provider().refuse('sessions', { status, type, code });
-    expect(await adapter().open(aPayment(stripe.money))).toEqual({
+    expect(await adapter().open(aGatewayPayment(stripe.money))).toEqual({
       result: 'refused',
       code,
       message: `Stripe says ${code}`,
@@ -119,7 +119,7 @@ describe('stripe', () => {
 
   it('returns the type of a refusal that has no code', async () => {
     provider().refuse('sessions', { status: 401, type: 'invalid_request_error' });
-    const opening = await adapter().open(aPayment(stripe.money));
+    const opening = await adapter().open(aGatewayPayment(stripe.money));
     expect(opening).toMatchObject({ result: 'refused', code: 'invalid_request_error' });
   });
 
@@ -128,7 +128,7 @@ describe('stripe', () => {
     [400, 'idempotency_error'],
   ])('throws when a request with the same key is running: %i %s', async (status, type) => {
     provider().refuse('sessions', { status, type, code: 'concurrent' });
-    await expect(adapter().open(aPayment(stripe.money))).rejects.toThrow(GatewayUnavailable);
+    await expect(adapter().open(aGatewayPayment(stripe.money))).rejects.toThrow(GatewayUnavailable);
   });
 
   it('expires an open session, and returns false for any other', async () => {
@@ -212,7 +212,7 @@ describe('stripe, test and live', () => {
     provider().pay(payment.reference);
     provider().setLivemode(true);
     try {
-      const opening = await adapter().open(aPayment(stripe.money));
+      const opening = await adapter().open(aGatewayPayment(stripe.money));
       expect(opening).toMatchObject({ result: 'refused', code: 'test_mode_guard' });
       await expect(adapter().verify(payment)).rejects.toThrow(AccountProblem);
       await expect(adapter().reverse?.(payment)).rejects.toThrow(AccountProblem);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AccountProblem, GatewayUnavailable } from '../../../gateways/errors.ts';
-import { adapterOf, aPayment } from '../../support/gateways/fixture.ts';
+import { adapterOf, aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { zarinpal } from '../../support/gateways/zarinpal.ts';
 
@@ -9,7 +9,7 @@ const { provider, adapter, opened, callsOf } = aProvider(zarinpal);
 
 describe('zarinpal', () => {
   it('opens in rials with the merchant id, without automatic verification', async () => {
-    const payment = aPayment(zarinpal.money);
+    const payment = aGatewayPayment(zarinpal.money);
     const [call] = await callsOf(() => adapter().open(payment));
     expect(call).toMatchObject({ method: 'POST', path: '/pg/v4/payment/request.json' });
     expect(call?.json).toEqual({
@@ -25,7 +25,7 @@ describe('zarinpal', () => {
   });
 
   it('redirects the payer to the page of the authority', async () => {
-    const opening = await adapter().open(aPayment(zarinpal.money));
+    const opening = await adapter().open(aGatewayPayment(zarinpal.money));
     expect(opening).toMatchObject({ result: 'opened' });
     if (opening.result !== 'opened') return;
     const url = `${provider().url}/pg/StartPay/${opening.reference}`;
@@ -36,7 +36,7 @@ describe('zarinpal', () => {
     'returns the refusal of an opening: %i',
     async (code) => {
       provider().refuse('request', code);
-      expect(await adapter().open(aPayment(zarinpal.money))).toEqual({
+      expect(await adapter().open(aGatewayPayment(zarinpal.money))).toEqual({
         result: 'refused',
         code: String(code),
         message: 'Refused.',
@@ -48,13 +48,15 @@ describe('zarinpal', () => {
     'throws for a temporary or undocumented refusal of an opening: %i',
     async (code) => {
       provider().refuse('request', code);
-      await expect(adapter().open(aPayment(zarinpal.money))).rejects.toThrow(GatewayUnavailable);
+      await expect(adapter().open(aGatewayPayment(zarinpal.money))).rejects.toThrow(
+        GatewayUnavailable,
+      );
     },
   );
 
   it.each([[], {}, '', null])('accepts a refusal with the empty data %j', async (data) => {
     provider().replyOnce('request', { data, errors: { code: -11 } });
-    const opening = await adapter().open(aPayment(zarinpal.money));
+    const opening = await adapter().open(aGatewayPayment(zarinpal.money));
     expect(opening).toEqual({ result: 'refused', code: '-11', message: null });
   });
 
@@ -145,7 +147,7 @@ describe('zarinpal, test and live', () => {
   it('refuses an authority of the other kind', async () => {
     const credentials = { ...zarinpal.credentials.sandbox, baseUrl: live.provider().url };
     const wrong = adapterOf('zarinpal', { kind: 'sandbox', credentials });
-    expect(await wrong.open(aPayment(zarinpal.money))).toMatchObject({
+    expect(await wrong.open(aGatewayPayment(zarinpal.money))).toMatchObject({
       result: 'refused',
       code: 'test_mode_guard',
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../../gateways/errors.ts';
 import { parseReturn } from '../../../gateways/registry.ts';
-import { aPayment } from '../../support/gateways/fixture.ts';
+import { aGatewayPayment } from '../../support/gateways/fixture.ts';
 import { aProvider } from '../../support/gateways/provider.ts';
 import { zibal } from '../../support/gateways/zibal.ts';
 
@@ -9,7 +9,7 @@ const { provider, adapter, opened, callsOf } = aProvider(zibal);
 
 describe('zibal', () => {
   it('opens in rials with our payment id, and redirects to its page', async () => {
-    const payment = aPayment({ amount: 3_000_000_000, currency: 'IRR' });
+    const payment = aGatewayPayment({ amount: 3_000_000_000, currency: 'IRR' });
     let opening: unknown;
     const [call] = await callsOf(async () => {
       opening = await adapter().open(payment);
@@ -31,7 +31,7 @@ describe('zibal', () => {
     'returns the refusal of an opening: %i',
     async (code) => {
       provider().refuse('request', code);
-      expect(await adapter().open(aPayment(zibal.money))).toEqual({
+      expect(await adapter().open(aGatewayPayment(zibal.money))).toEqual({
         result: 'refused',
         code: String(code),
         message: `result ${code}`,
@@ -43,7 +43,9 @@ describe('zibal', () => {
     'throws for an undocumented refusal of an opening: %i',
     async (code) => {
       provider().refuse('request', code);
-      await expect(adapter().open(aPayment(zibal.money))).rejects.toThrow(GatewayUnavailable);
+      await expect(adapter().open(aGatewayPayment(zibal.money))).rejects.toThrow(
+        GatewayUnavailable,
+      );
     },
   );
 

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import type { Http2Server } from 'node:http2';
-import { createSecureServer, createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
+import {
+  createSecureServer,
+  createServer as createHttp2Server,
+  type Http2Server,
+} from 'node:http2';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../../temporal/client.ts';

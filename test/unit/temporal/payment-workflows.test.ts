@@ -1,9 +1,9 @@
-import type { Client } from '@temporalio/client';
 import {
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
+  type Client,
 } from '@temporalio/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { VerificationResult } from '../../../contract/status.ts';
@@ -13,17 +13,9 @@ import {
   TemporalUnavailable,
   type VerifyStart,
 } from '../../../temporal/payment-workflows.ts';
+import { aPayment } from '../../support/data/payments.ts';
 
-const payment: VerifyStart = {
-  id: 'PAY_1',
-  application: 'shop',
-  orderId: 'o-1',
-  gateway: 'sandbox',
-  amount: 1250,
-  currency: 'EUR',
-  expiresAt: new Date(),
-  verifyWindow: 600_000_000,
-};
+const payment: VerifyStart = { ...aPayment({ id: 'PAY_1' }), verifyWindow: 600_000_000 };
 const waiting: VerificationResult = { kind: 'waiting' };
 
 /** A client that records its calls. Each update gets the next of the given answers. */

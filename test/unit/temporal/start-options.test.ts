@@ -4,17 +4,10 @@ import {
   paymentIdOf,
   paymentStartOptions,
 } from '../../../temporal/start-options.ts';
+import { aPayment } from '../../support/data/payments.ts';
 
 const optionsFor = (orderId: string) =>
-  paymentStartOptions({
-    id: 'PAY_1',
-    application: 'shop',
-    gateway: 'zibal',
-    amount: 1_250,
-    currency: 'EUR',
-    orderId,
-    expiresAt: new Date('2026-11-20T10:41:37Z'),
-  });
+  paymentStartOptions(aPayment({ id: 'PAY_1', gateway: 'zibal', orderId }));
 
 describe('the start options of a payment', () => {
   it.each(['`', '\n\n', '\r', '\u2028', '\u2029', '\u0085', '\v'])(
@@ -35,9 +28,7 @@ describe('the start options of a payment', () => {
   });
 });
 
-describe('paymentIdOf', () => {
-  it('returns the payment of both workflows', () => {
-    expect(paymentIdOf(optionsFor('1').workflowId)).toBe('PAY_1');
-    expect(paymentIdOf(latePaymentStartOptions('PAY_1').workflowId)).toBe('PAY_1');
-  });
+it('paymentIdOf returns the payment of both workflows', () => {
+  expect(paymentIdOf(optionsFor('1').workflowId)).toBe('PAY_1');
+  expect(paymentIdOf(latePaymentStartOptions('PAY_1').workflowId)).toBe('PAY_1');
 });

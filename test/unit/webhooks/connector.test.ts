@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { connect as connectPlain, Socket } from 'node:net';
+import { connect as connectPlain, Socket, type AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { DialRequest } from '../../../webhooks/connector.ts';
-import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
+import { createWebhookDispatcher, type DialRequest } from '../../../webhooks/connector.ts';
 import type { WebhookRequest } from '../../../webhooks/request.ts';
 import { attempt } from '../../support/service/send-webhook.ts';
 import { AttemptError } from '../../../webhooks/failure.ts';

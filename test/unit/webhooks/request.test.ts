@@ -2,8 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createWebhookDispatcher } from '../../../webhooks/connector.ts';
-import type { WebhookRequest } from '../../../webhooks/request.ts';
-import { attemptDeadlineMs } from '../../../webhooks/request.ts';
+import { attemptDeadlineMs, type WebhookRequest } from '../../../webhooks/request.ts';
 import { attempt } from '../../support/service/send-webhook.ts';
 import { startRawServer } from '../../support/servers/raw-server.ts';
 import { until } from '../../support/until.ts';
@@ -40,7 +39,7 @@ describe('a receiver that responds', () => {
     ['429 Too Many Requests\r\nretry-after: 1', 'http_status'],
     ['500 Internal Server Error', 'http_status'],
     ['503 Service Unavailable', 'http_status'],
-  ])('with %s gives the error class %s', async (status, errorClass) => {
+  ])('a response with %s gives the error class %s', async (status, errorClass) => {
     const length = status.startsWith('204') ? '' : 'content-length: 2\r\n';
     await using server = await startRawServer(
       responding(`HTTP/1.1 ${status}\r\n${length}\r\n${length && 'no'}`),
@@ -57,7 +56,7 @@ describe('a receiver that responds', () => {
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'with the redirect %i fails the attempt, which does not follow it',
+    'the redirect %i fails the attempt, which does not follow it',
     async (status) => {
       await using other = await startRawServer(responding('HTTP/1.1 204 No Content\r\n\r\n'));
       await using server = await startRawServer(
@@ -115,15 +114,18 @@ describe('a receiver that hangs', () => {
       },
     ],
   ];
-  it.each(behaviours)('%s fails with a timeout at the deadline', async (_, behave) => {
-    await using server = await startRawServer(behave);
-    const result = await send(server.url, { deadlineMs });
-    expect(result).toMatchObject({ errorClass: 'timeout', responseStatus: null });
-    expect(result.durationMs).toBeGreaterThanOrEqual(deadlineMs - 5);
-    expect(result.durationMs).toBeLessThan(deadlineMs + 3_000);
-    await until('the connection is closed', () => server.open() === 0);
-    expect(server.requests).toHaveLength(1);
-  });
+  it.each(behaviours)(
+    'a receiver that hangs %s fails with a timeout at the deadline',
+    async (_, behave) => {
+      await using server = await startRawServer(behave);
+      const result = await send(server.url, { deadlineMs });
+      expect(result).toMatchObject({ errorClass: 'timeout', responseStatus: null });
+      expect(result.durationMs).toBeGreaterThanOrEqual(deadlineMs - 5);
+      expect(result.durationMs).toBeLessThan(deadlineMs + 3_000);
+      await until('the connection is closed', () => server.open() === 0);
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   it('gets no POST when its name is resolved after the deadline', async () => {
     await using server = await startRawServer(responding('HTTP/1.1 204 No Content\r\n\r\n'));
@@ -150,7 +152,7 @@ describe('a receiver that hangs', () => {
     socket.once('close', () => clearInterval(timer));
   };
 
-  it('while it drips its body after a 2xx is accepted at the deadline', async () => {
+  it('a receiver that drips its body after a 2xx is accepted at the deadline', async () => {
     await using server = await startRawServer(drip('200 OK'));
     const result = await send(server.url, { deadlineMs });
     expect(result).toMatchObject({ errorClass: null, responseStatus: 200 });
@@ -159,7 +161,7 @@ describe('a receiver that hangs', () => {
     await until('the connection is closed', () => server.open() === 0);
   });
 
-  it('while it drips its body after a 500 fails with http_status at the deadline', async () => {
+  it('a receiver that drips its body after a 500 fails with http_status at the deadline', async () => {
     await using server = await startRawServer(drip('500 Oh'));
     const result = await send(server.url, { deadlineMs });
     expect(result).toMatchObject({ errorClass: 'http_status', responseStatus: 500 });
@@ -179,20 +181,20 @@ describe('a receiver that hangs', () => {
 });
 
 describe('a receiver that breaks off', () => {
-  it('with a reset before the response fails the attempt', async () => {
+  it('a reset before the response fails the attempt', async () => {
     await using server = await startRawServer((socket) => socket.resetAndDestroy());
     expect(await send(server.url)).toMatchObject({ errorClass: 'reset', responseStatus: null });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('by closing the connection fails the attempt, and gets no hidden second POST', async () => {
+  it('a receiver that closes the connection fails the attempt, and gets no hidden second POST', async () => {
     await using server = await startRawServer((socket) => socket.end());
     expect(await send(server.url)).toMatchObject({ errorClass: 'reset' });
     expect(server.requests).toHaveLength(1);
   });
 
   it.each(['HTTP/1.1 20', 'HTTP/1.1 200 OK\r\ncontent-'])(
-    'before the headers are complete fails the attempt: %j',
+    'an end before the headers are complete fails the attempt: %j',
     async (text) => {
       await using server = await startRawServer((socket) => socket.end(text));
       expect(await send(server.url)).toMatchObject({ errorClass: 'reset', responseStatus: null });
@@ -203,14 +205,14 @@ describe('a receiver that breaks off', () => {
     ['right after the headers', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n', null],
     ['within the body', 'HTTP/1.1 202 OK\r\ncontent-length: 10\r\n\r\nabc', 'abc'],
     ['within a chunk', 'HTTP/1.1 201 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab', 'ab'],
-  ])('%s of a 2xx is accepted', async (_, text, responseBody) => {
+  ])('an end %s of a 2xx is accepted', async (_, text, responseBody) => {
     await using server = await startRawServer((socket) =>
       socket.write(text, () => setTimeout(() => socket.resetAndDestroy(), 50)),
     );
     expect(await send(server.url)).toMatchObject({ errorClass: null, responseBody });
   });
 
-  it('by not listening fails with connect, and the error shows no address', async () => {
+  it('a receiver that does not listen fails with connect, and the error shows no address', async () => {
     const server = await startRawServer(() => {});
     await server[Symbol.asyncDispose]();
     const result = await send(server.url);
@@ -220,21 +222,21 @@ describe('a receiver that breaks off', () => {
 });
 
 describe('a receiver that sends too much', () => {
-  it('in 20 KB of headers fails with protocol', async () => {
+  it('a response with 20 KB of headers fails with protocol', async () => {
     await using server = await startRawServer(
       responding(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`),
     );
     expect(await send(server.url)).toMatchObject({ errorClass: 'protocol', responseStatus: null });
   });
 
-  it('in another protocol than HTTP fails with protocol', async () => {
+  it('a response in another protocol than HTTP fails with protocol', async () => {
     await using server = await startRawServer(responding('SSH-2.0-OpenSSH_9.9\r\n'));
     const error = 'The response is not valid HTTP';
     const nothing = { errorClass: 'protocol', error, responseStatus: null };
     expect(await send(server.url)).toMatchObject(nothing);
   });
 
-  it('in a body of 10 KB is accepted: 4 KB are kept and marked as truncated', async () => {
+  it('a response with a body of 10 KB is accepted: 4 KB are kept and marked as truncated', async () => {
     const text = `${'é'.repeat(100)}\0${'b'.repeat(10_000)}`;
     await using server = await startRawServer((socket) =>
       socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${text}`),
@@ -246,7 +248,7 @@ describe('a receiver that sends too much', () => {
     expect(result.responseBody).toMatch(/^é{100}b+$/);
   });
 
-  it('in a body of 1 GB is accepted after 64 KB, without much memory', async () => {
+  it('a response with a body of 1 GB is accepted after 64 KB, without much memory', async () => {
     const piece = Buffer.alloc(64 * 1024, 'a');
     let written = 0;
     await using server = await startRawServer((socket) => {
@@ -270,7 +272,7 @@ describe('a receiver that sends too much', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 ** 2);
   });
 
-  it('in a gzip bomb is accepted, and the body is never decompressed', async () => {
+  it('a gzip bomb is accepted, and the body is never decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(32 * 1024 ** 2));
     await using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n');

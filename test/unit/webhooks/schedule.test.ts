@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PastAttempt } from '../../../webhooks/schedule.ts';
-import { nextStep } from '../../../webhooks/schedule.ts';
+import { nextStep, type PastAttempt } from '../../../webhooks/schedule.ts';
 
 const minuteMs = 60_000;
 const start = Date.UTC(2030, 0, 1);

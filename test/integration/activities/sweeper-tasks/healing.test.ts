@@ -1,7 +1,6 @@
 import { eventId } from '../../../../contract/ids.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Records } from '../../../support/data/records.ts';
-import { startRecords } from '../../../support/data/records.ts';
+import { startRecords, type Records } from '../../../support/data/records.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 
 let records: Records;

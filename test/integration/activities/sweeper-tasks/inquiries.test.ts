@@ -3,11 +3,11 @@ import type { GatewayAdapter, GatewayStatus } from '../../../../gateways/gateway
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createSweeperQueries } from '../../../../postgres/sweeper.ts';
 import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
-import type { Records } from '../../../support/data/records.ts';
-import { startRecords } from '../../../support/data/records.ts';
+import { startRecords, type Records } from '../../../support/data/records.ts';
 import { confirmed, silence } from '../../../support/service/scripted-gateway.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { until } from '../../../support/until.ts';
+import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
 let records: Records;
 beforeEach(async () => {
@@ -223,12 +223,13 @@ describe('inquireAtGateway', () => {
 });
 
 /** Open payments whose payer was never sent to the gateway. */
-const manyWaiting = (count: number) => records.sql`
-  insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-    callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, gateway_redirect)
-  select 'PAY_W' || n, 'shop', true, 'o', 'pending', 1250, 'EUR', 'sandbox', 'https://shop.example',
-    '{}', now() + interval '1 hour', now(), now(), 'REF_W' || n, '{}'
-  from generate_series(1, ${count}) n`;
+const manyWaiting = (count: number) => {
+  const opened = (n: number) => ({ gatewayReference: `REF_W${n}`, gatewayRedirect: {} });
+  return writePayments(
+    records.sql,
+    manyPayments(count, (n) => ({ id: `PAY_W${n}`, ...opened(n) })),
+  );
+};
 
 const references = (ids: readonly string[]) => ids.map((id) => `REF_${id}`);
 const list = (ids: readonly string[], complete = true) => ({
@@ -311,20 +312,18 @@ describe('inquireAtGateway, if the gateway lists unverified payments', () => {
   });
 });
 
-describe('inquireAtGateways', () => {
-  it('inquires at every gateway in use, and a gateway that fails does not stop the others', async () => {
-    const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
-    await createGateways(records.sql).insert({ slug: 'second', ...account });
-    await createGateways(records.sql).insert({ slug: 'unused', ...account });
-    const [failing] = await dueForInquiry(1);
-    const { id } = await records.sent({ gateway: 'second' });
-    await records.sql`update payments set checkout_at = now() - interval '3 minutes'`;
-    const inquire: GatewayAdapter['inquire'] = async (payment) => {
-      if (payment.id === failing) throw new Error('our fault');
-      return confirmed();
-    };
-    const { inquireAtGateways, rechecked } = tasksWith({ inquire });
-    await expect(inquireAtGateways()).rejects.toThrow('our fault');
-    expect(rechecked).toEqual([id]);
-  });
+it('inquireAtGateways inquires at every gateway in use, and a gateway that fails does not stop the others', async () => {
+  const account = { driver: 'sandbox', kind: 'sandbox', credentials: null } as const;
+  await createGateways(records.sql).insert({ slug: 'second', ...account });
+  await createGateways(records.sql).insert({ slug: 'unused', ...account });
+  const [failing] = await dueForInquiry(1);
+  const { id } = await records.sent({ gateway: 'second' });
+  await records.sql`update payments set checkout_at = now() - interval '3 minutes'`;
+  const inquire: GatewayAdapter['inquire'] = async (payment) => {
+    if (payment.id === failing) throw new Error('our fault');
+    return confirmed();
+  };
+  const { inquireAtGateways, rechecked } = tasksWith({ inquire });
+  await expect(inquireAtGateways()).rejects.toThrow('our fault');
+  expect(rechecked).toEqual([id]);
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkflowOutbox } from '../../../../postgres/workflow-outbox.ts';
 import type { PaymentWorkflows } from '../../../../temporal/payment-workflows.ts';
-import type { Records } from '../../../support/data/records.ts';
-import { startRecords } from '../../../support/data/records.ts';
+import { startRecords, type Records } from '../../../support/data/records.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
 import { until } from '../../../support/until.ts';
+import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
 let records: Records;
 beforeEach(async () => {
@@ -16,17 +16,13 @@ const tasksWith = (start: PaymentWorkflows['start']) =>
   sweeperTasksOn(records, {}, { workflows: { start } });
 
 /** Outbox payments PAY_U1 (the oldest), PAY_U2 … */
-const manyInOutbox = (count: number) => records.sql`
-  with many as (
-    insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-      callback_url, metadata, expires_at, created_at, updated_at)
-    select 'PAY_U' || n, 'shop', true, 'o', 'pending', 1250, 'EUR', 'sandbox',
-      'https://shop.example', '{}', now() + interval '1 hour', now(), now()
-    from generate_series(${count}, 1, -1) n
-    returning id
-  )
-  insert into workflow_outbox (payment_id, created_at)
-  select id, now() - interval '1 hour' + substr(id, 6)::int * interval '1 second' from many`;
+const manyInOutbox = async (count: number) => {
+  const payments = manyPayments(count, (n) => ({ id: `PAY_U${n}` }));
+  await writePayments(records.sql, payments.toReversed());
+  await records.sql`
+    insert into workflow_outbox (payment_id, created_at)
+    select id, now() - interval '1 hour' + substr(id, 6)::int * interval '1 second' from payments`;
+};
 
 const failingFor =
   (refused: string): PaymentWorkflows['start'] =>

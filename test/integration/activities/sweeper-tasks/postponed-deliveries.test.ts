@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
 import { createDeliveries } from '../../../../postgres/deliveries.ts';
-import type { Records } from '../../../support/data/records.ts';
-import { startRecords } from '../../../support/data/records.ts';
+import { startRecords, type Records } from '../../../support/data/records.ts';
 import { sweeperTasksOn } from '../../../support/service/scripted-sweep.ts';
+import { manyPayments, writePayments } from '../../../support/data/payments.ts';
 
 let records: Records;
 beforeEach(async () => {
@@ -12,23 +12,21 @@ beforeEach(async () => {
 afterEach(() => records.drop());
 
 /** Postponed deliveries PAY_D1 (the oldest), PAY_D2 … */
-const postponed = (count: number, application = 'shop') => records.sql`
-  with payments as (
-    insert into payments (id, application, test, order_id, status, amount, currency, gateway,
-      callback_url, metadata, expires_at, created_at, updated_at, paid_at)
-    select 'PAY_D' || n, ${application}, true, 'o', 'paid', 1250, 'EUR', 'sandbox',
-      'https://shop.example', '{}', now(), now(), now(), now()
-    from generate_series(${count}::int, 1, -1) n
-    returning id
-  ), events as (
-    insert into events (id, subject, payment_id, application, test, kind, body, created_at)
-    select gen_random_uuid(), id, id, ${application}, true, 'payment.paid', '', now() from payments
-    returning id, payment_id
-  )
-  insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status,
-    next_attempt_at, postponed_at)
-  select id, payment_id, ${application}, true, 'o', 'payment.paid', now(), 'pending',
-    now() - interval '1 hour', now() - interval '1 hour' + substr(payment_id, 6)::int * interval '1 ms' from events`;
+const postponed = async (count: number, application = 'shop') => {
+  const ended = { application, status: 'paid' } as const;
+  const payments = manyPayments(count, (n) => ({ id: `PAY_D${n}`, ...ended }));
+  await writePayments(records.sql, payments.toReversed());
+  await records.sql`
+    with ended as (
+      insert into events (id, subject, payment_id, application, test, kind, body, created_at)
+      select gen_random_uuid(), id, id, application, test, 'payment.paid', '', now() from payments
+      returning *
+    )
+    insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
+      status, next_attempt_at, postponed_at)
+    select id, payment_id, application, test, 'o', kind, now(), 'pending', now() - interval '1 hour',
+      now() - interval '1 hour' + substr(payment_id, 6)::int * interval '1 ms' from ended`;
+};
 
 const idsFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => `PAY_D${first + index}`);
@@ -100,37 +98,35 @@ describe('wakePostponedDeliveries', () => {
   });
 });
 
-describe('a postponed delivery', () => {
-  it('keeps its place when it is postponed again, and loses it after an attempt', async () => {
-    const { id } = await records.ended('paid');
-    const deliveries = createDeliveries(records.sql);
-    const rowOf = async () => {
-      const [row] = await records.sql`
-        select postponed_at from deliveries where payment_id = ${id}`;
-      return row;
-    };
-    const at = new Date();
-    await deliveries.postpone(eventId(id), at);
-    await deliveries.postpone(eventId(id), new Date(at.getTime() + 60_000));
-    expect(await rowOf()).toEqual({ postponed_at: at });
-    await deliveries.beginAttempt(eventId(id), {
-      number: 1,
-      round: 1,
-      scheduledAt: at,
-      startedAt: at,
-    });
-    await deliveries.completeAttempt(eventId(id), 1, {
-      result: {
-        durationMs: 10_000,
-        responseStatus: null,
-        errorClass: 'timeout',
-        error: 'It timed out',
-        responseBody: null,
-        responseTruncated: false,
-      },
-      consequence: { status: 'pending', nextAttemptAt: at },
-      completedAt: at,
-    });
-    expect(await rowOf()).toEqual({ postponed_at: null });
+it('a postponed delivery keeps its place when it is postponed again, and loses it after an attempt', async () => {
+  const { id } = await records.ended('paid');
+  const deliveries = createDeliveries(records.sql);
+  const rowOf = async () => {
+    const [row] = await records.sql`
+      select postponed_at from deliveries where payment_id = ${id}`;
+    return row;
+  };
+  const at = new Date();
+  await deliveries.postpone(eventId(id), at);
+  await deliveries.postpone(eventId(id), new Date(at.getTime() + 60_000));
+  expect(await rowOf()).toEqual({ postponed_at: at });
+  await deliveries.beginAttempt(eventId(id), {
+    number: 1,
+    round: 1,
+    scheduledAt: at,
+    startedAt: at,
   });
+  await deliveries.completeAttempt(eventId(id), 1, {
+    result: {
+      durationMs: 10_000,
+      responseStatus: null,
+      errorClass: 'timeout',
+      error: 'It timed out',
+      responseBody: null,
+      responseTruncated: false,
+    },
+    consequence: { status: 'pending', nextAttemptAt: at },
+    completedAt: at,
+  });
+  expect(await rowOf()).toEqual({ postponed_at: null });
 });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-let secondUrl: string;
-beforeAll(async () => {
-  service = await startService();
-  secondUrl = (await service.anotherApi()).url;
-});
-afterAll(() => service?.stop());
+const service = await forFile(useOwnApi());
+const secondUrl = (await service.anotherApi()).url;
 
 const somewhere = '/api/v1/payments/PAY_01J00000000000000000000000';
 
@@ -89,7 +84,7 @@ describe('a bearer token', () => {
     expect(await responsesTo(token)).toEqual([invalid, invalid]);
   });
 
-  it('of a disabled application is rejected on the very next request, until it is enabled', async () => {
+  it('rejects the token of a disabled application on the very next request, until it is enabled', async () => {
     const { application, token } = await service.anApplication();
     const set = (status: string) =>
       service.sql`update applications set status = ${status} where slug = ${application}`;
@@ -116,7 +111,7 @@ describe('a bearer token', () => {
     expect(await lastUse()).toEqual(first);
   });
 
-  it('that fails is logged with its prefix only', async () => {
+  it('logs a token that fails with its prefix only', async () => {
     const wrong = `svc_live_${'Zz'.repeat(21)}Z`;
     await createJourney(service, wrong).request('GET', somewhere);
     const logged = (line: string) =>

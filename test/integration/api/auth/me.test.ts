@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGateways } from '../../../../postgres/gateways.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-beforeAll(async () => {
-  service = await useService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
 
 describe('GET /api/v1/me', () => {
   it('returns the documented fields in order, and nothing else', async () => {

@@ -1,22 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../../contract/ids.ts';
 import { waitForFirstAttempt } from '../../../support/service/first-attempt.ts';
-import type { Journey } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
-import type { SharedService } from '../../../support/service/service.ts';
+import { createJourney, type Journey } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-let journey: Journey;
-let application: Awaited<ReturnType<SharedService['anApplication']>>;
-beforeAll(async () => {
-  service = await useService();
-  application = await service.anApplication();
-  journey = createJourney(service, application.token);
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+const application = await service.anApplication();
+const journey = createJourney(service, application.token);
 
 const getEvent = (paymentId: string, by = journey) =>
   by.request('GET', `/api/v1/events/${eventId(paymentId)}`);
@@ -130,7 +123,7 @@ describe('GET /api/v1/events/{event_id}', () => {
   it('answers 404 for an unknown event, a malformed id, another application and another mode', async () => {
     const id = await journey.finish('pay');
     await delivered(id);
-    const foreign = createJourney(service, (await service.anApplication()).token);
+    const foreign = (await service.anApplication()).journey;
     const notFound = async (by: Journey, path: string) => {
       const { status, json } = await by.request('GET', path);
       expect([status, (json['error'] as { code: string }).code]).toEqual([404, 'EVENT_NOT_FOUND']);

@@ -1,31 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answer, Journey } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { createWatch } from '../../../support/service/metrics.ts';
 import { rawConnection, rawRequest } from '../../../support/servers/raw-http.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
-import type { StripeAccount } from '../../../support/service/stripe-account.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { addStripe, noticeOf, signed } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-let stripe: StripeAccount;
-let journey: Journey;
+const service = await forFile(useOwnApi({ TRUSTED_PROXIES: '127.0.0.1' }));
+const account = 'stripe-of-notifications';
+const stripe = await forFile(addStripe(service, account));
+const journey = createJourney(service, (await service.anApplication()).token);
 /** The gateway's reference of a payment that was sent to Stripe. */
-let reference: string;
-beforeAll(async () => {
-  service = await startService({ apiEnv: { TRUSTED_PROXIES: '127.0.0.1' } });
-  stripe = await addStripe(service);
-  journey = createJourney(service, (await service.anApplication()).token);
-  reference = stripe.referenceOf(await journey.atGateway({ gateway: 'stripe' }));
-});
-afterAll(async () => {
-  await service?.stop();
-  await stripe?.stop();
-});
+const reference = stripe.referenceOf(await journey.atGateway({ gateway: account }));
 
 let sent = 0;
 /** Each test has another client address, because failures are limited by address. */
@@ -41,7 +30,7 @@ const allAnswers: Answer[] = [];
 const post = async (
   body: string | readonly string[],
   headers: Record<string, string>,
-  { gateway = 'stripe', url = service.url } = {},
+  { gateway = account, url = service.url } = {},
 ): Promise<Answer> => {
   const answer = await rawRequest(`${url}/api/v1/gateways/${gateway}/notifications`, {
     body,
@@ -57,18 +46,18 @@ const codeOf = ({ status, json }: Answer) => [
 const unsigned = [422, 'VALIDATION_FAILED'];
 
 describe('a notification', () => {
-  it('that Stripe has signed gets 200 without a body', async () => {
+  it('answers 200 without a body to a notification that Stripe has signed', async () => {
     const { body, headers } = noticeOf(reference);
     expect(await post(body, headers)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('about an unknown payment gets 200, and is counted and logged', async () => {
+  it('answers 200 to a notification about an unknown payment, counts and logs it', async () => {
     const { body, headers } = noticeOf('cs_test_ofanotherservice');
     const name = 'payments_notifications_total';
     const counted = {
       name,
       part: 'api',
-      labels: { gateway: 'stripe', payment: 'unknown' },
+      labels: { gateway: account, payment: 'unknown' },
     } as const;
     await createWatch(service.metricsUrls).grow([counted], async () => {
       expect(await post(body, headers)).toMatchObject({ status: 200 });
@@ -78,11 +67,11 @@ describe('a notification', () => {
         text.includes('A gateway reported that an unknown payment changed'),
       ),
     );
-    expect(JSON.parse(line)).toMatchObject({ gateway: 'stripe', level: 30 });
+    expect(JSON.parse(line)).toMatchObject({ gateway: account, level: 30 });
   });
 
   it.each(['{}', 'not JSON', ''])(
-    'that is signed but reports no change gets 200: %j',
+    'answers 200 to a signed notification that reports no change: %j',
     async (text) => {
       expect(await post(text, signed(text))).toMatchObject({ status: 200 });
     },
@@ -97,23 +86,26 @@ describe('a notification', () => {
       { ...noticeOf('cs_test_x'), headers: noticeOf('cs_test_y').headers },
     ],
     ['an old timestamp, like a replay', noticeOf('cs_test_x', { timestamp: now - 400 })],
-  ])('signed with %s gets 422, and the gateway is not asked', async (_, { body, headers }) => {
-    const calls = stripe.calls.length;
-    const answer = await post(body.replace('cs_test_x', reference), headers);
-    expect(codeOf(answer)).toEqual(unsigned);
-    expect(answer.json).toMatchObject({
-      error: { details: { fields: [{ path: 'signature', rule: 'signature' }] } },
-    });
-    expect(stripe.calls.length).toBe(calls);
-  });
+  ])(
+    'answers 422 to a notification signed with %s, and does not ask the gateway',
+    async (_, { body, headers }) => {
+      const calls = stripe.calls.length;
+      const answer = await post(body.replace('cs_test_x', reference), headers);
+      expect(codeOf(answer)).toEqual(unsigned);
+      expect(answer.json).toMatchObject({
+        error: { details: { fields: [{ path: 'signature', rule: 'signature' }] } },
+      });
+      expect(stripe.calls.length).toBe(calls);
+    },
+  );
 
-  it('for an unknown gateway, or one without notifications, gets 404', async () => {
+  it('answers 404 for an unknown gateway, or one without notifications', async () => {
     const { body, headers } = noticeOf(reference);
     for (const gateway of ['nobody', 'sandbox', '%00', '%ff'])
       expect(codeOf(await post(body, headers, { gateway }))).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('over 64 KB gets 413, and a compressed one 415', async () => {
+  it('answers 413 to a notification over 64 KB, and 415 to a compressed one', async () => {
     const large = 'x'.repeat(64 * 1024 + 1);
     for (const body of [large, [large, large]])
       expect(codeOf(await post(body, signed(large)))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -122,7 +114,7 @@ describe('a notification', () => {
     expect(codeOf(answer)).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('gets 429 after 20 unsigned ones from an address in a minute; a signed one is still accepted', async () => {
+  it('answers 429 after 20 unsigned notifications from an address in a minute; a signed one is still accepted', async () => {
     const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
     const answers: unknown[] = [];
     for (let count = 0; count < 22; count += 1)
@@ -139,13 +131,13 @@ describe('a notification', () => {
     expect(await post(body, headers)).toMatchObject({ status: 200 });
   });
 
-  it('that is signed waits for a slot behind four slow bodies of the same address', async () => {
+  it('lets a signed notification wait for a slot behind four slow bodies of the same address', async () => {
     const forged = noticeOf(reference, { secret: 'whsec_of_another_one' });
     for (let count = 0; count < 20; count += 1) await post(forged.body, forged.headers);
     const slow = await Promise.all([1, 2, 3, 4].map(() => rawConnection(service.url)));
     for (const { socket } of slow)
       socket.write(
-        'POST /api/v1/gateways/stripe/notifications HTTP/1.1\r\nhost: x\r\nconnection: close\r\n' +
+        `POST /api/v1/gateways/${account}/notifications HTTP/1.1\r\nhost: x\r\nconnection: close\r\n` +
           `x-forwarded-for: ${address}\r\ncontent-length: 1000\r\n\r\n`,
       );
     const { body, headers } = noticeOf(reference);
@@ -165,7 +157,7 @@ describe('a notification', () => {
     for (const { socket } of slow) socket.destroy();
   });
 
-  it('gets 503 from a process without NOTIFICATIONS_KEY, so that the gateway repeats it', async () => {
+  it('answers 503 to a notification without NOTIFICATIONS_KEY, so that the gateway repeats it', async () => {
     const { url } = await service.anotherApi({ NOTIFICATIONS_KEY: '' });
     const { body, headers } = noticeOf(reference);
     const answer = await post(body, headers, { url });
@@ -173,7 +165,7 @@ describe('a notification', () => {
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   });
 
-  it('is rejected when a single byte differs', async () => {
+  it('rejects a notification when a single byte differs', async () => {
     const right = noticeOf(reference);
     const parts = [right.body, right.headers['stripe-signature'] ?? ''] as const;
     const changed = fc

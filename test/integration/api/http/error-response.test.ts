@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { eventId, newReplayId } from '../../../../contract/ids.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
 import { serve } from '../../../support/servers/http-application.ts';
-import type { Answer, Journey } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
-import type { Service } from '../../../support/service/service.ts';
+import type { Answer } from '../../../support/service/journey.ts';
 import { startService } from '../../../support/service/service.ts';
 import { noticeOf } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
 /** Renamed, as if a release went out before its migration. */
 const tables = ['tokens', 'payments', 'gateways', 'sandbox_payments'];
 
-let service: Service;
-let journey: Journey;
-let id: string;
-beforeAll(async () => {
-  service = await startService();
-  journey = createJourney(service, (await service.anApplication()).token);
-  id = await journey.atGateway();
-  await service.worker.stop();
-  for (const table of tables)
-    await service.sql.unsafe(`alter table ${table} rename to ${table}_of_the_next_version`);
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService());
+const journey = (await service.anApplication()).journey;
+const id = await journey.atGateway();
+await service.worker.stop();
+for (const table of tables)
+  await service.sql.unsafe(`alter table ${table} rename to ${table}_of_the_next_version`);
 
 const body = { order_id: 'o', amount: 1, currency: 'EUR' };
 const replay = { from: '2026-11-01', to: '2026-11-01' };

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
+import { createJourney, type Answer } from '../../../support/service/journey.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-let secondUrl: string;
-beforeAll(async () => {
-  service = await startService({
-    apiEnv: { PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' },
-  });
-  secondUrl = (await service.anotherApi()).url;
-});
-afterAll(() => service?.stop());
+const service = await forFile(
+  useOwnApi({ PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' }),
+);
+const secondUrl = (await service.anotherApi()).url;
 
 const codeOf = ({ json }: Answer) => (json['error'] as { code?: string } | undefined)?.code;
 const remaining = ({ headers }: Answer) => headers.get('x-ratelimit-remaining');
@@ -144,7 +138,8 @@ describe('the request budget of an application', () => {
       await set(2);
       expect((await me()).status).toBe(429);
     });
-    await service.sql`update request_counts set minute = minute - 1`;
+    await service.sql`
+      update request_counts set minute = minute - 1 where application = ${application}`;
     expect(remaining(await me())).toBe('1');
   });
 
@@ -244,27 +239,25 @@ describe('failed authentication', () => {
   });
 });
 
-describe("payers' pages", () => {
-  it('get 429 after 60 requests in a minute from one address, over all pages', async () => {
-    const { token } = await service.anApplication();
-    const id = await createJourney(service, token).atGateway();
-    const client = from('203.0.113.60', token);
-    const paths = ['checkout', 'return'].map((end) => `/api/v1/payments/${id}/${end}`);
-    const all = [...paths, `/api/v1/sandbox/${id}`, '/api/v1/sandbox/unknown'];
-    for (let turn = 0; turn < 60; turn += 1)
-      expect((await client.call(all[turn % all.length] ?? '')).status).not.toBe(429);
-    for (const path of all) {
-      const answer = await client.call(path);
-      expect(answer.status).toBe(429);
-      expect(answer.text).toMatch(/^<!doctype html>/);
-      expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
-      // A returning payer continues without a click, and does not read of a failure.
-      expect(answer.headers.get('refresh')).toBe(answer.headers.get('retry-after'));
-      expect(answer.text).toMatch(/<h1>One moment, please<[^]*This page reloads by itself/);
-      const posted = await client.call(path, 'POST');
-      expect(posted.status).toBe(path.endsWith('checkout') ? 405 : 429);
-    }
-    expect(await client.me()).toMatchObject({ status: 200 });
-    expect((await from('203.0.113.61', token).call(all[0] ?? '')).status).toBe(303);
-  });
+it("payers' pages get 429 after 60 requests in a minute from one address, over all pages", async () => {
+  const { token } = await service.anApplication();
+  const id = await createJourney(service, token).atGateway();
+  const client = from('203.0.113.60', token);
+  const paths = ['checkout', 'return'].map((end) => `/api/v1/payments/${id}/${end}`);
+  const all = [...paths, `/api/v1/sandbox/${id}`, '/api/v1/sandbox/unknown'];
+  for (let turn = 0; turn < 60; turn += 1)
+    expect((await client.call(all[turn % all.length] ?? '')).status).not.toBe(429);
+  for (const path of all) {
+    const answer = await client.call(path);
+    expect(answer.status).toBe(429);
+    expect(answer.text).toMatch(/^<!doctype html>/);
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+    // A returning payer continues without a click, and does not read of a failure.
+    expect(answer.headers.get('refresh')).toBe(answer.headers.get('retry-after'));
+    expect(answer.text).toMatch(/<h1>One moment, please<[^]*This page reloads by itself/);
+    const posted = await client.call(path, 'POST');
+    expect(posted.status).toBe(path.endsWith('checkout') ? 405 : 429);
+  }
+  expect(await client.me()).toMatchObject({ status: 200 });
+  expect((await from('203.0.113.61', token).call(all[0] ?? '')).status).toBe(303);
 });

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentError } from '../../../../contract/errors.ts';
-import type { Handle } from '../../../support/servers/http-application.ts';
-import { serve } from '../../../support/servers/http-application.ts';
+import { serve, type Handle } from '../../../support/servers/http-application.ts';
 import { rawConnection } from '../../../support/servers/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
@@ -91,14 +90,15 @@ describe('a client that disconnects before its response', () => {
   });
 });
 
-describe('requests that need no token', () => {
-  it.each([
-    ['of an unknown path', 'GET /nowhere HTTP/1.1', 404],
-    ['with another method', 'POST /api/v1/docs HTTP/1.1', 405],
-    ['of a payment, with another method', `DELETE ${verify.slice(5)}`, 405],
-    ['of a path that is not readable', 'GET http://[ HTTP/1.1', 404],
-    ['of a public page', 'GET /api/v1/docs HTTP/1.1', 200],
-  ])('%s are all answered and counted, and 20 of a minute are logged', async (_, line, status) => {
+it.each([
+  ['of an unknown path', 'GET /nowhere HTTP/1.1', 404],
+  ['with another method', 'POST /api/v1/docs HTTP/1.1', 405],
+  ['of a payment, with another method', `DELETE ${verify.slice(5)}`, 405],
+  ['of a path that is not readable', 'GET http://[ HTTP/1.1', 404],
+  ['of a public page', 'GET /api/v1/docs HTTP/1.1', 200],
+])(
+  'requests that need no token %s are all answered and counted, and 20 of a minute are logged',
+  async (_, line, status) => {
     const showDocs: Handle = async () => ({ status: 200, body: 'a page' });
     const { url, lines, counted } = await serve({ showDocs }, { requestsMax: 100 });
     const { socket, closed } = await rawConnection(url);
@@ -113,8 +113,8 @@ describe('requests that need no token', () => {
       { level: 'info', msg: expect.stringContaining('not logged again in this minute') },
     ]);
     expect(await counted()).toEqual([status]);
-  });
-});
+  },
+);
 
 describe('an error while a response is sent', () => {
   /** Spies on the standard error of this process, where Koa would write. */

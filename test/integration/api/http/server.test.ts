@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../../contract/limits.ts';
-import type { Handle } from '../../../support/servers/http-application.ts';
-import { serve } from '../../../support/servers/http-application.ts';
+import { serve, type Handle } from '../../../support/servers/http-application.ts';
 import { createHead, rawConnection } from '../../../support/servers/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
@@ -26,32 +25,30 @@ const responseTo = async (url: string, text: string): Promise<string> => {
 const statuses = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
-describe('a sender that does not finish its request', () => {
-  it('gets 408 after 10 s for a head and 30 s for a body, even if it keeps sending', async () => {
-    const { url } = await serve({ createPayment: created });
-    const slow = async (seconds: number, first: string, next: (piece: number) => string) => {
-      const { socket, closed } = await rawConnection(url);
-      const startedAt = performance.now();
-      socket.write(first);
-      let piece = 0;
-      const sending = setInterval(() => socket.write(next((piece += 1))), 500);
-      const response = await closed;
-      clearInterval(sending);
-      const tookSeconds = (performance.now() - startedAt) / 1000;
-      expect(response).toMatch(/^HTTP\/1\.1 408 [^]*\r\n\r\n$/);
-      expect(tookSeconds).toBeGreaterThan(seconds - 1);
-      expect(tookSeconds).toBeLessThan(seconds + 10);
-    };
-    await Promise.all([
-      slow(
-        limits.requestHeadSeconds,
-        'GET /api/v1/me HTTP/1.1\r\n',
-        (piece) => `x-slow-${piece}: 1\r\n`,
-      ),
-      slow(limits.requestHeadSeconds, '', () => ''),
-      slow(limits.requestSeconds, `${createHead('token', 60_000)}{`, () => ' '),
-    ]);
-  });
+it('a sender that does not finish its request gets 408 after 10 s for a head and 30 s for a body, even if it keeps sending', async () => {
+  const { url } = await serve({ createPayment: created });
+  const slow = async (seconds: number, first: string, next: (piece: number) => string) => {
+    const { socket, closed } = await rawConnection(url);
+    const startedAt = performance.now();
+    socket.write(first);
+    let piece = 0;
+    const sending = setInterval(() => socket.write(next((piece += 1))), 500);
+    const response = await closed;
+    clearInterval(sending);
+    const tookSeconds = (performance.now() - startedAt) / 1000;
+    expect(response).toMatch(/^HTTP\/1\.1 408 [^]*\r\n\r\n$/);
+    expect(tookSeconds).toBeGreaterThan(seconds - 1);
+    expect(tookSeconds).toBeLessThan(seconds + 10);
+  };
+  await Promise.all([
+    slow(
+      limits.requestHeadSeconds,
+      'GET /api/v1/me HTTP/1.1\r\n',
+      (piece) => `x-slow-${piece}: 1\r\n`,
+    ),
+    slow(limits.requestHeadSeconds, '', () => ''),
+    slow(limits.requestSeconds, `${createHead('token', 60_000)}{`, () => ' '),
+  ]);
 });
 
 describe('a request head', () => {
@@ -64,7 +61,7 @@ describe('a request head', () => {
     return `${head('GET /nowhere HTTP/1.1', 'connection: close', ...more)}\r\n`;
   };
 
-  it('over 16 KB gets 431 without a body, and no line in the log', async () => {
+  it('a request head over 16 KB gets 431 without a body, and no line in the log', async () => {
     const { url, lines } = await serve({});
     expect(await responseTo(url, ofSize(limits.requestHeadKb - 1))).toMatch(/^HTTP\/1\.1 404 /);
     expect(lines).toHaveLength(1);
@@ -74,7 +71,7 @@ describe('a request head', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('over 100 lines gets 431 without a body', async () => {
+  it('a request head over 100 lines gets 431 without a body', async () => {
     const { url } = await serve({});
     expect(await responseTo(url, ofLines(limits.requestHeaders))).toMatch(/^HTTP\/1\.1 404 /);
     for (const count of [limits.requestHeaders + 1, 900])
@@ -84,24 +81,22 @@ describe('a request head', () => {
   });
 });
 
-describe('a request head of more lines than Node counts', () => {
-  it('gets 431 whatever Node does with the further lines', async () => {
-    const { url, server, lines } = await serve({});
-    const address = 'x-forwarded-for: 192.0.2.7';
-    const ofLines = (count: number) => {
-      const more = Array.from({ length: count - 4 }, (_, index) => `x-${index}: 1`);
-      return `${head('POST /nowhere HTTP/1.1', 'connection: close', ...more, address, 'content-length: 5')}\r\nhello`;
-    };
-    // With 0, Node itself counts nothing.
-    for (const maxHeadersCount of [0, server.maxHeadersCount]) {
-      server.maxHeadersCount = maxHeadersCount;
-      for (const count of [limits.requestHeaders + 1, 300])
-        expect(await responseTo(url, ofLines(count))).toMatch(
-          /^HTTP\/1\.1 431 [^]*x-request-id: [^]*\r\n\r\n$/i,
-        );
-    }
-    expect(lines).toEqual([]);
-  });
+it('a request head of more lines than Node counts gets 431 whatever Node does with the further lines', async () => {
+  const { url, server, lines } = await serve({});
+  const address = 'x-forwarded-for: 192.0.2.7';
+  const ofLines = (count: number) => {
+    const more = Array.from({ length: count - 4 }, (_, index) => `x-${index}: 1`);
+    return `${head('POST /nowhere HTTP/1.1', 'connection: close', ...more, address, 'content-length: 5')}\r\nhello`;
+  };
+  // With 0, Node itself counts nothing.
+  for (const maxHeadersCount of [0, server.maxHeadersCount]) {
+    server.maxHeadersCount = maxHeadersCount;
+    for (const count of [limits.requestHeaders + 1, 300])
+      expect(await responseTo(url, ofLines(count))).toMatch(
+        /^HTTP\/1\.1 431 [^]*x-request-id: [^]*\r\n\r\n$/i,
+      );
+  }
+  expect(lines).toEqual([]);
 });
 
 describe('malformed HTTP', () => {
@@ -160,7 +155,7 @@ describe('malformed HTTP', () => {
 });
 
 describe('an unusual request', () => {
-  it('with an unknown Expect header is served', async () => {
+  it('serves a request with an unknown Expect header', async () => {
     const { url } = await serve({});
     const request = head('GET /nowhere HTTP/1.1', 'expect: wonders', 'connection: close');
     const response = await responseTo(url, `${request}\r\n`);
@@ -168,7 +163,7 @@ describe('an unusual request', () => {
     expect(response).toMatch(/\r\nx-request-id: req_/i);
   });
 
-  it('with an invalid URL as its target gets 404', async () => {
+  it('answers 404 to a request with an invalid URL as its target', async () => {
     const { url } = await serve({});
     const request = head('GET http://[ HTTP/1.1', 'connection: close');
     const response = await responseTo(url, `${request}\r\n`);

@@ -4,12 +4,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shutdownGracefully } from '../../../../api/http/shutdown.ts';
-import type { Handle } from '../../../support/servers/http-application.ts';
-import { serve } from '../../../support/servers/http-application.ts';
+import { serve, type Handle } from '../../../support/servers/http-application.ts';
 import { createJourney } from '../../../support/service/journey.ts';
 import { rawConnection } from '../../../support/servers/raw-http.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
+import { startService, type Service } from '../../../support/service/service.ts';
 import { startTcpProxy } from '../../../support/servers/tcp-proxy.ts';
 
 const get = 'GET /api/v1/docs HTTP/1.1\r\nhost: x\r\n\r\n';

@@ -2,8 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { launchChromium, launchLimitMs } from '../../../support/demo/chromium.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { SharedService } from '../../../support/service/service.ts';
-import { useService } from '../../../support/service/service.ts';
+import { useService, type SharedService } from '../../../support/service/service.ts';
 
 let browser: Browser;
 let service: SharedService;

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useOwnApi } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(useOwnApi());
 
 const order = { order_id: 'o-1', amount: 1250, currency: 'EUR' };
 
@@ -204,7 +199,7 @@ describe('Idempotency-Key', () => {
     ['tab\tinside', 400],
     ['a'.repeat(255), 201],
     ['!~ #"', 201],
-  ])('%j gets %i', async (key, status) => {
+  ])('a create with the key %j gets %i', async (key, status) => {
     const { create } = await aCaller();
     const answer = await create(key);
     expect(answer.status, answer.text).toBe(status);

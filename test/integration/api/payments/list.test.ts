@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Status } from '../../../../contract/status.ts';
+import { describe, expect, it } from 'vitest';
+import { newPaymentId } from '../../../../contract/ids.ts';
 import { createTokens } from '../../../../postgres/tokens.ts';
-import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
-import { writePayment } from '../../../support/data/payments.ts';
-import type { SharedService } from '../../../support/service/service.ts';
+import { createJourney, type Answer } from '../../../support/service/journey.ts';
+import { writePayments, type WrittenPayment } from '../../../support/data/payments.ts';
 import { useService } from '../../../support/service/service.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-beforeAll(async () => {
-  service = await useService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
 
 interface Pagination {
   page: number | null;
@@ -30,8 +25,7 @@ const fieldsOf = ({ json }: Answer) =>
 const march = (time: string) => new Date(`2026-03-${time}Z`);
 
 const aCaller = async () => {
-  const { application, token } = await service.anApplication();
-  const journey = createJourney(service, token);
+  const { application, journey } = await service.anApplication();
   return {
     ...journey,
     application,
@@ -44,8 +38,12 @@ const aCaller = async () => {
             ).toString();
       return journey.request('GET', `/api/v1/payments?${text}`);
     },
-    write: (time: string, fields: { orderId?: string; status?: Status; test?: boolean } = {}) =>
-      writePayment(service.sql, { application, createdAt: march(time), ...fields }),
+    /** Writes a payment that no workflow knows. @returns its id */
+    async write(time: string, fields: WrittenPayment = {}) {
+      const [id, createdAt] = [newPaymentId(), march(time)];
+      await writePayments(service.sql, [{ id, application, createdAt, ...fields }]);
+      return id;
+    },
   };
 };
 

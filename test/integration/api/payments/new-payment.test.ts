@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGateways } from '../../../../postgres/gateways.ts';
-import { createJourney } from '../../../support/service/journey.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-let create: (fields: object) => Promise<{ status: number; text: string; fields: unknown }>;
-beforeAll(async () => {
-  service = await useService();
-  for (const driver of ['zarinpal', 'zibal', 'payping', 'stripe'])
-    await createGateways(service.sql).insert({
-      slug: driver,
-      driver,
-      kind: 'live',
-      credentials: null,
-    });
-  const { token } = await service.anApplication({ mode: 'live' });
-  const { request } = createJourney(service, token);
-  create = async (fields) => {
-    const answer = await request('POST', '/api/v1/payments', { order_id: 'o-1', ...fields });
-    const error = answer.json['error'] as { details?: { fields: unknown } } | undefined;
-    return { status: answer.status, text: answer.text, fields: error?.details?.fields };
-  };
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+for (const driver of ['zarinpal', 'zibal', 'payping', 'stripe'])
+  await createGateways(service.sql).insert({
+    slug: driver,
+    driver,
+    kind: 'live',
+    credentials: null,
+  });
+const shop = (await service.anApplication({ mode: 'live' })).journey;
+const create = async (fields: object) => {
+  const answer = await shop.request('POST', '/api/v1/payments', { order_id: 'o-1', ...fields });
+  const error = answer.json['error'] as { details?: { fields: unknown } } | undefined;
+  return { status: answer.status, text: answer.text, fields: error?.details?.fields };
+};
 
 const rials = (gateway: string, amount: number) => ({ gateway, amount, currency: 'IRR' });
 
@@ -75,8 +68,9 @@ describe('a create for a gateway with limits of its own', () => {
   });
 
   it('does not tell the limits to a test token, which may not use the gateway', async () => {
-    const { token } = await service.anApplication();
-    const { request } = createJourney(service, token);
+    const {
+      journey: { request },
+    } = await service.anApplication();
     const body = { order_id: 'o-1', gateway: 'zarinpal', amount: 500, currency: 'EUR' };
     const answer = await request('POST', '/api/v1/payments', body);
     expect(answer.json['error']).toMatchObject({ code: 'GATEWAY_NOT_ALLOWED' });
@@ -93,8 +87,7 @@ describe('metadata', () => {
     '{"":{"":""}}',
     '{}',
   ])('%s is returned as sent, in responses, replays and the webhook', async (metadata) => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
+    const { journey } = await service.anApplication();
     const body = `{"metadata":${metadata},"order_id":"o","amount":5,"currency":"EUR"}`;
     const key = { 'idempotency-key': 'k' };
     const created = await journey.request('POST', '/api/v1/payments', body, key);
@@ -114,8 +107,7 @@ describe('metadata', () => {
   });
 
   it('is an empty object by default', async () => {
-    const { token } = await service.anApplication();
-    const journey = createJourney(service, token);
+    const { journey } = await service.anApplication();
     expect((await journey.get(await journey.create())).text).toContain('"metadata":{},');
   });
 });

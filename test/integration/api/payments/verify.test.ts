@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
-import { until } from '../../../support/until.ts';
+import { useService } from '../../../support/service/service.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
 
-const aJourney = async () => createJourney(service, (await service.anApplication()).token);
+const aJourney = async () => (await service.anApplication()).journey;
 const codeOf = ({ json }: Answer) => (json['error'] as { code: string }).code;
 
 describe('POST /api/v1/payments/{payment_id}/verify', () => {
@@ -56,40 +50,5 @@ describe('POST /api/v1/payments/{payment_id}/verify', () => {
       const answer = await other.verify(unknown);
       expect([answer.status, codeOf(answer)]).toEqual([404, 'PAYMENT_NOT_FOUND']);
     }
-  });
-
-  it('answers 503 after 10 seconds if no worker answers; reads still work', async () => {
-    const journey = await aJourney();
-    const id = await journey.atGateway();
-    await service.worker.stop();
-    const startedAt = performance.now();
-    const answer = await journey.verify(id);
-    expect([answer.status, codeOf(answer)]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    expect(performance.now() - startedAt).toBeGreaterThan(8_000);
-    expect(await journey.get(id)).toMatchObject({ status: 200 });
-    expect(codeOf(answer)).toBe('SERVICE_UNAVAILABLE');
-    await service.worker.start();
-  });
-
-  it('answers 503 while Temporal is down; creates, reads and lists work, and checkout shows a page', async () => {
-    const journey = await aJourney();
-    const id = await journey.atGateway();
-    await service.engine.stop();
-    const answer = await journey.verify(id);
-    expect([answer.status, codeOf(answer)]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    const created = await journey.create();
-    expect(await journey.get(created)).toMatchObject({ status: 200, json: { status: 'pending' } });
-    const list = await journey.request('GET', '/api/v1/payments');
-    expect(list).toMatchObject({ status: 200, json: { data: [{ payment_id: created }, {}] } });
-    expect(await journey.request('GET', '/api/v1/me')).toMatchObject({ status: 200 });
-    const checkout = await journey.checkout(created);
-    expect(checkout.status).toBe(503);
-    expect(checkout.text).toMatch(/^<!doctype html>/);
-    expect(checkout.headers.get('refresh')).toBe('3');
-    await service.engine.start();
-    const isBack = async () => (await journey.verify(id)).status === 200;
-    await until('verify works again', isBack);
   });
 });

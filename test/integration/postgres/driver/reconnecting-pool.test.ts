@@ -1,18 +1,15 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startLink } from '../../../../chaos/link.ts';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { isPostgresUnavailable } from '../../../../postgres/driver/error-codes.ts';
 import { startOwnPostgres } from '../../../support/servers/own-postgres.ts';
 import { speakTls } from '../../../support/servers/speak-tls.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
-beforeAll(async () => {
-  postgres = await startOwnPostgres();
-  await speakTls(postgres.sql);
-});
-afterAll(() => postgres?.drop());
+const postgres = await forFile(startOwnPostgres());
+await speakTls(postgres.sql);
 
 /** Pools whose connections to Postgres can be reset. */
 const startResettableLink = async (settings: string) => {

@@ -1,19 +1,16 @@
 import tls from 'node:tls';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { startOwnPostgres } from '../../../support/servers/own-postgres.ts';
 import { selfSigned } from '../../../support/servers/self-signed.ts';
 import { speakTls } from '../../../support/servers/speak-tls.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
 const defaultCertificates = tls.getCACertificates();
-beforeAll(async () => {
-  postgres = await startOwnPostgres();
-  await speakTls(postgres.sql);
-});
+const postgres = await forFile(startOwnPostgres());
+await speakTls(postgres.sql);
 afterAll(async () => {
   tls.setDefaultCACertificates(defaultCertificates);
-  await postgres?.drop();
 });
 
 /** Whether the connection is encrypted. */

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Queries, Sql } from '../../../../postgres/driver/sql.ts';
+import { afterAll, expect, it } from 'vitest';
+import type { Queries } from '../../../../postgres/driver/sql.ts';
 import { connect } from '../../../../postgres/driver/connection.ts';
-import type { Database } from '../../../support/data/database.ts';
 import { aDatabase } from '../../../support/data/database.ts';
 import { until } from '../../../support/until.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let database: Database;
-let sql: Sql;
-beforeAll(async () => {
-  database = await aDatabase();
-  sql = connect(database.url, { name: 'transactions', max: 1 });
-});
+const database = await forFile(aDatabase());
+const sql = connect(database.url, { name: 'transactions', max: 1 });
 afterAll(async () => {
   await sql.end({ timeout: 1 });
-  await database.drop();
 });
 
 const backend = async (tx: Queries) => {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Deps } from '../../../../api/gateways/notifications.ts';
-import { notifyOfPaymentHandler } from '../../../../api/gateways/notifications.ts';
+import { notifyOfPaymentHandler, type Deps } from '../../../../api/gateways/notifications.ts';
 import type { AnyRequest } from '../../../../api/http/route.ts';
 import type { GatewayKind } from '../../../../contract/gateway-account.ts';
 import { newPaymentId } from '../../../../contract/ids.ts';
 import type { Notification } from '../../../../gateways/gateway.ts';
 import type { PaymentRef } from '../../../../postgres/payments.ts';
 import { createApiMetrics, createRegistry } from '../../../../telemetry/metrics.ts';
-import { aPayment } from '../../../support/data/records.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 
 interface Options {
   kind?: GatewayKind;
@@ -84,11 +83,11 @@ describe('a notification', () => {
       { sent: false, status: 'expired' },
       ['record the checkout', 'search'],
     ],
-  ])('with %s has this effect: %j %j', async (_, notification, known, expected) => {
+  ])('a notification with %s has this effect: %j %j', async (_, notification, known, expected) => {
     expect((await notified(notification, { known })).calls).toEqual(expected);
   });
 
-  it('alerts when it names a payment of ours under a reference that no payment has', async () => {
+  it('alerts when a notification names one of our payments under an unknown reference', async () => {
     const { calls, alerts } = await notified(about('changed', newPaymentId()));
     expect(calls).toEqual(['unknown_reference']);
     expect(alerts).toEqual([1]);
@@ -98,11 +97,11 @@ describe('a notification', () => {
     ['names something else', about('changed', 'order-1')],
     ['names nothing', about('changed')],
     ['says that a repeated opening is closed', about('closed', newPaymentId())],
-  ])('does not alert when it %s', async (_, notification) => {
+  ])('does not alert when a notification %s', async (_, notification) => {
     expect(await notified(notification)).toEqual({ calls: [], alerts: [0] });
   });
 
-  it('of a sandbox account under an unknown reference is a warning', async () => {
+  it('a notification of a sandbox account under an unknown reference is a warning', async () => {
     const { calls, alerts } = await notified(about('changed', newPaymentId()), { kind: 'sandbox' });
     expect([calls, alerts]).toEqual([['warn'], [0]]);
   });

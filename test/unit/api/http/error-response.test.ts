@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorResponse } from '../../../../api/http/error-response.ts';
 import { errorPage } from '../../../../api/payer/pages.ts';
-import type { Routes } from '../../../../api/routes.ts';
-import { routes } from '../../../../api/routes.ts';
+import { routes, type Routes } from '../../../../api/routes.ts';
 import { PaymentError } from '../../../../contract/errors.ts';
 import { newRequestId } from '../../../../contract/ids.ts';
 import { errorResponses } from '../../../../contract/responses.ts';

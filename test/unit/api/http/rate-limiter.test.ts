@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { RateLimiter } from '../../../../api/http/rate-limiter.ts';
-import { createRateLimiter, RepeatedRateLimitError } from '../../../../api/http/rate-limiter.ts';
+import {
+  createRateLimiter,
+  RepeatedRateLimitError,
+  type RateLimiter,
+} from '../../../../api/http/rate-limiter.ts';
 
 /** Hits an address. @returns the seconds to wait, or undefined within the limit */
 const hitsOn =

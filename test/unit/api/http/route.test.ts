@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest';
-import type { Handler, HandlerResult } from '../../../../api/http/route.ts';
-import { errorCodes, routesFor } from '../../../../api/http/route.ts';
+import {
+  errorCodes,
+  type Handler,
+  type HandlerResult,
+  routesFor,
+} from '../../../../api/http/route.ts';
 import { listEventsRoute } from '../../../../api/events/list.ts';
 import { getPaymentHandler, getPaymentRoute } from '../../../../api/payments/get.ts';
-import type { Routes } from '../../../../api/routes.ts';
-import { routes } from '../../../../api/routes.ts';
+import { routes, type Routes } from '../../../../api/routes.ts';
 
 it('derives the error codes of a route from its row', () => {
   expect(errorCodes(routes.checkout).toSorted()).toEqual([

@@ -148,7 +148,7 @@ describe('an example', () => {
     }),
   );
   it.each(invalidFields)(
-    'of a validation error names a field of its operation: %s %s',
+    'an example of a validation error names a field of its operation: %s %s',
     (_, path, { query, body }) => {
       const names = [query, body && 'json' in body ? body.json : undefined].flatMap((schema) =>
         schema instanceof z.ZodObject ? Object.keys(schema.shape) : [],

@@ -3,29 +3,12 @@ import type { AnyRequest } from '../../../../api/http/route.ts';
 import type { Deps } from '../../../../api/payer/return.ts';
 import { createGatewayBudget } from '../../../../api/payer/gateway-budget.ts';
 import { returnHandler } from '../../../../api/payer/return.ts';
-import { newPaymentId } from '../../../../contract/ids.ts';
 import type { PayerPayment } from '../../../../postgres/payments.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 
-const aPayment = (): PayerPayment => ({
-  id: newPaymentId(),
-  application: 'shop',
-  test: true,
-  orderId: 'o-1',
-  status: 'pending',
-  amount: 1250,
-  currency: 'EUR',
-  gateway: 'sandbox',
+const aPayerPayment = (): PayerPayment => ({
+  ...aPayment(),
   driver: 'sandbox',
-  description: null,
-  callbackUrl: 'https://shop.example/return',
-  metadata: '{}',
-  trackingCode: null,
-  cardPanMasked: null,
-  paidAt: null,
-  failureCode: null,
-  expiresAt: new Date(Date.now() + 9e5),
-  createdAt: new Date(),
-  updatedAt: new Date(),
   opened: true,
   sent: true,
   verifyWindow: 1,
@@ -70,7 +53,7 @@ it.each([
   { title: 'processing when the database fails, too', reads: 1, status: 'processing' },
   { title: 'the recorded status', reads: 2, status: 'paid' },
 ])('redirects to the shop when the verification fails: $title', async ({ reads, status }) => {
-  const payment = aPayment();
+  const payment = aPayerPayment();
   const verify = async () => {
     if (status === 'paid') payment.status = 'paid';
     return unavailable();
@@ -89,7 +72,7 @@ it.each([
 ] as const)(
   'starts a late-payment search if the return finds the payment $status: $isSearched',
   async ({ status, isSearched }) => {
-    const payment = aPayment();
+    const payment = aPayerPayment();
     const searched: string[] = [];
     const { headers } = await returned(payment, {
       reads: 1,
@@ -104,7 +87,7 @@ it.each([
 it('verifies a payment without a recorded checkout, and records the checkout', async () => {
   let recorded = 0;
   const { headers } = await returned(
-    { ...aPayment(), sent: false },
+    { ...aPayerPayment(), sent: false },
     {
       reads: 1,
       verify: async () => ({ kind: 'ended', status: 'paid' }),
@@ -116,7 +99,7 @@ it('verifies a payment without a recorded checkout, and records the checkout', a
 });
 
 it('does not verify when the budget of the gateway is used up', async () => {
-  const { headers } = await returned(aPayment(), {
+  const { headers } = await returned(aPayerPayment(), {
     reads: 1,
     budget: { take: () => undefined },
     verify: () => Promise.reject(new Error('It verifies')),
@@ -137,8 +120,8 @@ it('asks about every payer who has paid while one link is opened 300 times a sec
         return { kind: 'waiting' };
       },
     });
-  const link = aPayment();
-  const payers = Array.from({ length: 20 }, aPayment);
+  const link = aPayerPayment();
+  const payers = Array.from({ length: 20 }, aPayerPayment);
   for (const [second, payer] of payers.entries()) {
     nowMs += 1_000;
     const verifyWindow = Math.floor(second / 3);

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createStarter } from '../../../../api/payments/starter.ts';
 import type { OutboxEntry } from '../../../../postgres/workflow-outbox.ts';
 import { TemporalUnavailable } from '../../../../temporal/payment-workflows.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 
 /** A starter whose starts succeed or fail when the test says so. */
 const aStarter = () => {
@@ -32,16 +33,7 @@ const aStarter = () => {
 /** Lets the starter react to results. */
 const reactions = () => new Promise(setImmediate);
 
-const entry = (nth = 1): OutboxEntry => ({
-  id: `PAY_${nth}`,
-  application: 'shop',
-  orderId: 'o-1',
-  gateway: 'sandbox',
-  amount: 1250,
-  currency: 'EUR',
-  expiresAt: new Date(),
-  traceId: null,
-});
+const entry = (nth = 1): OutboxEntry => ({ ...aPayment({ id: `PAY_${nth}` }), traceId: null });
 
 it('runs 100 starts at once, queues 1,000 and leaves the rest to the sweeper', async () => {
   const { starter, begun, succeedAll } = aStarter();

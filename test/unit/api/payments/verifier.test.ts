@@ -1,35 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { createVerifier } from '../../../../api/payments/verifier.ts';
 import type { Payment } from '../../../../contract/payment.ts';
-import { newPaymentId } from '../../../../contract/ids.ts';
+import { createVerifier } from '../../../../api/payments/verifier.ts';
 import type { VerifyRequest } from '../../../../temporal/messages.ts';
 import {
   type PaymentWorkflows,
   TemporalUnavailable,
   type VerifyStart,
 } from '../../../../temporal/payment-workflows.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 
-const aPayment = (fields: Partial<Payment> = {}): Payment & VerifyStart => ({
+const aStart = (fields: Partial<Payment> = {}): Payment & VerifyStart => ({
+  ...aPayment(fields),
   verifyWindow: 1,
-  id: newPaymentId(),
-  application: 'shop',
-  orderId: 'o-1',
-  status: 'pending',
-  amount: 1250,
-  currency: 'EUR',
-  gateway: 'sandbox',
-  description: null,
-  callbackUrl: 'https://shop.example/return',
-  metadata: '{}',
-  test: true,
-  trackingCode: null,
-  cardPanMasked: null,
-  paidAt: null,
-  failureCode: null,
-  expiresAt: new Date(),
-  createdAt: new Date(),
-  updatedAt: new Date(),
-  ...fields,
 });
 
 const verifyWith = (verify: PaymentWorkflows['verify']) =>
@@ -38,7 +20,7 @@ const verifyWith = (verify: PaymentWorkflows['verify']) =>
 describe('the verifier', () => {
   it('returns the result of the workflow', async () => {
     const verify = verifyWith(async () => ({ kind: 'processing' }));
-    expect(await verify(aPayment(), { returned: true })).toEqual({ kind: 'processing' });
+    expect(await verify(aStart(), { returned: true })).toEqual({ kind: 'processing' });
   });
 
   it.each([
@@ -54,21 +36,21 @@ describe('the verifier', () => {
         requests.push(request);
         return { kind: 'waiting' };
       });
-      await verify(aPayment({ status }), { returned });
+      await verify(aStart({ status }), { returned });
       expect(requests).toEqual([{ returned: expected }]);
     },
   );
 
   it('rejects with SERVICE_UNAVAILABLE if Temporal or its workers do not answer', async () => {
     const verify = verifyWith(() => Promise.reject(new TemporalUnavailable('away')));
-    await expect(verify(aPayment(), { returned: false })).rejects.toMatchObject({
+    await expect(verify(aStart(), { returned: false })).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
     });
   });
 
   it('rejects with a fault of our own', async () => {
     const verify = verifyWith(() => Promise.reject(new TypeError('x is undefined')));
-    await expect(verify(aPayment(), { returned: false })).rejects.toThrow(TypeError);
+    await expect(verify(aStart(), { returned: false })).rejects.toThrow(TypeError);
   });
 
   it('rejects as aborted if the client has hung up', async () => {
@@ -77,6 +59,6 @@ describe('the verifier', () => {
       client.abort();
       throw new TemporalUnavailable('Call cancelled');
     });
-    await expect(verify(aPayment(), { returned: false }, client.signal)).rejects.toThrow('aborted');
+    await expect(verify(aStart(), { returned: false }, client.signal)).rejects.toThrow('aborted');
   });
 });

@@ -5,7 +5,7 @@ import { PaymentError } from '../../../../contract/errors.ts';
 import type { VerificationResult } from '../../../../contract/status.ts';
 import { aCaller } from '../../../support/data/a-caller.ts';
 import type { StoredPayment } from '../../../../postgres/payments.ts';
-import { aPayment } from '../../../support/data/records.ts';
+import { aPayment } from '../../../support/data/payments.ts';
 
 /** Verifies a payment whose workflow returns this result. */
 const verifyWith = async (
@@ -57,7 +57,7 @@ it.each<[string, Partial<StoredPayment>, string[]]>([
     { status: 'expired', sent: false },
     ['record the checkout', 'search'],
   ],
-])('of a payment that %s, does this: %j', async (_, fields, expected) => {
+])('a verify of a payment that %s does this: %j', async (_, fields, expected) => {
   const calls: string[] = [];
   expect((await verifyWith({ kind: 'waiting' }, fields, calls)).status).toBe(200);
   expect(calls).toEqual(expected);

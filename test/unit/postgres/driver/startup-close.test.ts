@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo, Socket } from 'node:net';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../../postgres/driver/connection.ts';
 import { isPostgresUnavailable } from '../../../../postgres/driver/error-codes.ts';
