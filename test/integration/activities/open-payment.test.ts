@@ -146,11 +146,21 @@ describe('openPayment', () => {
         update deliveries set status = 'exhausted', next_attempt_at = null where payment_id = ${id}`;
       expect(await openPayment({ id, late: true })).toEqual({ ended: status });
       await records.sql`update deliveries set status = 'delivered' where payment_id = ${id}`;
-      expect(await openPayment({ id, late: true })).toBe('delivered');
+      expect(await openPayment({ id, late: true })).toEqual({ ended: status });
     }
-    const { id } = await records.ended('paid', { application: 'quiet' });
-    expect(await openPayment({ id, late: true })).toBe('delivered');
     expect(calls()).toEqual([]);
+  });
+
+  it('alerts of a duplicate in the first round of a payment, and in no later one', async () => {
+    await records.ended('paid', { orderId: 'paid-twice' });
+    const { id } = await records.ended('paid', { orderId: 'paid-twice' });
+    const { openPayment, alerts } = opening();
+    await openPayment({ id, late: true });
+    const expected = ['duplicate_payment', 'duplicate_tracking_code'];
+    expect(alerts()).toEqual(expected);
+    await records.sql`update deliveries set round = 2 where payment_id = ${id}`;
+    await openPayment({ id, late: true });
+    expect(alerts()).toEqual(expected);
   });
 
   it('changes nothing if the payment ended while the gateway was opening it', async () => {
