@@ -1,5 +1,5 @@
 import type { AnyState } from '../../../protocol/parts.ts';
-import type { Actor, Part, Step, Value } from '../../../protocol/part.ts';
+import type { Part, Step, Value } from '../../../protocol/part.ts';
 
 /** The values that each variable may have, and the number that stands for each of them in Promela. */
 export type Domains = ReadonlyMap<string, readonly Value[]>;
@@ -50,23 +50,6 @@ const decide = <T extends Decision>(
   }
 };
 
-interface Option {
-  conditions: readonly string[];
-  step: Step<AnyState>;
-}
-
-/** Every way through the decisions to a step. */
-const optionsOf = (
-  decision: Decision,
-  condition: (variable: string, values: readonly Value[]) => string,
-  conditions: readonly string[] = [],
-): Option[] =>
-  'steps' in decision
-    ? decision.steps.map((step) => ({ conditions, step }))
-    : decision.answers.flatMap(({ values, next }) =>
-        optionsOf(next, condition, [...conditions, condition(decision.variable, values)]),
-      );
-
 /** The values that the variables have in these states. */
 export const domainsOf = (states: readonly AnyState[]): Domains => {
   const domains = new Map<string, Value[]>();
@@ -79,85 +62,102 @@ export const domainsOf = (states: readonly AnyState[]): Domains => {
   return domains;
 };
 
-const stepsOf = (actor: Actor<AnyState>, domains: Domains): Decision =>
-  decide((state) => ({ steps: [...actor(state)] }), domains);
-
 export interface Promela {
-  text: string;
-  /** The names of steps, by the number that the program prints. */
+  /** `model.pml`, and `steps.c`, which it includes: Spin itself takes no long text. */
+  model: string;
+  c: string;
+  /** The names of steps, by the number that the checker prints. */
   steps: readonly string[];
-  /** The variables that it prints, in their order, and the values that its numbers stand for. */
+  /** The variables that it prints, in their order. A number stands for a value by its place. */
   variables: readonly string[];
   domains: Domains;
 }
 
+/** More steps than any state has; an assertion checks it. */
+const mostSteps = 60;
+
 /**
- * Writes a part in Promela: one process that takes any step of any actor, and an assertion for each rule.
- * With `prints` the checker prints every transition: the step and all variables before and after it.
+ * Writes a part in Promela: one process that takes any step of any actor. What the steps are is C, which Spin
+ * embeds: a switch for each question, so that a state asks no more than it must.
+ * @param options.prints the checker prints every transition: the step, and all variables before and after it
  */
 export const toPromela = (
   part: Part<AnyState>,
   domains: Domains,
   { prints = false }: { prints?: boolean } = {},
 ): Promela => {
-  const codes = new Map([...domains].map(([name, values]) => [name, [...values]]));
   // What never changes is no part of a state.
   const variables = [...domains.keys()].filter((name) => (domains.get(name)?.length ?? 0) > 1);
+  const known = new Map([...domains].map(([name, values]) => [name, [...values]]));
   const code = (variable: string, value: Value): number => {
-    const values = codes.get(variable) ?? [];
+    const values = known.get(variable) ?? [];
     // A step may name a value that no state has: it is never taken.
     return values.includes(value) ? values.indexOf(value) : values.push(value) - 1;
   };
-  const condition = (variable: string, values: readonly Value[]): string =>
-    `(${values.map((value) => `${variable} == ${code(variable, value)}`).join(' || ')})`;
-  const assignments = (changes: Partial<AnyState>): string =>
-    Object.entries(changes)
-      .filter(([name]) => variables.includes(name))
-      .map(([name, value]) => `${name} = ${code(name, value as Value)};`)
-      .join(' ');
-
   const steps: string[] = [];
-  const values = `"${' %d'.repeat(variables.length)}", ${variables.map((name) => `now.${name}`).join(', ')}`;
-  const print = (what: string) => (prints ? ` c_code { ${what}; };` : '');
-  const options = Object.values(part.actors).flatMap((actor: Actor<AnyState>) =>
-    optionsOf(stepsOf(actor, domains), condition),
-  );
-  const transitions = options.map(({ conditions, step: [name, changes] }) => {
+  const toC = (decision: Decision, leaf: (step: Step<AnyState>) => string): string => {
+    if ('steps' in decision) return decision.steps.map(leaf).join(' ');
+    const cases = decision.answers.map(({ values, next }) => {
+      const labels = values.map((value) => `case ${code(decision.variable, value)}:`);
+      return `${labels.join(' ')} ${toC(next, leaf)} break;`;
+    });
+    return `switch (now.${decision.variable}) { ${cases.join('\n')} }`;
+  };
+  const assign = (state: Partial<AnyState>, prefix: string): string =>
+    Object.entries(state)
+      .filter(([name]) => variables.includes(name))
+      .map(([name, value]) => `${prefix}${name} = ${code(name, value as Value)};`)
+      .join(' ');
+  const take = ([name, changes]: Step<AnyState>): string => {
     const number = steps.push(name) - 1;
-    const guard = conditions.join(' && ') || 'true';
-    return `  :: d_step { ${guard} ->${print(`BEFORE(${number})`)} ${assignments(changes)}${print('AFTER')} }`;
-  });
-  const rules = Object.entries(part.invariants).map(([words, holds]) => {
-    const broken = optionsOf(
+    const [before, after] = prints ? [`BEFORE(${number})`, 'AFTER'] : ['', ''];
+    return `if (n++ == wanted) { if (apply) { ${before} ${assign(changes, 'now.')} ${after} } return -1; }`;
+  };
+
+  const actors = Object.values(part.actors).map((actor, at) =>
+    [
+      `static int actor${at}(int n, int wanted, int apply) {`,
+      toC(
+        decide((state) => ({ steps: [...actor(state)] }), domains),
+        take,
+      ),
+      'return n; }',
+    ].join('\n'),
+  );
+  const rules = Object.entries(part.invariants).map(([words, holds]) =>
+    toC(
       decide((state) => ({ steps: holds(state) ? [] : [[words, {}]] }), domains),
-      condition,
-    );
-    return broken.map(
-      ({ conditions }) =>
-        `  :: d_step { ${conditions.join(' && ')} -> assert(false) } /* ${words} */`,
-    );
-  });
-  const starts = part.starts.map((start) => `  :: d_step { ${assignments(start)} }`);
-  const text = [
-    // Macros: `now`, the state, is not declared where this text goes.
-    ...(prints
-      ? [
-          'c_decl {',
-          `\\#define BEFORE(step) printf("%d", step), printf(${values})`,
-          `\\#define AFTER printf(${values}), printf("\\n")`,
-          '}',
-        ]
-      : []),
+      ([rule]) => `{ printf("Broken: %s\\n", ${JSON.stringify(rule)}); return 1; }`,
+    ),
+  );
+  const values = `"${' %d'.repeat(variables.length)}", ${variables.map((name) => `now.${name}`).join(', ')}`;
+  const c = [
+    `#define BEFORE(step) printf("%d", step); printf(${values});`,
+    `#define AFTER printf(${values}); printf("\\n");`,
+    ...actors,
+    '/* Whether the state has a step of this number; takes it if it is to be applied. */',
+    'static int step(int wanted, int apply) { int n = 0;',
+    ...actors.map((_, at) => `if ((n = actor${at}(n, wanted, apply)) < 0) return 1;`),
+    'return 0; }',
+    `static int broken(void) { ${prints ? '' : rules.join('\n')}`,
+    `return step(${mostSteps}, 0); }`,
+    '',
+  ];
+  const model = [
     ...variables.map((name) => `byte ${name};`),
+    'c_code { \\#include "steps.c" };',
     'init {',
     'if',
-    ...starts,
+    ...part.starts.map((start) => `:: d_step { ${assign(start, '')} }`),
     'fi;',
     'do',
-    ...(prints ? [] : rules.flat()),
-    ...transitions,
+    ':: c_expr { broken() } -> assert(false)',
+    ...Array.from(
+      { length: mostSteps },
+      (_, at) => `:: d_step { c_expr { step(${at}, 0) } -> c_code { step(${at}, 1); } }`,
+    ),
     'od }',
     '',
-  ].join('\n');
-  return { text, steps, variables, domains };
+  ];
+  return { model: model.join('\n'), c: c.join('\n'), steps, variables, domains };
 };
