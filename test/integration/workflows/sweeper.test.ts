@@ -47,7 +47,9 @@ describe('the sweeper workflow', () => {
     });
     expect(sweep.lastFailure?.applicationFailureInfo?.type).toBe('SweepCompleted');
     const waitMs = tsToMs(sweep.nextAttemptScheduleTime) - Date.parse(String(startedAt));
-    expect(Math.round(waitMs / 1000)).toBe(30);
+    // From the end of the sweep, which takes a moment on a busy machine.
+    expect(waitMs).toBeGreaterThanOrEqual(29_900);
+    expect(waitMs).toBeLessThan(40_000);
   });
 
   it('sweeps again and again in one run, without an event in its history', async () => {

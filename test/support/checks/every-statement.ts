@@ -60,7 +60,7 @@ const idsFrom = (first: number, many: number) =>
   Array.from({ length: many }, (_, index) => idOf(first + index));
 
 /**
- * A batch size of 10 in 100,000 rows, like 1,000 in 10,000,000. An admin's real batches are so large here
+ * A batch size of 10 in 50,000 rows, like 1,000 in 5,000,000. An admin's real batches are so large here
  * that reading the whole table would be cheapest.
  */
 const batch = 10;
