@@ -94,8 +94,8 @@ export const createGateways = (sql: Queries) => ({
     { credentials, notificationSecrets }: SealedCredentials,
   ): Promise<void> {
     await sql`
-      update gateways set credentials = ${credentials},
-        notification_secrets = coalesce(${notificationSecrets}, notification_secrets)
+      update gateways set credentials = ${credentials}
+        ${notificationSecrets === null ? sql`` : sql`, notification_secrets = ${notificationSecrets}`}
       where slug = ${slug}`;
   },
 

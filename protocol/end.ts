@@ -234,7 +234,7 @@ export const end = ({
   restores = false,
 }: { fault?: EndFault; restores?: boolean } = {}): Part<End> => ({
   name: restores ? 'end of a payment, with restores' : 'end of a payment',
-  starts: (['closes', 'two_step'] as const).map((gateway) => ({ ...start, gateway })),
+  starts: (['closes', 'two_step'] as const).map((kind) => ({ ...start, gateway: kind })),
   actors: {
     a: tryOf('a', fault),
     ...(restores ? { restore } : { b: tryOf('b', fault) }),

@@ -116,8 +116,8 @@ const findStuck = <S>({ goals }: Part<S>, graph: Graph<S>): Counterexample | und
 
 const difference = (earlier: object, later: object): Row =>
   Object.fromEntries(
-    Object.entries(later).filter(([name, value]) => (earlier as Row)[name] !== value),
-  ) as Row;
+    Object.entries(later as Row).filter(([name, value]) => (earlier as Row)[name] !== value),
+  );
 
 /** A shortest way to a state: its start, as far as starts differ, and each step with what it changed. */
 const traceTo = <S>(index: number, { states, edges, foundBy }: Graph<S>): TraceLine[] => {

@@ -36,7 +36,10 @@ export const ofTry = <S>(name: string, variables: Readonly<Record<string, Value>
   ) as Partial<S>;
 
 /** The variables of one of several like actors, e.g. `view(s, 'a').at` is `s.a_at`. */
-export const view = <V extends object>(state: object, name: string): V =>
-  new Proxy({} as V, {
-    get: (_, key) => (state as Readonly<Record<string, Value>>)[`${name}_${String(key)}`],
-  });
+export const view = (state: object, name: string): object =>
+  new Proxy(
+    {},
+    {
+      get: (_, key) => (state as Readonly<Record<string, Value>>)[`${name}_${String(key)}`],
+    },
+  );

@@ -53,8 +53,8 @@ interface Bounds {
 }
 
 const other = { one: 'two', two: 'one' } as const;
-const of = (s: Refund, name: Name): OneRefund => view<OneRefund>(s, name);
-const set = (name: Name, changes: Partial<OneRefund>) => ofTry<Refund>(name, changes as never);
+const of = (s: Refund, name: Name): OneRefund => view(s, name) as OneRefund;
+const set = (name: Name, changes: Partial<OneRefund>) => ofTry<Refund>(name, changes);
 
 /** `POST /payments/{id}/refunds`: one statement reserves the amount and writes the row. */
 const create = (name: Name, fault?: RefundFault): Actor<Refund> =>

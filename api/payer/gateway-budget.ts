@@ -64,6 +64,12 @@ export const createGatewayBudget = ({ now, logger }: Deps) => {
       }
       return undefined;
     },
+
+    /** For work that turned out to be superfluous. */
+    giveBack(gateway: string, work: PayerWork): void {
+      const bucket = buckets.get(`${work} ${gateway}`);
+      if (bucket) bucket.tokens += 1;
+    },
   };
 };
 export type GatewayBudget = ReturnType<typeof createGatewayBudget>;

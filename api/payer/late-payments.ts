@@ -8,7 +8,7 @@ import type { GatewayBudget } from './gateway-budget.ts';
 export interface Deps {
   payments: Pick<Payments, 'claimLateSearch' | 'releaseLateSearch'>;
   recheckLatePayment: PaymentWorkflows['recheckLatePayment'];
-  budget: Pick<GatewayBudget, 'take'>;
+  budget: Pick<GatewayBudget, 'take' | 'giveBack'>;
   logger: Pick<Logger, 'warn'>;
 }
 
@@ -21,39 +21,30 @@ const withinMinMs = 1_000;
  * pauses of a payment, which its row has, and the budget of a gateway.
  */
 export const createSearchLate = ({ payments, recheckLatePayment, budget, logger }: Deps) => {
-  /** @returns false if the gateway's budget is used up */
-  const begin = async (
-    { id, gateway }: Pick<Payment, 'id' | 'gateway'>,
-    askAt: Date,
-    withinMs: number,
-  ): Promise<boolean> => {
-    const waitMs = budget.take(gateway, 'late');
-    if (waitMs === undefined) return false;
-    if (waitMs > 0) await sleep(waitMs);
-    await recheckLatePayment(id, {
-      withinMs: Math.max(withinMs - waitMs, withinMinMs),
-      askAt: askAt.getTime(),
-    });
-    return true;
-  };
-
   /** Never throws: the payer continues. */
   return async (
-    payment: Pick<Payment, 'id' | 'gateway'>,
+    { id, gateway }: Pick<Payment, 'id' | 'gateway'>,
     withinMs: number = withinMaxMs,
   ): Promise<void> => {
+    // First, so that a page beyond the budget costs Postgres nothing.
+    const waitMs = budget.take(gateway, 'late');
+    if (waitMs === undefined) return;
     try {
-      const askAt = await payments.claimLateSearch(payment.id);
-      if (!askAt) return;
-      let hasBegun = false;
+      const askAt = await payments.claimLateSearch(id);
+      if (!askAt) return budget.giveBack(gateway, 'late');
       try {
-        hasBegun = await begin(payment, askAt, withinMs);
-      } finally {
-        if (!hasBegun) await payments.releaseLateSearch(payment.id);
+        if (waitMs > 0) await sleep(waitMs);
+        await recheckLatePayment(id, {
+          withinMs: Math.max(withinMs - waitMs, withinMinMs),
+          askAt: askAt.getTime(),
+        });
+      } catch (error) {
+        await payments.releaseLateSearch(id);
+        throw error;
       }
     } catch (error) {
       logger.warn(
-        { payment_id: payment.id, err: error },
+        { payment_id: id, err: error },
         'Could not start the late-payment search of a return; a notification or another return may',
       );
     }

@@ -45,7 +45,7 @@ const becomes = (id: string, status: string) =>
   until(`${id} is ${status}`, async () => (await statusOf(id)) === status, 100_000);
 
 /** A payment whose six attempts have failed, of an application of its own. */
-const anExhausted = async () => {
+const exhaustedPayment = async () => {
   const made = await service.anApplication();
   const journey = createJourney(service, made.token);
   const id = await journey.finish('pay');
@@ -83,7 +83,7 @@ const numbersOf = (receiver: Receiver, id: string) =>
 
 describe('replaying an exhausted delivery', () => {
   it('makes six new attempts with rising numbers and the same event, also twice in a row', async () => {
-    const { id, journey } = await anExhausted();
+    const { id, journey } = await exhaustedPayment();
     expect(await operations.replays.replayOne(id, 'again')).toBe('at once');
     await skipRound(id);
     await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
@@ -112,7 +112,7 @@ describe('replaying an exhausted delivery', () => {
   });
 
   it('starts one round if two admins do it at once', async () => {
-    const { id } = await anExhausted();
+    const { id } = await exhaustedPayment();
     const both = await Promise.allSettled(
       ['one', 'other'].map((reason) => operations.replays.replayOne(id, reason)),
     );
@@ -148,7 +148,7 @@ describe('replaying an exhausted delivery', () => {
   });
 
   it('starts the same round if an operator resets the workflow with the temporal command', async () => {
-    const { id } = await anExhausted();
+    const { id } = await exhaustedPayment();
     const { events } = await service.client.workflow.getHandle(id).fetchHistory();
     const scheduled = events?.findLast((event) => event.activityTaskScheduledEventAttributes);
     const taskId =
@@ -172,7 +172,7 @@ describe('replaying an exhausted delivery', () => {
   });
 
   it('sends to the corrected URL with the current secrets', async () => {
-    const { id, application, secret } = await anExhausted();
+    const { id, application, secret } = await exhaustedPayment();
     await operations.applications.update(application, { webhookUrl: elsewhere.url }, 'typo');
     const newSecret = await operations.secrets.rotate(application, null);
     await operations.replays.replayOne(id, null);
@@ -192,7 +192,7 @@ describe('replaying an exhausted delivery', () => {
   });
 
   it('is recorded while Temporal is away, and the sweeper starts it', async () => {
-    const { id } = await anExhausted();
+    const { id } = await exhaustedPayment();
     service.receiver.behave(() => 204);
     await service.engine.stop();
     try {
@@ -210,7 +210,7 @@ describe('replaying an exhausted delivery', () => {
   });
 
   it('starts a run that delivers at once if the history is past its retention', async () => {
-    const { id } = await anExhausted();
+    const { id } = await exhaustedPayment();
     const { runId } = await service.client.workflow.getHandle(id).describe();
     // The end of the retention deletes it.
     await service.client.workflowService.deleteWorkflowExecution({
@@ -234,7 +234,7 @@ describe('replaying an exhausted delivery', () => {
   });
 
   it('does not happen in a run that heals the workflow just after the sixth attempt', async () => {
-    const { id } = await anExhausted();
+    const { id } = await exhaustedPayment();
     const payment = await createPaymentOutcomes(service.sql).get(id);
     await createPaymentWorkflows(service.client).restart(payment!);
     const { cause } = await service.client.workflow
@@ -286,7 +286,7 @@ describe('a failing delivery', () => {
     return { id, waits };
   };
   /** As if the last attempt had begun longer ago than repeated calls count as one. */
-  const rest = (id: string) => service.sql`
+  const ageAttempts = (id: string) => service.sql`
     update attempts set started_at = started_at - interval '11 seconds'
     where event_id = ${eventId(id)}`;
   const stateOf = async (id: string) => {
@@ -298,13 +298,13 @@ describe('a failing delivery', () => {
   it('is sent at once, with the next number of the same round', async () => {
     const { id, waits } = await aFailing();
     for (const number of [2, 3]) {
-      await rest(id);
+      await ageAttempts(id);
       expect(await operations.replays.replayOne(id, 'look now')).toBe('at once');
       await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
       await waits();
     }
     service.receiver.behave(() => 204);
-    await rest(id);
+    await ageAttempts(id);
     await operations.replays.replayOne(id, null);
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4]);
@@ -316,7 +316,7 @@ describe('a failing delivery', () => {
 
   it('gets one attempt if many ask at once, and none while one is running', async () => {
     const { id, waits } = await aFailing();
-    await rest(id);
+    await ageAttempts(id);
     const answered = Promise.withResolvers<void>();
     service.receiver.behave(async () => {
       await answered.promise;
@@ -339,7 +339,7 @@ describe('a failing delivery', () => {
 
   it('keeps the delays of its schedule after it was sent at once', async () => {
     const { id, waits } = await aFailing();
-    await rest(id);
+    await ageAttempts(id);
     await operations.replays.replayOne(id, null);
     await until('it is sent', () => numbersOf(service.receiver, id).length === 2);
     await waits();
@@ -358,12 +358,12 @@ describe('a failing delivery', () => {
     const { id, waits } = await aFailing();
     // Until the next attempt would be half an hour away.
     for (const number of [2, 3]) {
-      await rest(id);
+      await ageAttempts(id);
       await operations.replays.replayOne(id, null);
       await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
       await waits();
     }
-    await rest(id);
+    await ageAttempts(id);
     await service.engine.stop();
     try {
       expect(await operations.replays.replayOne(id, null)).toBe('later');

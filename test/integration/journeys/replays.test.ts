@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { limits } from '../../../contract/limits.ts';
@@ -38,19 +37,19 @@ const replay = (journey: Journey, id: string) =>
 const numbersOf = (id: string) =>
   service.receiver.of(id).map(({ headers }) => Number(headers['x-service-delivery-attempt']));
 /** As if the round had begun longer ago than repeated requests count as one. */
-const rest = (id: string) => service.sql`
+const ageRound = (id: string) => service.sql`
   update deliveries set round_began_at = round_began_at - interval '11 seconds' where payment_id = ${id}`;
 
 const aJourney = async (options: Parameters<Service['anApplication']>[0] = {}) => {
   const made = await service.anApplication(options);
   return { ...made, journey: createJourney(service, made.token) };
 };
-const aDelivered = async (journey: Journey) => {
+const deliveredPayment = async (journey: Journey) => {
   const id = await journey.finish('pay');
   await becomes(journey, id, 'delivered');
   return id;
 };
-const anExhausted = async (journey: Journey) => {
+const exhaustedPayment = async (journey: Journey) => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
   await until('the first attempt', () => service.receiver.of(id)[0]);
@@ -63,7 +62,7 @@ const anExhausted = async (journey: Journey) => {
 describe('POST /api/v1/events/{event_id}/replay', () => {
   it('delivers an exhausted event again, with the same bytes and rising numbers', async () => {
     const { journey, application } = await aJourney();
-    const id = await anExhausted(journey);
+    const id = await exhaustedPayment(journey);
     const answer = await replay(journey, id);
     expect(answer.status, answer.text).toBe(202);
     expect(answer.json).toMatchObject({
@@ -87,19 +86,19 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
 
   it('delivers a delivered event again, each time that it is asked to', async () => {
     const { journey } = await aJourney();
-    const id = await aDelivered(journey);
+    const id = await deliveredPayment(journey);
     for (const round of [2, 3, 4]) {
       const answer = await replay(journey, id);
       expect(answer.json['delivery']).toMatchObject({ status: 'pending', round });
       await becomes(journey, id, 'delivered', round);
-      await rest(id);
+      await ageRound(id);
     }
     expect(numbersOf(id)).toEqual([1, 2, 3, 4]);
   });
 
   it('begins one round when twenty ask at once, for an exhausted and for a delivered event', async () => {
     const { journey } = await aJourney();
-    for (const make of [anExhausted, aDelivered]) {
+    for (const make of [exhaustedPayment, deliveredPayment]) {
       const id = await make(journey);
       const before = numbersOf(id).length;
       const answers = await Promise.all(Array.from({ length: 20 }, () => replay(journey, id)));
@@ -148,7 +147,7 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
     await becomes(quiet.journey, none, 'none');
     expect(codeOf(await replay(quiet.journey, none))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
     const { journey, application } = await aJourney();
-    const id = await aDelivered(journey);
+    const id = await deliveredPayment(journey);
     await service.sql`update applications set webhook_url = null where slug = ${application}`;
     expect(codeOf(await replay(journey, id))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
     const body = { from: '2020-01-01', to: '2020-01-02' };
@@ -158,13 +157,13 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
 
   it('answers 404 for the event of another application', async () => {
     const [mine, theirs] = [await aJourney(), await aJourney()];
-    const id = await aDelivered(theirs.journey);
+    const id = await deliveredPayment(theirs.journey);
     expect(codeOf(await replay(mine.journey, id))).toEqual([404, 'EVENT_NOT_FOUND']);
   });
 
   it('starts a workflow of its own where the history of the payment is gone', async () => {
     const { journey } = await aJourney();
-    const id = await aDelivered(journey);
+    const id = await deliveredPayment(journey);
     await service.client.workflow.getHandle(id).result();
     const { namespace } = service.client.options;
     await service.client.workflowService.deleteWorkflowExecution({
@@ -205,7 +204,7 @@ describe('POST /api/v1/replays', () => {
   it('counts, and replays the exhausted events of a time, oldest first', async () => {
     const { journey } = await aJourney();
     const ids: string[] = [];
-    for (let one = 0; one < 5; one += 1) ids.push(await aDelivered(journey));
+    for (let one = 0; one < 5; one += 1) ids.push(await deliveredPayment(journey));
     const exhausted = ids.slice(0, 4);
     await exhaust(exhausted);
     const plan = await start(journey, { dry_run: true });
@@ -239,7 +238,7 @@ describe('POST /api/v1/replays', () => {
 
   it('runs once at a time, stops when asked to, and survives the kill of its worker', async () => {
     const { journey } = await aJourney();
-    const ids = await Promise.all(Array.from({ length: 30 }, () => aDelivered(journey)));
+    const ids = await Promise.all(Array.from({ length: 30 }, () => deliveredPayment(journey)));
     const created = await start(journey, { delivery: 'delivered' });
     const id = created.json['replay_id'];
     const twin = await start(journey, { delivery: 'delivered' });
@@ -289,13 +288,13 @@ describe('POST /api/v1/replays', () => {
     const replayers = await Promise.all(Array.from({ length: 20 }, () => aJourney()));
     const ids: string[] = [];
     for (const { journey } of replayers) {
-      const made = await Promise.all(Array.from({ length: 6 }, () => aDelivered(journey)));
+      const made = await Promise.all(Array.from({ length: 6 }, () => deliveredPayment(journey)));
       ids.push(...made);
     }
     await exhaust(ids);
     const { journey } = await aJourney();
     const started = await Promise.all(replayers.map((each) => start(each.journey)));
-    await aDelivered(journey);
+    await deliveredPayment(journey);
     for (const [index, { json }] of started.entries())
       expect(await ended(replayers[index]!.journey, json['replay_id'])).toMatchObject({ begun: 6 });
     const [row] = await service.sql<{ seconds: number }[]>`
@@ -333,89 +332,9 @@ describe('POST /api/v1/replays', () => {
   });
 });
 
-describe('POST /api/v1/webhook/test', () => {
-  const test = (journey: Journey, body: unknown = {}) =>
-    journey.request('POST', '/api/v1/webhook/test', body);
-
-  it('sends a signed sample, and returns what the receiver answered', async () => {
-    const { journey, secret, application } = await aJourney();
-    const { status, json, text } = await test(journey, { event: 'payment.failed' });
-    expect(status, text).toBe(200);
-    expect(json).toMatchObject({ response_status: 204, error: null, response_body: null });
-    const { event_id, payment_id } = json['sent'] as Record<string, string>;
-    const [post] = service.receiver.of(payment_id ?? '');
-    expect(post?.json).toEqual(json['sent']);
-    expect(json['sent']).toMatchObject({
-      event: 'payment.failed',
-      application,
-      order_id: 'webhook-test',
-      test: true,
-    });
-    expect(post?.headers['x-service-event-id']).toBe(event_id);
-    const signature = String(post?.headers['x-service-signature']);
-    const [, t = '', v1 = ''] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(signature) ?? [];
-    const digest = createHmac('sha256', secret)
-      .update(`${t}.`)
-      .update(post?.body ?? '');
-    expect(digest.digest('hex')).toBe(v1);
-  });
-
-  it('shows the body of a failure, and keeps it out of the history in Temporal', async () => {
-    const { journey } = await aJourney();
-    service.receiver.behave((_, res) => {
-      res.writeHead(400).end('the receiver says why');
-      return undefined;
-    });
-    expect((await test(journey)).json).toMatchObject({
-      response_status: 400,
-      error: 'http_status',
-      response_body: 'the receiver says why',
-    });
-    const [row] = await service.sql<{ id: string }[]>`
-      select id from webhook_tests where response_status = 400`;
-    const handle = service.client.workflow.getHandle(`WEBHOOK_TEST_${row?.id}`);
-    expect(JSON.stringify(await handle.fetchHistory())).not.toContain(
-      Buffer.from('receiver says').toString('base64').slice(0, 12),
-    );
-  });
-
-  it('says that there is no URL, and names the class of a failure without an address', async () => {
-    const quiet = await aJourney({ webhookUrl: null });
-    expect((await test(quiet.journey)).json).toEqual({
-      sent: null,
-      response_status: null,
-      duration_ms: null,
-      error: 'no_url',
-      response_body: null,
-      response_truncated: false,
-    });
-    const inner = await aJourney({ webhookUrl: 'https://10.0.0.1/hook' });
-    const answer = await test(inner.journey);
-    expect(answer.json).toMatchObject({ error: 'blocked', response_status: null });
-    expect(answer.text).not.toContain('10.0.0.1');
-  });
-
-  it('sends six in a minute, also when ten are asked for at once', async () => {
-    const { journey } = await aJourney();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => test(journey)));
-    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
-    expect(statuses).toEqual([...Array<number>(6).fill(200), ...Array<number>(4).fill(429)]);
-    const refused = answers.find(({ status }) => status === 429);
-    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(50);
-  });
-
-  it('answers 422 to an unknown kind', async () => {
-    const { journey } = await aJourney();
-    expect(codeOf(await test(journey, { event: 'payment.lost' }))).toEqual([
-      422,
-      'VALIDATION_FAILED',
-    ]);
-  });
-});
-
 it('answers 503 while Temporal is unavailable, and changes nothing', async () => {
   const { journey } = await aJourney();
-  const id = await aDelivered(journey);
+  const id = await deliveredPayment(journey);
   await service.engine.kill();
   try {
     expect(codeOf(await replay(journey, id))).toEqual([503, 'SERVICE_UNAVAILABLE']);

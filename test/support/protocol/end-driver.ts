@@ -125,7 +125,7 @@ export const driveEnd = async (
               return isOpen || ((await stop(async () => isOpen)) as boolean);
             },
           },
-          workflows: { startLatePayment: async (each) => void late.push(each) },
+          workflows: { recheckLatePayment: async (each) => void late.push(each) },
           isRetry: () => before.retry,
           ...fault,
         },

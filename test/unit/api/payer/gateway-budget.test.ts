@@ -4,7 +4,7 @@ import { createGatewayBudget, type PayerWork } from '../../../../api/payer/gatew
 const aBudget = () => {
   let nowMs = 1_000_000;
   const lines: unknown[] = [];
-  const { take } = createGatewayBudget({
+  const { take, giveBack } = createGatewayBudget({
     now: () => nowMs,
     logger: { warn: (...line: unknown[]) => void lines.push(line) },
   });
@@ -17,7 +17,7 @@ const aBudget = () => {
     }
     return taken;
   };
-  return { take, countTaken, lines, pass: (ms: number) => (nowMs += ms) };
+  return { take, giveBack, countTaken, lines, pass: (ms: number) => (nowMs += ms) };
 };
 
 it('bounds returns and late searches of a gateway together, below what the sweeper may ask', () => {
@@ -63,7 +63,7 @@ it('fills nothing when the clock is set back', () => {
   expect(take('a', 'return')).toBeUndefined();
 });
 
-it('takes once for work that many pages share, and lets them wait for its begin', () => {
+it('takes once for work that many pages share, and lets them wait for its start', () => {
   const { take, pass } = aBudget();
   for (let count = 0; count < 1_000; count += 1) expect(take('a', 'return', 'one update')).toBe(0);
   const waits = Array.from({ length: 95 }, () => take('a', 'return'));
@@ -73,6 +73,14 @@ it('takes once for work that many pages share, and lets them wait for its begin'
   expect(take('a', 'return', 'another update')).toBe(7);
   pass(20);
   expect(take('a', 'return', 'another update')).toBe(0);
+});
+
+it('lets others begin what was given back', () => {
+  const { take, giveBack } = aBudget();
+  for (let count = 0; count < 30; count += 1) take('a', 'late');
+  const waitMs = take('a', 'late');
+  giveBack('a', 'late');
+  expect([waitMs, take('a', 'late')]).toEqual([undefined, 5_000]);
 });
 
 it('logs once a minute that it is used up', () => {

@@ -9,10 +9,13 @@ const aSearch = (script: {
 }) => {
   const { claimed, waitMs, fails } = { waitMs: 0, fails: false, ...script };
   const begun: { askAt: number | undefined; withinMs: number | undefined }[] = [];
-  const seen = { taken: 0, released: 0, warnings: 0 };
+  const seen = { taken: 0, claimed: 0, released: 0, warnings: 0 };
   const search = createSearchLate({
     payments: {
-      claimLateSearch: async () => claimed,
+      async claimLateSearch() {
+        seen.claimed += 1;
+        return claimed;
+      },
       releaseLateSearch: async () => void (seen.released += 1),
     },
     async recheckLatePayment(_, { askAt, withinMs } = {}) {
@@ -24,6 +27,7 @@ const aSearch = (script: {
         seen.taken += 1;
         return waitMs;
       },
+      giveBack: () => void (seen.taken -= 1),
     },
     logger: { warn: () => void (seen.warnings += 1) },
   });
@@ -35,25 +39,25 @@ it('asks the gateway at the claimed time, and keeps the claim', async () => {
   const { search, begun, seen } = aSearch({ claimed, waitMs: 10 });
   await search();
   expect(begun).toEqual([{ askAt: claimed.getTime(), withinMs: 7_990 }]);
-  expect(seen).toEqual({ taken: 1, released: 0, warnings: 0 });
+  expect(seen).toEqual({ taken: 1, claimed: 1, released: 0, warnings: 0 });
 });
 
 it('takes nothing from the budget if a claimed search is still to come', async () => {
   const { search, begun, seen } = aSearch({ claimed: undefined });
   await search();
   expect(begun).toEqual([]);
-  expect(seen).toEqual({ taken: 0, released: 0, warnings: 0 });
+  expect(seen).toEqual({ taken: 0, claimed: 1, released: 0, warnings: 0 });
 });
 
-it('releases the claim beyond the budget of the gateway', async () => {
+it('claims nothing beyond the budget of the gateway', async () => {
   const { search, begun, seen } = aSearch({ claimed: new Date(), waitMs: undefined });
   await search();
   expect(begun).toEqual([]);
-  expect(seen).toEqual({ taken: 1, released: 1, warnings: 0 });
+  expect(seen).toEqual({ taken: 1, claimed: 0, released: 0, warnings: 0 });
 });
 
 it('does not throw when Temporal is away, and releases the claim', async () => {
   const { search, seen } = aSearch({ claimed: new Date(), fails: true });
   await search();
-  expect(seen).toEqual({ taken: 1, released: 1, warnings: 1 });
+  expect(seen).toEqual({ taken: 1, claimed: 1, released: 1, warnings: 1 });
 });

@@ -1,0 +1,92 @@
+import { createHmac } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { forFile } from '../../../support/for-file.ts';
+import { createJourney, type Journey } from '../../../support/service/journey.ts';
+import { type SharedService, useService } from '../../../support/service/service.ts';
+
+const service = await forFile(useService());
+beforeEach(() => service.receiver.behave(() => 204));
+
+const aJourney = async (options: Parameters<SharedService['anApplication']>[0] = {}) => {
+  const made = await service.anApplication(options);
+  return { ...made, journey: createJourney(service, made.token) };
+};
+
+describe('POST /api/v1/webhook/test', () => {
+  const test = (journey: Journey, body: unknown = {}) =>
+    journey.request('POST', '/api/v1/webhook/test', body);
+
+  it('sends a signed sample, and returns what the receiver answered', async () => {
+    const { journey, secret, application } = await aJourney();
+    const { status, json, text } = await test(journey, { event: 'payment.failed' });
+    expect(status, text).toBe(200);
+    expect(json).toMatchObject({ response_status: 204, error: null, response_body: null });
+    const { event_id, payment_id } = json['sent'] as Record<string, string>;
+    const [post] = service.receiver.of(payment_id ?? '');
+    expect(post?.json).toEqual(json['sent']);
+    expect(json['sent']).toMatchObject({
+      event: 'payment.failed',
+      application,
+      order_id: 'webhook-test',
+      test: true,
+    });
+    expect(post?.headers['x-service-event-id']).toBe(event_id);
+    const signature = String(post?.headers['x-service-signature']);
+    const [, t = '', v1 = ''] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(signature) ?? [];
+    const digest = createHmac('sha256', secret)
+      .update(`${t}.`)
+      .update(post?.body ?? '');
+    expect(digest.digest('hex')).toBe(v1);
+  });
+
+  it('shows the body of a failure, and keeps it out of the history in Temporal', async () => {
+    const { journey, application } = await aJourney();
+    service.receiver.behave((_, res) => {
+      res.writeHead(400).end('the receiver says why');
+      return undefined;
+    });
+    expect((await test(journey)).json).toMatchObject({
+      response_status: 400,
+      error: 'http_status',
+      response_body: 'the receiver says why',
+    });
+    const [row] = await service.sql<{ id: string }[]>`
+      select id from webhook_tests where application = ${application} and response_status = 400`;
+    const handle = service.client.workflow.getHandle(`WEBHOOK_TEST_${row?.id}`);
+    expect(JSON.stringify(await handle.fetchHistory())).not.toContain(
+      Buffer.from('receiver says').toString('base64').slice(0, 12),
+    );
+  });
+
+  it('says that there is no URL, and names the class of a failure without an address', async () => {
+    const quiet = await aJourney({ webhookUrl: null });
+    expect((await test(quiet.journey)).json).toEqual({
+      sent: null,
+      response_status: null,
+      duration_ms: null,
+      error: 'no_url',
+      response_body: null,
+      response_truncated: false,
+    });
+    const inner = await aJourney({ webhookUrl: 'https://10.0.0.1/hook' });
+    const answer = await test(inner.journey);
+    expect(answer.json).toMatchObject({ error: 'blocked', response_status: null });
+    expect(answer.text).not.toContain('10.0.0.1');
+  });
+
+  it('sends six in a minute, also when ten are asked for at once', async () => {
+    const { journey } = await aJourney();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => test(journey)));
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([...Array<number>(6).fill(200), ...Array<number>(4).fill(429)]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(50);
+  });
+
+  it('answers 422 to an unknown kind', async () => {
+    const { journey } = await aJourney();
+    const { status, json } = await test(journey, { event: 'payment.lost' });
+    expect(status).toBe(422);
+    expect(json['error']).toMatchObject({ code: 'VALIDATION_FAILED' });
+  });
+});
