@@ -133,8 +133,8 @@ export const createDeliveries = (sql: Queries) => ({
 
   /**
    * Begins the next round of a delivery that is over. Of a failing one it makes the next attempt of the round due
-   * now. A delivered one has to rest some seconds after the begin of its round, a failing one after the begin of
-   * its last attempt: of many callers at once some may come after a fast receiver.
+   * now. It changes nothing within 10 seconds after a delivered one's round or a failing one's last attempt began,
+   * so that concurrent requests have one effect: some of them may come after a fast receiver.
    * @returns the payment; undefined if the delivery has another state, e.g. because somebody else was first
    */
   async replay(

@@ -1,7 +1,7 @@
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { PaymentWorkflows } from './payment-workflows.ts';
 
-/** When the next attempt follows. `later`: Temporal is away, and the sweeper starts it. */
+/** When the next attempt follows. `later`: Temporal is unavailable, and the sweeper starts it. */
 export type Replayed = 'at once' | 'later';
 
 /**

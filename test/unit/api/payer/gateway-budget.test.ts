@@ -63,7 +63,7 @@ it('fills nothing when the clock is set back', () => {
   expect(take('a', 'return')).toBeUndefined();
 });
 
-it('takes once for work that many pages share, and lets them wait for its begin', () => {
+it('takes once for work that many pages share, and lets them wait for its start', () => {
   const { take, pass } = aBudget();
   for (let count = 0; count < 1_000; count += 1) expect(take('a', 'return', 'one update')).toBe(0);
   const waits = Array.from({ length: 95 }, () => take('a', 'return'));
