@@ -286,7 +286,7 @@ describe('a failing delivery', () => {
     return { id, waits };
   };
   /** As if the last attempt had begun longer ago than repeated calls count as one. */
-  const rest = (id: string) => service.sql`
+  const ageAttempts = (id: string) => service.sql`
     update attempts set started_at = started_at - interval '11 seconds'
     where event_id = ${eventId(id)}`;
   const stateOf = async (id: string) => {
@@ -298,13 +298,13 @@ describe('a failing delivery', () => {
   it('is sent at once, with the next number of the same round', async () => {
     const { id, waits } = await aFailing();
     for (const number of [2, 3]) {
-      await rest(id);
+      await ageAttempts(id);
       expect(await operations.replays.replayOne(id, 'look now')).toBe('at once');
       await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
       await waits();
     }
     service.receiver.behave(() => 204);
-    await rest(id);
+    await ageAttempts(id);
     await operations.replays.replayOne(id, null);
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4]);
@@ -316,7 +316,7 @@ describe('a failing delivery', () => {
 
   it('gets one attempt if many ask at once, and none while one is running', async () => {
     const { id, waits } = await aFailing();
-    await rest(id);
+    await ageAttempts(id);
     const answered = Promise.withResolvers<void>();
     service.receiver.behave(async () => {
       await answered.promise;
@@ -339,7 +339,7 @@ describe('a failing delivery', () => {
 
   it('keeps the delays of its schedule after it was sent at once', async () => {
     const { id, waits } = await aFailing();
-    await rest(id);
+    await ageAttempts(id);
     await operations.replays.replayOne(id, null);
     await until('it is sent', () => numbersOf(service.receiver, id).length === 2);
     await waits();
@@ -358,12 +358,12 @@ describe('a failing delivery', () => {
     const { id, waits } = await aFailing();
     // Until the next attempt would be half an hour away.
     for (const number of [2, 3]) {
-      await rest(id);
+      await ageAttempts(id);
       await operations.replays.replayOne(id, null);
       await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
       await waits();
     }
-    await rest(id);
+    await ageAttempts(id);
     await service.engine.stop();
     try {
       expect(await operations.replays.replayOne(id, null)).toBe('later');

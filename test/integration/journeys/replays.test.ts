@@ -38,19 +38,19 @@ const replay = (journey: Journey, id: string) =>
 const numbersOf = (id: string) =>
   service.receiver.of(id).map(({ headers }) => Number(headers['x-service-delivery-attempt']));
 /** As if the round had begun longer ago than repeated requests count as one. */
-const rest = (id: string) => service.sql`
+const ageRound = (id: string) => service.sql`
   update deliveries set round_began_at = round_began_at - interval '11 seconds' where payment_id = ${id}`;
 
 const aJourney = async (options: Parameters<Service['anApplication']>[0] = {}) => {
   const made = await service.anApplication(options);
   return { ...made, journey: createJourney(service, made.token) };
 };
-const aDelivered = async (journey: Journey) => {
+const payAndDeliver = async (journey: Journey) => {
   const id = await journey.finish('pay');
   await becomes(journey, id, 'delivered');
   return id;
 };
-const anExhausted = async (journey: Journey) => {
+const payAndExhaust = async (journey: Journey) => {
   service.receiver.behave(() => 500);
   const id = await journey.finish('pay');
   await until('the first attempt', () => service.receiver.of(id)[0]);
@@ -63,7 +63,7 @@ const anExhausted = async (journey: Journey) => {
 describe('POST /api/v1/events/{event_id}/replay', () => {
   it('delivers an exhausted event again, with the same bytes and rising numbers', async () => {
     const { journey, application } = await aJourney();
-    const id = await anExhausted(journey);
+    const id = await payAndExhaust(journey);
     const answer = await replay(journey, id);
     expect(answer.status, answer.text).toBe(202);
     expect(answer.json).toMatchObject({
@@ -87,19 +87,19 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
 
   it('delivers a delivered event again, each time that it is asked to', async () => {
     const { journey } = await aJourney();
-    const id = await aDelivered(journey);
+    const id = await payAndDeliver(journey);
     for (const round of [2, 3, 4]) {
       const answer = await replay(journey, id);
       expect(answer.json['delivery']).toMatchObject({ status: 'pending', round });
       await becomes(journey, id, 'delivered', round);
-      await rest(id);
+      await ageRound(id);
     }
     expect(numbersOf(id)).toEqual([1, 2, 3, 4]);
   });
 
   it('begins one round when twenty ask at once, for an exhausted and for a delivered event', async () => {
     const { journey } = await aJourney();
-    for (const make of [anExhausted, aDelivered]) {
+    for (const make of [payAndExhaust, payAndDeliver]) {
       const id = await make(journey);
       const before = numbersOf(id).length;
       const answers = await Promise.all(Array.from({ length: 20 }, () => replay(journey, id)));
@@ -148,7 +148,7 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
     await becomes(quiet.journey, none, 'none');
     expect(codeOf(await replay(quiet.journey, none))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
     const { journey, application } = await aJourney();
-    const id = await aDelivered(journey);
+    const id = await payAndDeliver(journey);
     await service.sql`update applications set webhook_url = null where slug = ${application}`;
     expect(codeOf(await replay(journey, id))).toEqual([409, 'REPLAY_NOT_POSSIBLE']);
     const body = { from: '2020-01-01', to: '2020-01-02' };
@@ -158,13 +158,13 @@ describe('POST /api/v1/events/{event_id}/replay', () => {
 
   it('answers 404 for the event of another application', async () => {
     const [mine, theirs] = [await aJourney(), await aJourney()];
-    const id = await aDelivered(theirs.journey);
+    const id = await payAndDeliver(theirs.journey);
     expect(codeOf(await replay(mine.journey, id))).toEqual([404, 'EVENT_NOT_FOUND']);
   });
 
   it('starts a workflow of its own where the history of the payment is gone', async () => {
     const { journey } = await aJourney();
-    const id = await aDelivered(journey);
+    const id = await payAndDeliver(journey);
     await service.client.workflow.getHandle(id).result();
     const { namespace } = service.client.options;
     await service.client.workflowService.deleteWorkflowExecution({
@@ -205,7 +205,7 @@ describe('POST /api/v1/replays', () => {
   it('counts, and replays the exhausted events of a time, oldest first', async () => {
     const { journey } = await aJourney();
     const ids: string[] = [];
-    for (let one = 0; one < 5; one += 1) ids.push(await aDelivered(journey));
+    for (let one = 0; one < 5; one += 1) ids.push(await payAndDeliver(journey));
     const exhausted = ids.slice(0, 4);
     await exhaust(exhausted);
     const plan = await start(journey, { dry_run: true });
@@ -239,7 +239,7 @@ describe('POST /api/v1/replays', () => {
 
   it('runs once at a time, stops when asked to, and survives the kill of its worker', async () => {
     const { journey } = await aJourney();
-    const ids = await Promise.all(Array.from({ length: 30 }, () => aDelivered(journey)));
+    const ids = await Promise.all(Array.from({ length: 30 }, () => payAndDeliver(journey)));
     const created = await start(journey, { delivery: 'delivered' });
     const id = created.json['replay_id'];
     const twin = await start(journey, { delivery: 'delivered' });
@@ -289,13 +289,13 @@ describe('POST /api/v1/replays', () => {
     const replayers = await Promise.all(Array.from({ length: 20 }, () => aJourney()));
     const ids: string[] = [];
     for (const { journey } of replayers) {
-      const made = await Promise.all(Array.from({ length: 6 }, () => aDelivered(journey)));
+      const made = await Promise.all(Array.from({ length: 6 }, () => payAndDeliver(journey)));
       ids.push(...made);
     }
     await exhaust(ids);
     const { journey } = await aJourney();
     const started = await Promise.all(replayers.map((each) => start(each.journey)));
-    await aDelivered(journey);
+    await payAndDeliver(journey);
     for (const [index, { json }] of started.entries())
       expect(await ended(replayers[index]!.journey, json['replay_id'])).toMatchObject({ begun: 6 });
     const [row] = await service.sql<{ seconds: number }[]>`
@@ -415,7 +415,7 @@ describe('POST /api/v1/webhook/test', () => {
 
 it('answers 503 while Temporal is unavailable, and changes nothing', async () => {
   const { journey } = await aJourney();
-  const id = await aDelivered(journey);
+  const id = await payAndDeliver(journey);
   await service.engine.kill();
   try {
     expect(codeOf(await replay(journey, id))).toEqual([503, 'SERVICE_UNAVAILABLE']);

@@ -252,12 +252,12 @@ describe('the next attempt of a failing delivery', () => {
   const start = () => ({ ...replayStart(), from: ['pending'] as const });
   const replay = (id: string) => deliveries.replay(eventId(id), start());
   /** As if the last attempt had begun longer ago than repeated requests count as one. */
-  const rest = (id: string) => records.sql`
+  const ageAttempts = (id: string) => records.sql`
     update attempts set started_at = now() - interval '11 seconds' where event_id = ${eventId(id)}`;
 
   it('is due at once when asked for, in the same round, until it is completed', async () => {
     const id = await failing();
-    await rest(id);
+    await ageAttempts(id);
     const results = await Promise.all([1, 2, 3].map(() => replay(id)));
     expect(results.filter(Boolean)).toMatchObject([{ id }]);
     const [row] = await records.sql`
