@@ -174,7 +174,7 @@ const stripeValues: FieldValues = {
   ),
 };
 
-const requestsPerOperation = 1_000;
+const requestsPerOperation = 2_000;
 const batchSize = 25;
 /** The number of batches that an operation has got. */
 const batchCounts = new Map<string, number>();
@@ -209,12 +209,12 @@ describe('every operation', () => {
     // A create starts a workflow and a return asks a gateway: both are slow.
     const batches =
       {
-        createPayment: 4,
+        createPayment: 12,
         replayEvent: 4,
-        returnFromGateway: 4,
-        returnFromGatewayByPost: 4,
+        returnFromGateway: 8,
+        returnFromGatewayByPost: 8,
         testWebhook: 4,
-      }[name] ?? 10;
+      }[name] ?? 20;
     const values = {
       ...fieldValues(one),
       ...(route.access === 'gateway' && stripeValues),
@@ -239,7 +239,7 @@ describe('every operation', () => {
     const values = { ...fieldValues(one), ...ownValues[name] };
     const requests = invalidRequests(described.operation, resolve, values);
     if (!requests) return;
-    await inBatches(name, requests, { batches: 15 }, async ({ parts, at }) => {
+    await inBatches(name, requests, { batches: 30 }, async ({ parts, at }) => {
       const answer = await sendParts(described, parts, bearer(one));
       expect(answer.status, `${at}: ${JSON.stringify(parts)} ${answer.text}`).toBe(422);
       const { details } = answer.json['error'] as { details: { fields: { path: string }[] } };
@@ -264,7 +264,7 @@ describe('every operation of applications', () => {
         validRequests(described.operation, resolve, fieldValues(one)),
         wrong,
       );
-      await inBatches(name, requests, { batches: 5 }, async ([parts, authorization]) => {
+      await inBatches(name, requests, { batches: 10 }, async ([parts, authorization]) => {
         const { status } = await sendParts(described, parts, authorization);
         expect(status).toBe(401);
       });
@@ -294,7 +294,7 @@ describe('every operation of applications', () => {
 });
 
 it.each(named)('answers hostile requests as declared: %s', async (name, { route }) => {
-  const batches = Math.max(12, requestsPerOperation / batchSize - sentBatches(name));
+  const batches = Math.max(25, requestsPerOperation / batchSize - sentBatches(name));
   const hostile = hostileRequests(route.path, {
     ids: [...one.ids, ...other.ids, 'PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'],
     authorization: fc.constantFrom(bearer(one), bearer(one).toLowerCase(), 'Bearer', 'Basic eDp5'),
@@ -305,7 +305,7 @@ it.each(named)('answers hostile requests as declared: %s', async (name, { route 
   });
 });
 
-it('sends at least 1,000 requests to every operation', () => {
+it('sends at least 2,000 requests to every operation', () => {
   const counts = named.map(([name]) => [name, sentBatches(name) * batchSize] as const);
   expect(counts.filter(([, count]) => count < requestsPerOperation)).toEqual([]);
 });
