@@ -110,7 +110,7 @@ const tryOf = (x: Try, fault?: CancelFault): Actor<Cancel> =>
     if (at === 'committed' && x === 'a') yield* afterFinalized(s, s.doubt);
     if (at === 'committed' && x === 'b')
       yield [
-        'startLatePayment (b)',
+        'recheckLatePayment (b)',
         { ...to('idle', '-'), late: s.late || (s.doubt && s.status === 'cancelled') },
       ];
     if (at !== 'idle')
@@ -142,7 +142,7 @@ const temporal: Actor<Cancel> = function* (s) {
 const deadline: Actor<Cancel> = function* (s) {
   const isUnaware = s.response === 409 || s.response === 502;
   if (isUnaware && s.status === 'cancelled' && s.doubt && !s.late)
-    yield ['expirePayment: startLatePayment', { late: true }];
+    yield ['expirePayment: recheckLatePayment', { late: true }];
 };
 
 const application: Actor<Cancel> = function* (s) {

@@ -121,7 +121,7 @@ const tryOf = (x: Try, fault: EndFault | undefined): Actor<End> =>
       else if (x === 'a') yield* afterFinalized(s, s.doubt, fault);
       else
         yield [
-          'startLatePayment (b)',
+          'recheckLatePayment (b)',
           { ...ofTry<End>(x, idle), late: s.late || wantsLate(s, s.doubt, fault) },
         ];
     }
@@ -137,7 +137,7 @@ const afterFinalized = function* (
   fault: EndFault | undefined,
 ): Iterable<Step<End>> {
   const late = s.late || wantsLate(s, doubt, fault);
-  const name = late && !s.late ? 'startLatePayment (a)' : 'afterFinalized (a)';
+  const name = late && !s.late ? 'recheckLatePayment (a)' : 'afterFinalized (a)';
   yield [name, { ...ofTry<End>('a', idle), late, known: true, retry: false }];
 };
 

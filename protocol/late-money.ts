@@ -155,7 +155,7 @@ const watchers = (fault?: LateMoneyFault): Actor<LateMoney> =>
     if (fault === 'nobody looks for late money' || s.late === 'running') return;
     if (s.gateway === 'reports' && s.money === 'captured' && !resolved(s))
       yield ['notification: recheckLatePayment', start];
-    if (s.doubt && !resolved(s)) yield ['afterFinalized: startLatePayment', start];
+    if (s.doubt && !resolved(s)) yield ['afterFinalized: recheckLatePayment', start];
     if (!resolved(s)) yield ['payer returns: recheckLatePayment', start];
     if (s.money === 'unverified' && s.result === 'none')
       yield ['inquireAtGateways: startLatePayment', start];
