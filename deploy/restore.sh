@@ -17,15 +17,20 @@ once --entrypoint bash postgres -euc '
   install --directory --owner=postgres --group=postgres --mode=0700 "$(dirname "$PGDATA")" "$new"
   tar --extract --gzip --directory="$new"
   taken=$(sed -n "s/^START TIME: //p" "$new/backup_label")
-  minutes=$((($(date +%s) - $(date --date="$taken" +%s)) / 60))
+  age="of unknown age"
+  if then=$(date --date="$taken" +%s); then
+    minutes=$((($(date +%s) - then) / 60))
+    age="$((minutes / 60)) h $((minutes % 60)) min ago"
+  fi
   mv --no-target-directory "$new" "$PGDATA"
-  echo "The backup is of $taken, $((minutes / 60)) h $((minutes % 60)) min ago."' < "${1:?the file of the backup}"
+  echo "The backup is of $taken, $age."' < "${1:?the file of the backup}"
 docker compose up -d --wait --no-deps postgres
-for job in logins migrations roles; do once "$job"; done
+# Without a standard input, which has the answer to the question.
+for job in logins migrations roles; do once "$job" < /dev/null; done
 # Nobody comes back in with a login that was ended after the backup. Those that have begun end with their console.
 docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_STOP=1 --single-transaction \
   --command='update console_sessions set ended_at = now() where ended_at is null' \
-  --command='update console_links set ended_at = now() where ended_at is null'
+  --command='update console_links set ended_at = now() where ended_at is null' < /dev/null
 
 cat << 'END'
 Only Postgres runs. All logins and links of the console have ended. Repeat what admins have changed since the backup,

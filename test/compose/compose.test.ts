@@ -353,7 +353,7 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     );
     await run(commands.slice(0, -1));
     const said = await failing(`echo no | ${commands.at(-1)}`);
-    expect(said).toMatch(/The backup is of 20\S+ \S+ UTC, 0 h \d+ min ago\./);
+    expect(said).toMatch(/The backup is of 20\S+ \S+ \S+, 0 h \d+ min ago\./);
     expect(await compose('ps --services')).toBe('postgres');
     const left = `exec -T postgres psql -At -d payments -c "select (select count(*) from console_links where ended_at is null), (select count(*) from console_people where name = 'ada')"`;
     expect(await compose(left)).toBe('0|1');

@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { aFolder } from '../../support/stack/support.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+/** Docker as far as the script sees it: it reads its standard input, as `run` and `exec` do, and keeps the calls. */
+const docker = `#!/bin/sh
+echo "$*" | head -n 1 >> calls
+case "$*" in *' run '* | *' exec '*) cat > /dev/null ;; esac
+`;
+
+/** Restores a backup. @returns the exit code, the output, and whether all services have started */
+const restore = ({ answer = '', options = [] }: { answer?: string; options?: string[] }) => {
+  const folder = aFolder();
+  for (const name of ['deploy', 'bin']) mkdirSync(join(folder, name));
+  cpSync(join(root, 'deploy/restore.sh'), join(folder, 'deploy/restore.sh'));
+  writeFileSync(join(folder, 'bin/docker'), docker, { mode: 0o755 });
+  writeFileSync(join(folder, 'backup'), '');
+  const { status, stdout } = spawnSync('sh', ['deploy/restore.sh', 'backup', ...options], {
+    cwd: folder,
+    env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin` },
+    input: answer,
+    encoding: 'utf8',
+  });
+  const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
+  const ends = calls.findIndex((call) => call.includes('update console_sessions set ended_at'));
+  const starts = calls.indexOf('compose up -d --wait');
+  return { status, stdout, endsLogins: ends >= 0, hasStarted: starts > ends };
+};
+
+it.each(['no\n', '\n', ''])('starts Postgres alone, and no more after the answer %j', (answer) => {
+  const { status, stdout, ...done } = restore({ answer });
+  expect([status, done]).toEqual([1, { endsLogins: true, hasStarted: false }]);
+  expect(stdout).toContain('tokens revoke');
+});
+
+it.each([{ answer: 'yes\n' }, { options: ['--yes'] }])('starts everything after %j', (call) => {
+  const { status, endsLogins, hasStarted } = restore(call);
+  expect([status, endsLogins, hasStarted]).toEqual([0, true, true]);
+});
