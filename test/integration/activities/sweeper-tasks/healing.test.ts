@@ -56,4 +56,17 @@ describe('healPayments', () => {
     expect(await healPayments()).toBe(1);
     expect([restarted, rechecked]).toEqual([[], [id]]);
   });
+
+  it('tells the workflow of a replay that it was not told of, and that waits for the next attempt', async () => {
+    const { id } = await records.ended('paid');
+    await records.sql`
+      insert into attempts (event_id, number, round, trigger, scheduled_at, started_at)
+      values (${eventId(id)}, 1, 1, 'schedule', now(), now())`;
+    await records.sql`
+      update deliveries set at_once = true, next_attempt_at = now() - interval '6 minutes'
+      where payment_id = ${id}`;
+    const { healPayments, restarted, rechecked, delivered } = sweeperTasksOn(records, {});
+    expect(await healPayments()).toBe(1);
+    expect([restarted, rechecked, delivered]).toEqual([[], [], [id]]);
+  });
 });
