@@ -112,7 +112,7 @@ const begin = (s: Delivery): Partial<Delivery> => ({
   due: true,
 });
 
-/** A replay or a re-trigger: the round is committed first, and then the workflow hears of it. */
+/** A replay: the round is committed first, and then the workflow hears of it. */
 const replayOf = (x: Try, fault?: DeliveryFault): Actor<Delivery> =>
   function* (s) {
     const at = s[`replay_${x}`];
@@ -122,32 +122,32 @@ const replayOf = (x: Try, fault?: DeliveryFault): Actor<Delivery> =>
     if (at === 'saw_first_round') {
       const mayBegin =
         s.status !== 'pending' && (s.round === 1 || fault === 'round begun without its number');
-      if (mayBegin) yield [`beginRound (${x})`, { ...begin(s), ...to('committed') }];
-      else yield [`beginRound finds it begun (${x})`, to('idle')];
+      if (mayBegin) yield [`deliveries.replay (${x})`, { ...begin(s), ...to('committed') }];
+      else yield [`deliveries.replay finds it begun (${x})`, to('idle')];
     }
     if (at === 'committed') {
-      yield [`signalWithStart (${x})`, { workflow: 'running', signal: true, ...to('idle') }];
+      yield [`workflows.deliver (${x})`, { workflow: 'running', signal: true, ...to('idle') }];
       yield [`crash (replay ${x})`, to('idle')];
     }
   };
 
-/** A run after a reset of an exhausted workflow begins one round. `sendNow` changes only the time. */
+/** A run after a reset of an exhausted workflow begins one round. Of a failing one, `deliveries.replay` changes only the time. */
 const others = (fault?: DeliveryFault): Actor<Delivery> =>
   function* (s) {
     if (s.workflow === 'running' && s.reset && s.a_at === 'idle')
       yield [
-        'beginRound after a reset',
+        'deliveries.replay after a reset',
         { reset: false, ...(s.status === 'exhausted' && s.round < lastRound && begin(s)) },
       ];
     if (s.status === 'pending' && !s.due && s.begun === 0)
-      yield ['sendNow: due, signal', { due: true }];
+      yield ['application asks: deliveries.replay of a failing one', { due: true }];
     if (
       s.status === 'pending' &&
       s.due &&
       s.workflow === 'ended' &&
       fault !== 'nobody heals an overdue delivery'
     )
-      yield ['healPayments: signalWithStart', { workflow: 'running', signal: true }];
+      yield ['healPayments: restart', { workflow: 'running', signal: true }];
   };
 
 const start: Delivery = {

@@ -22,7 +22,7 @@ export interface Part<S> {
  * goals are promised while the gateway and the receiver answer now and then.
  */
 const optional =
-  /^(?:payer|application|admin|bank|crash|lost|replica|backup|failover|replay|sendNow|Temporal)\b/;
+  /^(?:payer|application|admin|bank|crash|lost|replica|backup|failover|replay|Temporal)\b/;
 
 export const isOptional = (step: string): boolean => optional.test(step);
 

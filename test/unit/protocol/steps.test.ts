@@ -47,22 +47,14 @@ const inCode = new Set([
 ]);
 
 /** Specified, and not built yet. */
-const notBuilt = new Set([
-  'finishRefund',
-  'markTold',
-  'refund',
-  'refunds',
-  'sendNow',
-  'signalWithStart',
-]);
+const notBuilt = new Set(['finishRefund', 'markTold', 'refund', 'refunds', 'signalWithStart']);
 
 /** Writes whose order does not matter. */
 const unordered = new Set([
   'flagDuplicates', // It only alerts.
   'postpone', // It delays an attempt, and every step may come late.
-  'waitForChange',
-  'countSearch', // It only makes the pause before the next search longer.
   'count',
+  'exists',
   'list',
   'get',
 ]);
