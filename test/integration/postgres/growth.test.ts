@@ -8,7 +8,7 @@ import { withOutcome, noAnswer, startRecords } from '../../support/data/records.
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const count = 1_000;
+const count = 2_000;
 const parallel = 8;
 const records = await forFile(startRecords());
 

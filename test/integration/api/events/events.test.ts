@@ -93,7 +93,7 @@ describe('GET /api/v1/events/{event_id}', () => {
     const { json, text } = await getEvent(id);
     expect(json).toMatchObject({
       delivery: { status: 'pending', round: 1, attempts_left: 5, delivered_at: null },
-      links: { replay: null },
+      links: { replay: `${service.url}/api/v1/events/${eventId(id)}/replay` },
       attempts: [{ number: 1, response_status: 500, error: 'http_status' }],
     });
     const [attempt] = json['attempts'] as { response_body: string; response_truncated: boolean }[];
