@@ -119,9 +119,12 @@ it('a late-payment workflow that Temporal has lost is reported by reconciliation
   providers.of('zarinpal').fail('cut', /reverse/);
   await providers.comeBack(journey, 'zarinpal', reference);
   const handle = service.client.workflow.getHandle(`LATE_${id}`);
-  await until('it waits to ask again', async () => {
+  await until('it has tried to reverse, and waits to ask again', async () => {
     const { events } = await handle.fetchHistory();
-    return events?.some(({ timerStartedEventAttributes: timer }) => timer);
+    const last = (name: 'activityTaskCompletedEventAttributes' | 'timerStartedEventAttributes') =>
+      events?.findLastIndex((event) => event[name]) ?? -1;
+    const asked = last('activityTaskCompletedEventAttributes');
+    return asked !== -1 && last('timerStartedEventAttributes') > asked;
   });
   const operations = operationsOn(service.sql, {
     temporal: async () => createTemporalAdmin(service.client),
