@@ -246,6 +246,19 @@ describe('verifyPayment', () => {
     });
   });
 
+  it('starts a search for late money if a retry finds the payment ended: the try before may have captured', async () => {
+    const { id } = await records.ended('expired');
+    const searchedBy = async (isRetry: boolean) => {
+      const { verifyPayment, late } = withGateway(records, {}, { isRetry: () => isRetry });
+      expect(await verifyPayment({ id, returned: false })).toEqual({
+        kind: 'ended',
+        status: 'expired',
+      });
+      return late;
+    };
+    expect([await searchedBy(false), await searchedBy(true)]).toEqual([[], [id]]);
+  });
+
   it('fails with a retry delay if its gateway has no free slot', async () => {
     const [slow, other] = await Promise.all([records.sent(), records.sent()]);
     const { promise, resolve: answer } = Promise.withResolvers<GatewayStatus>();
