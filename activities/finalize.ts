@@ -32,7 +32,7 @@ export const createFinalizer = (deps: Deps) => {
 
   /** Alerts admins if another payment has paid the same order, or has the same tracking code. */
   const alertDuplicates = async (paid: PaymentWithAccount): Promise<void> => {
-    // Nobody paid twice where the money is not real.
+    // Sandbox money is not real, so no payer has paid twice.
     if (paid.gatewayKind === 'sandbox') return;
     const { duplicateOf, trackingCodeOf } = await paymentOutcomes.flagDuplicates(paid);
     if (duplicateOf !== null)

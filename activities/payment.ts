@@ -4,7 +4,7 @@ import { createVerifyPayment, type Deps as VerifyDeps } from './verify-payment.t
 
 export type Deps = OpenDeps & VerifyDeps & ExpireDeps;
 
-/** What a payment's workflow does at the gateway, from the opening to the end. */
+/** Activities of a payment's workflow at the gateway, from the opening to the end. */
 export const createPaymentActivities = (deps: Deps) => ({
   ...createOpenPayment(deps),
   ...createVerifyPayment(deps),

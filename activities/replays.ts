@@ -20,7 +20,7 @@ export interface Deps {
   sql: Sql;
   deliveries: Pick<Deliveries, 'exists' | 'replay'>;
   replays: Pick<Replays, 'getForWorker' | 'listNext' | 'end'>;
-  /** Of all replays of this worker together. */
+  /** All replays of this worker share it. */
   replayPace: Pace;
   workflows: Pick<PaymentWorkflows, 'deliver'>;
   now: () => Date;

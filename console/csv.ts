@@ -1,5 +1,5 @@
 /**
- * Where a spreadsheet takes a cell for a formula. On machines that separate lists with semicolons, a cell begins after
+ * Matches the places where a spreadsheet takes a cell for a formula. On machines that separate lists with semicolons, a cell begins after
  * those, too, and quotes do not help.
  */
 const formulas = /^(?=[\t\r])|(?:^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])/gu;
@@ -10,6 +10,6 @@ const cell = (value: string | number | null): string => {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 };
 
-/** One line of a CSV file (RFC 4180). What a spreadsheet would execute gets an apostrophe in front. */
+/** One line of a CSV file (RFC 4180). An apostrophe in front keeps a spreadsheet from executing a cell. */
 export const csvLine = (values: readonly (string | number | null)[]): string =>
   `${values.map(cell).join(',')}\r\n`;

@@ -21,7 +21,10 @@ const DeliveryResponse = z
       .meta({
         description: `A round has up to ${limits.attemptsPerRound} attempts. A replay begins the next one.`,
       }),
-    attempts_left: z.int().min(0).meta({ description: 'Of this round; 0 unless `pending`.' }),
+    attempts_left: z
+      .int()
+      .min(0)
+      .meta({ description: 'The attempts that are left in this round; 0 unless `pending`.' }),
     next_attempt_at: time('When the next attempt is due; null unless `pending`.').nullable(),
     delivered_at: time('When the receiver last accepted the event.').nullable(),
   })
@@ -31,7 +34,7 @@ const AttemptResponse = z
   .strictObject({
     number: z.int().min(1).meta({ description: 'As in `X-Service-Delivery-Attempt`.' }),
     round: z.int().min(1),
-    trigger: openEnum(roundTriggers).meta({ description: 'Who began the round.' }),
+    trigger: openEnum(roundTriggers).meta({ description: 'The initiator of the round.' }),
     started_at: time('When the attempt began.'),
     completed_at: time('Null while it runs, or if it was cut off and will be repeated.').nullable(),
     duration_ms: z.int().min(0).nullable(),

@@ -27,7 +27,7 @@ once --entrypoint bash postgres -euc '
 docker compose up -d --wait --no-deps postgres
 # Without a standard input, which has the answer to the question.
 for job in logins migrations roles; do once "$job" < /dev/null; done
-# Nobody comes back in with a login that was ended after the backup. Those that have begun end with their console.
+# All logins end, because some were ended after the backup. A begun login ends with its console process.
 docker compose exec -T postgres psql --quiet --dbname=payments --set=ON_ERROR_STOP=1 --single-transaction \
   --command='update console_sessions set ended_at = now() where ended_at is null' \
   --command='update console_links set ended_at = now() where ended_at is null' < /dev/null

@@ -34,7 +34,7 @@ export type Opening =
       result: 'opened';
       reference: string;
       redirect: Redirect;
-      /** Of the sandbox: the payer acts by a test's plan, and comes back then, or never. */
+      /** In the sandbox, the payer acts by a test's plan, and comes back then, or never. */
       payer?: { returnsAt: Date | null } | null;
     }
   | Refused;

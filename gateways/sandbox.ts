@@ -46,7 +46,7 @@ const createSandboxGateway = ({ sandboxPayments, publicBaseUrl }: Deps): Gateway
   },
   async inquire({ reference }) {
     const payment = answered(await sandboxPayments.get(reference));
-    // Nobody verifies money that comes after the end, so it goes back.
+    // Money that comes after the end is never verified, so it goes back.
     const isLate = payment?.state === 'expired' && payment.paysLate;
     return payment?.state === 'paid' || isLate ? { state: 'processing' } : toStatus(payment);
   },

@@ -1,6 +1,6 @@
 import { Refusal } from './change.ts';
 
-/** A long operation ended before it was done. What it did stays done; the cause says why it ended. */
+/** A long operation ended before it was done. Its finished part stays done; the cause says why it ended. */
 export class Incomplete<T> extends Error {
   readonly done: T;
 

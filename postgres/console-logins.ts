@@ -8,11 +8,11 @@ export interface Account {
   subject: string;
 }
 
-/** What somebody may do in the console; each role may do what those before it may. */
+/** The rights of a person in the console; each role may do what those before it may. */
 export const consoleRoles = ['viewer', 'operator', 'admin'] as const;
 export type ConsoleRole = (typeof consoleRoles)[number];
 
-/** How somebody logged in. */
+/** The way of a login. */
 export type LoginVia = 'link' | 'provider' | 'passkey';
 
 /** A login that is open. */

@@ -132,7 +132,7 @@ export const createDeliveries = (sql: Queries) => ({
   },
 
   /**
-   * Begins the next round of a delivery that is over. Of a failing one it makes the next attempt of the round due
+   * Begins the next round of a delivery that is over. If it is failing, the next attempt of the round becomes due
    * now. It changes nothing within 10 seconds after a delivered one's round or a failing one's last attempt began,
    * so that concurrent requests have one effect: some of them may come after a fast receiver.
    * @returns the payment; undefined if the delivery has another state, e.g. because somebody else was first

@@ -3,7 +3,7 @@ import type { ListPosition } from '../contract/list.ts';
 import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 
-/** Which deliveries a list shows and a replay takes. Null: all of them. */
+/** Selects the deliveries that a list shows and a replay takes. Null: all of them. */
 export interface DeliveryFilter {
   application: string | null;
   test: boolean | null;
@@ -11,9 +11,9 @@ export interface DeliveryFilter {
   delivery: DeliveryStatus | null;
   /** The class of the last attempt's error. */
   errorClass: string | null;
-  /** Of `created_at`, included. */
+  /** The earliest `created_at`, included. */
   from: Date | null;
-  /** Of `created_at`, not included. */
+  /** The latest `created_at`, not included. */
   to: Date | null;
   eventIds: readonly string[] | null;
 }

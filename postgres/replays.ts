@@ -54,7 +54,7 @@ export interface ReplayedEvent {
   createdAt: Date;
 }
 
-/** What a replay did with an event, and how far its delivery is now. */
+/** The effect of a replay on an event, and the state of its delivery now. */
 export interface ReplayResult {
   /** The position in the replay, from 1. */
   number: number;

@@ -31,13 +31,13 @@ export interface PlannedPayer {
   returnsAt: Date | null;
 }
 
-/** What the payer does at the gateway. */
+/** The payer's act at the gateway. */
 export interface SandboxChoice {
   state: 'paid' | 'refused' | 'cancelled';
   refusal: FailureCode | null;
 }
 
-/** What the payer's act makes of the payment; null for one who pays after the gateway has closed it. */
+/** The state of the payment after the payer's act; null for one who pays after the gateway has closed it. */
 const plannedStates: Record<SandboxOutcome, SandboxState | null> = {
   paid: 'paid',
   failed: 'refused',

@@ -4,7 +4,7 @@ import { isActive } from './webhook-secrets.ts';
 export interface SealingKey {
   setting: 'SECRETS_KEY' | 'NOTIFICATIONS_KEY';
   keyId: string;
-  /** How many secrets it has sealed. Retired webhook secrets do not count: nobody opens them again. */
+  /** The number of secrets that it has sealed. Retired webhook secrets do not count: nobody opens them again. */
   seals: number;
 }
 

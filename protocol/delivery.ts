@@ -131,7 +131,7 @@ const replayOf = (x: Try, fault?: DeliveryFault): Actor<Delivery> =>
     }
   };
 
-/** A run after a reset of an exhausted workflow begins one round. Of a failing one, `deliveries.replay` changes only the time. */
+/** A run after a reset of an exhausted workflow begins one round. `deliveries.replay` of a failing one changes only the time. */
 const others = (fault?: DeliveryFault): Actor<Delivery> =>
   function* (s) {
     if (s.workflow === 'running' && s.reset && s.a_at === 'idle')

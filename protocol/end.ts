@@ -130,7 +130,7 @@ const tryOf = (x: Try, fault: EndFault | undefined): Actor<End> =>
 const wantsLate = (s: End, doubt: boolean, fault: EndFault | undefined): boolean =>
   s.status !== 'paid' && doubt && fault !== 'nobody looks for late money';
 
-/** What follows from an end. Temporal repeats the activity until it has reported it. */
+/** The effects of an end. Temporal repeats the activity until it has reported it. */
 const afterFinalized = function* (
   s: End,
   doubt: boolean,

@@ -45,7 +45,7 @@ export type LateMoneyFault =
 
 const resolved = (s: LateMoney): boolean => s.result !== 'none' && s.result !== 'found';
 
-/** What `gateway.inquire` says about the money. A gateway that does not report reversals says `captured`. */
+/** The answer of `gateway.inquire` about the money. A gateway that does not report reversals says `captured`. */
 const inquire = (s: LateMoney): Answer => {
   if (s.money === 'unverified') return 'on_its_way';
   if (s.money === 'captured' || (s.given_back > 0 && s.gateway === 'two_step')) return 'captured';

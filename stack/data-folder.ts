@@ -24,7 +24,7 @@ export interface DataFolder {
   logs: string;
   bundles: string;
   compileCache: string;
-  /** Of the Temporal server's databases. */
+  /** The folder of the Temporal server's databases. */
   temporal: string;
   lock: string;
   processes: string;

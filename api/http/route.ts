@@ -27,7 +27,7 @@ export interface ValidationExample {
 }
 
 /**
- * What a route accepts and responds, declared beside its handler. The validation of queries, the OpenAPI
+ * A route's requests and responses, declared beside its handler. The validation of queries, the OpenAPI
  * document and the tests read it. Handlers validate path parameters, headers and bodies, because each
  * responds differently to invalid ones.
  */
@@ -53,7 +53,7 @@ export interface RouteSpec {
 }
 
 /**
- * Who may call a route. `application`: needs a bearer token, gets JSON. `payer`: needs the link of a
+ * The callers of a route. `application`: needs a bearer token, gets JSON. `payer`: needs the link of a
  * payment, gets pages and redirects. `gateway`: a provider's server, authenticated by its signature.
  * `anyone`: public.
  */

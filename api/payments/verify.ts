@@ -52,7 +52,7 @@ export const verifyPaymentHandler =
     });
     const payment = await findOwnPayment(payments, request);
     if (!payment.opened) return present(payment);
-    // Who asks may know of a payer at the gateway whom a restore of Postgres has lost.
+    // The application may know of a payer at the gateway whom a restore of Postgres has lost.
     if (!payment.sent) await payments.recordLostCheckout(payment.id, now());
     if (isTerminal(payment.status)) {
       if (!payment.sent) void searchLate(payment);

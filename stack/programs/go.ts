@@ -129,7 +129,7 @@ export const findGo = async (machine: Machine): Promise<Go> => {
   }
   return {
     command: own,
-    // Who removes the cache folder removes all that this Go has left.
+    // The cache folder holds all that this Go leaves, so one command removes it.
     flags: ['-modcacherw'],
     env: {
       ...inherited,

@@ -10,7 +10,7 @@ import { type Lock, takeLock } from '../lock.ts';
 import type { Launch } from '../processes.ts';
 import { createTerminal, type Terminal } from '../terminal.ts';
 
-/** Where programs are found, and where those that are fetched or built are kept. */
+/** The places in which programs are found, and the cache of those that are fetched or built. */
 export interface Machine {
   CACHE_DIR?: string | undefined;
   /** The environment: its PATH is searched, and the tools that fetch and build get all of it. */

@@ -14,7 +14,7 @@ export interface Flags {
   live?: boolean;
 }
 
-/** What every command gets. */
+/** The dependencies of every command. */
 export interface Cli {
   client: Payments;
   token: string;

@@ -43,15 +43,15 @@ it('an application whose receiver hangs uses a quarter of the delivery slots and
     res.once('close', () => (inside -= 1));
     if (isOpen) return 204;
     // Before the attempt times out, also on a slow machine, so that each stays the first of A.
-    const timer = setTimeout(() => res.writeHead(204).end(), 7_000);
+    const timer = setTimeout(() => res.writeHead(204).end(), 5_000);
     held.push(() => {
       clearTimeout(timer);
       if (!res.writableEnded) res.writeHead(204).end();
     });
     return undefined;
   });
-  const idsOfA = await many(60, () => aPaidOne(ofA));
-  const idsOfB = await many(5, () => aPaidOne(ofB));
+  const idsOfA = await many(120, () => aPaidOne(ofA));
+  const idsOfB = await many(10, () => aPaidOne(ofB));
 
   await Promise.all(idsOfA.map((id) => ofA.comeBack(id)));
   await until('A uses all of its slots', () => inside === slots);
@@ -88,7 +88,7 @@ it('an application whose receiver hangs uses a quarter of the delivery slots and
 it('an application with many due tasks does not delay the tasks of another application', async () => {
   const [a, b] = [await service.anApplication(), await service.anApplication()];
   await service.worker.stop();
-  const idsOfA = await many(80, () => createJourney(service, a.token).create());
+  const idsOfA = await many(200, () => createJourney(service, a.token).create());
   const idsOfB = await many(5, () => createJourney(service, b.token).create());
   await until('all workflows have started', async () => {
     const left = await service.sql`select from workflow_outbox`;

@@ -17,7 +17,7 @@ import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { until } from '../../support/until.ts';
 
 const application = 'big';
-const count = 50_000;
+const count = 100_000;
 
 let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
 /** Its queries are explained in the server's log. */
