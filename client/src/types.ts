@@ -235,7 +235,7 @@ export interface Attempt {
   /** As in `X-Service-Delivery-Attempt`. */
   number: number;
   round: number;
-  /** Who began the round. */
+  /** The initiator of the round. */
   trigger: 'schedule' | 'admin' | 'application' | (string & {});
   /** When the attempt began. ISO 8601 in UTC with milliseconds, written `+00:00`. */
   started_at: string;
@@ -332,7 +332,7 @@ export interface Delivery {
   status: 'pending' | 'delivered' | 'exhausted' | 'none' | (string & {});
   /** A round has up to 6 attempts. A replay begins the next one. */
   round: number;
-  /** Of this round; 0 unless `pending`. */
+  /** The attempts that are left in this round; 0 unless `pending`. */
   attempts_left: number;
   next_attempt_at: string | null;
   delivered_at: string | null;
