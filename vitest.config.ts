@@ -37,7 +37,7 @@ export default defineConfig({
       project('unit', { maxWorkers: 5, groupOrder: 0, isolate: false }),
       project('integration', { maxWorkers: 5, groupOrder: 0, isolate: false }),
       // Whole stacks under load, which a busy machine makes respond 503.
-      project('production', { maxWorkers: 3, groupOrder: 1 }),
+      project('production', { maxWorkers: 2, groupOrder: 1 }),
     ],
     sequence: { sequencer: MixedOrder },
     // Once for the whole run. With the unit tests alone it starts nothing.

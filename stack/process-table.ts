@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { writeAtomically } from './data-folder.ts';
-import {
-  commandLineOf,
-  launch,
-  type Launch,
-  type RunningProcess,
-  signalGroup,
-} from './processes.ts';
+import { launch, type Launch, type RunningProcess, signalGroup, startTimeOf } from './processes.ts';
 
-/** The command line tells a process from a later one with the same id. */
-const Entry = z.object({ name: z.string(), pid: z.int(), command: z.string() });
+/** The start tells a process from a later one with the same id. */
+const Entry = z.object({ name: z.string(), pid: z.int(), startedAt: z.string() });
 type Entry = z.infer<typeof Entry>;
 
 /** The processes in the file that still run; none where the file is missing or torn. */
@@ -26,7 +20,7 @@ export const readProcessTable = (path: string): Entry[] => {
   }
 };
 
-const isAlive = ({ pid, command }: Entry) => command !== '' && commandLineOf(pid) === command;
+const isAlive = ({ pid, startedAt }: Entry) => startedAt !== '' && startTimeOf(pid) === startedAt;
 
 /** The processes of one stack, on disk: after a kill -9 the next start finds those that outlived it. */
 export const createProcessTable = (path: string) => {
@@ -35,7 +29,7 @@ export const createProcessTable = (path: string) => {
 
   const add = (child: RunningProcess) => {
     const { name, pid, exited } = child;
-    running.set(child, { name, pid, command: commandLineOf(pid) });
+    running.set(child, { name, pid, startedAt: startTimeOf(pid) });
     void exited.then(() => running.delete(child));
     try {
       // Not flushed: no process outlives the machine.

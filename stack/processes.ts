@@ -91,20 +91,38 @@ export const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
 };
 
 /**
- * The command line of a process; empty when there is none. Small Linux images have no `ps`, and macOS
- * has no `/proc`.
+ * The command line of a process; empty when there is none, or while its program is still being loaded. Small
+ * Linux images have no `ps`, and macOS has no `/proc`.
  */
-export const commandLineOf = (pid: number): string => {
-  if (!existsSync('/proc/self/cmdline'))
-    return spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
-      encoding: 'utf8',
-    }).stdout.trim();
+export const commandLineOf = (pid: number): string =>
+  existsSync('/proc/self/cmdline')
+    ? readProc(pid, 'cmdline').replaceAll('\0', ' ').trim()
+    : readPs(pid, 'command');
+
+/**
+ * The time at which a process started, as the system writes it; empty when there is none or it has ended. With
+ * the id it names one process, from the fork on.
+ */
+export const startTimeOf = (pid: number): string => {
+  if (!existsSync('/proc/self/stat')) return readPs(pid, 'lstart');
+  const stat = readProc(pid, 'stat');
+  // Field 2 is a name in brackets, which may have spaces. Field 3 is the state, field 22 the start.
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state === 'Z' ? '' : (fields[18] ?? '');
+};
+
+const readProc = (pid: number, file: string): string => {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
     return '';
   }
 };
+
+const readPs = (pid: number, column: string): string =>
+  spawnSync('ps', ['-ww', '-o', `${column}=`, '-p', String(pid)], {
+    encoding: 'utf8',
+  }).stdout.trim();
 
 /**
  * Node's flags for the processes of the service, each of which keeps some 40 MB of objects. On a large

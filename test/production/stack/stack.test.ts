@@ -8,7 +8,7 @@ import { createTokens } from '../../../postgres/tokens.ts';
 import type { ConnectionFile } from '../../../stack/connection-file.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { startPostgres } from '../../../stack/postgres.ts';
-import { commandLineOf } from '../../../stack/processes.ts';
+import { commandLineOf, startTimeOf } from '../../../stack/processes.ts';
 import { startTemporal } from '../../../stack/temporal/server.ts';
 import {
   aFolder,
@@ -165,7 +165,7 @@ describe('npm start', () => {
 
       const after = await runStack({ dataDir, env: portsOf(before) }).ready();
 
-      expect(orphans.filter(({ pid, command }) => commandLineOf(pid) === command)).toEqual([]);
+      expect(orphans.filter(({ pid, startedAt }) => startTimeOf(pid) === startedAt)).toEqual([]);
       expect(after).toEqual({ ...before, pid: after.pid });
     },
   );
@@ -174,7 +174,7 @@ describe('npm start', () => {
     const dataDir = prepare(aFolder());
     const other = spawn('sleep', ['600']);
     onTestFinished(() => void other.kill());
-    const entry = { name: 'temporal', pid: other.pid, command: 'temporal server start-dev' };
+    const entry = { name: 'temporal', pid: other.pid, startedAt: '1' };
     writeFileSync(join(dataDir, 'processes.json'), JSON.stringify([entry]));
 
     await runStack({ dataDir }).ready();
