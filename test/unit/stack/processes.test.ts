@@ -6,8 +6,9 @@ import { startTimeOf } from '../../../stack/processes.ts';
 it('knows when a process started from its fork on, and that it has ended', async () => {
   const starts: string[] = [];
   for (let count = 0; count < 100; count += 1) {
-    const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+    const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     starts.push(startTimeOf(child.pid ?? 0));
+    child.kill('SIGKILL');
     await once(child, 'exit');
     expect(startTimeOf(child.pid ?? 0)).toBe('');
   }
