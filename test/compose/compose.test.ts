@@ -373,7 +373,10 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
       ...{ method: 'POST', headers: signed(notice), body: notice },
     });
     expect(status).toBe(200);
-    expect(await compose('logs --no-log-prefix api')).toContain('"alert":"unknown_reference"');
+    // Docker hands a container's lines on some time after they are written.
+    await until('the alert is in the log', async () =>
+      (await compose('logs --no-log-prefix api')).includes('"alert":"unknown_reference"'),
+    );
   });
 
   it('loses and doubles no payment while every container is killed in turn', async () => {
