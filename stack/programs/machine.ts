@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { readStackConfig } from '../../config.ts';
+import { SetupError } from '../../process.ts';
 import { type Lock, takeLock } from '../lock.ts';
 import type { Launch } from '../processes.ts';
 import { createTerminal, type Terminal } from '../terminal.ts';
@@ -21,6 +22,9 @@ export interface Machine {
   /** A download that gets nothing for this long is given up: the next way may work. Default: 5,000. */
   patienceMs?: number;
 }
+
+/** This machine lacks a program, and cannot get it. */
+export class MissingProgram extends SetupError {}
 
 export const thisMachine = () => ({ ...readStackConfig(), terminal: createTerminal() });
 

@@ -114,7 +114,7 @@ export interface ServerPrograms {
 
 /**
  * Finds Temporal's server programs in the cache folder, or builds them from the CLI's Go modules.
- * @throws NoGo, or Error with the reason
+ * @throws MissingProgram, or Error with the reason
  */
 export const findTemporalServer = async (machine: Machine): Promise<ServerPrograms> => {
   const find = (name: string, path: string) =>

@@ -1,30 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { eventId, newReplayId } from '../../../contract/ids.ts';
 import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { createReplays } from '../../../postgres/replays.ts';
-import { awayProvider, startConsole, type TestConsole } from '../../support/service/console.ts';
+import { awayProvider, startConsole } from '../../support/service/console.ts';
+import { forFile } from '../../support/for-file.ts';
 import { recordReplayResult } from '../../support/data/replay-result.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
-import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
+import { useBrowser } from '../../support/runner/use-browser.ts';
 
-let browser: Browser;
-let console: TestConsole;
+const browser = useBrowser();
+const console = await forFile(startConsole({ temporal: {}, identityProviderOf: awayProvider }));
 let ids: Awaited<ReturnType<typeof fillConsole>>;
 let replayId: string;
 beforeAll(async () => {
-  [browser, console] = await Promise.all([
-    launchChromium(),
-    startConsole({ temporal: {}, identityProviderOf: awayProvider }),
-  ]);
   ids = await fillConsole(console.sql);
   replayId = await addReplay();
-}, launchLimitMs);
-afterAll(async () => {
-  await browser?.close();
-  await console?.stop();
 });
 
 /** One that is half done. */
@@ -54,7 +47,7 @@ const logIn = async (context: BrowserContext): Promise<Page> => {
 };
 
 const aContext = async (options: Parameters<Browser['newContext']>[0] = {}) => {
-  const context = await browser.newContext(options);
+  const context = await browser().newContext(options);
   onTestFinished(() => context.close());
   return context;
 };

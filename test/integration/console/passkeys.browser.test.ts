@@ -1,20 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, CDPSession, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startConsole, type TestConsole } from '../../support/service/console.ts';
-import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
+import type { BrowserContext, CDPSession, Page, Route } from 'playwright-core';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { forFile } from '../../support/for-file.ts';
+import { startConsole } from '../../support/service/console.ts';
+import { useBrowser } from '../../support/runner/use-browser.ts';
 
-let browser: Browser;
-let console: TestConsole;
-beforeAll(async () => {
-  [browser, console] = await Promise.all([launchChromium(), startConsole()]);
-}, launchLimitMs);
-afterAll(async () => {
-  await browser?.close();
-  await console?.stop();
-});
+const browser = useBrowser();
+const console = await forFile(startConsole());
 
 let context: BrowserContext;
 let page: Page;
@@ -25,7 +19,7 @@ let name: string;
 let made = 0;
 beforeEach(async () => {
   name = `person ${(made += 1)}`;
-  context = await browser.newContext();
+  context = await browser().newContext();
   onTestFinished(() => context.close());
   page = await context.newPage();
   device = await context.newCDPSession(page);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
+import type { Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { useBrowser } from '../../support/runner/use-browser.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 const folder = new URL('../../../docs/operating/', import.meta.url);
 const guide = readFileSync(new URL('temporal.md', folder), 'utf8');
 
-let browser: Browser;
+const browser = useBrowser();
 let page: Page;
 let service: Service;
 /** Payments by what they show. */
@@ -19,10 +19,6 @@ let shown: Record<'waiting' | 'retrying' | 'exhausted' | 'delivered', string>;
 let application: string;
 
 beforeAll(async () => {
-  browser = await launchChromium();
-  page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  await page.route('**/api/v1/**', hideMachine);
-  page.setDefaultTimeout(20_000);
   service = await startService({ ownTemporal: true, withUi: true });
   const made = await service.anApplication();
   application = made.application;
@@ -45,11 +41,17 @@ beforeAll(async () => {
   const retrying = await paid('order-1003');
   const waiting = await journey.atGateway({ order_id: 'order-1004' });
   shown = { waiting, retrying, exhausted, delivered };
-}, launchLimitMs);
+});
+
+beforeEach(async () => {
+  if (page) return;
+  page = await browser().newPage({ viewport: { width: 1440, height: 900 } });
+  await page.route('**/api/v1/**', hideMachine);
+  page.setDefaultTimeout(20_000);
+});
 
 afterAll(async () => {
   await page?.unrouteAll({ behavior: 'ignoreErrors' });
-  await browser?.close();
   await service?.stop();
 });
 

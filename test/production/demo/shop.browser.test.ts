@@ -1,26 +1,17 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium, launchLimitMs } from '../../support/demo/chromium.ts';
-import { type StartedStack, startStack } from '../../support/demo/stack.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { useBrowser } from '../../support/runner/use-browser.ts';
+import { forFile } from '../../support/for-file.ts';
+import { startStack } from '../../support/demo/stack.ts';
 
-let browser: Browser;
-let stack: StartedStack;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-  stack = await startStack();
-}, launchLimitMs);
-
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+const browser = useBrowser();
+const stack = await forFile(startStack());
 
 const waitMs = 15_000;
 
 /** A browser context that collects console errors, and requests to anything but the shop and the API. */
 const aPayer = async (options: Parameters<Browser['newContext']>[0] = {}) => {
-  const context = await browser.newContext({
+  const context = await browser().newContext({
     viewport: { width: 390, height: 844 },
     ...options,
   });

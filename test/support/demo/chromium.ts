@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { MissingProgram } from '../../../stack/programs/machine.ts';
 
 /** The shell is Chromium without a window, at half of its CPU. */
 const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
@@ -10,8 +11,6 @@ const installLock = '/run/lock/payments-chromium';
 const installOnce =
   'test -x /usr/bin/chromium-headless-shell || { apt-get update && apt-get install -y chromium-headless-shell; }';
 const installLimitMs = 8 * 60_000;
-/** For the hook that launches it: where Chromium is missing, it is installed first. */
-export const launchLimitMs = installLimitMs + 60_000;
 
 /** Everything that would make Chromium talk to anyone but the pages it is given. */
 const args = [
@@ -24,6 +23,7 @@ const args = [
   '--disable-sync',
 ];
 
+/** @throws MissingProgram */
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({ executablePath: findProgram() ?? install(), args });
 
@@ -38,13 +38,12 @@ const install = (): string => {
       // Another test file may install it at this moment.
       execFileSync('/usr/bin/flock', [installLock, '/bin/sh', '-c', installOnce], options);
     } catch (error) {
-      throw new Error('Chromium is missing and "apt-get install chromium-headless-shell" failed.', {
-        cause: error,
-      });
+      const message = 'Chromium is missing and "apt-get install chromium-headless-shell" failed.';
+      throw new MissingProgram(message, { cause: error });
     }
   const program = findProgram();
   if (program) return program;
-  throw new Error(
+  throw new MissingProgram(
     'Chromium is missing: install it (on Debian the package is "chromium-headless-shell") as one of ' +
       `${programs.join(', ')}.`,
   );

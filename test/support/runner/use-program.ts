@@ -1,12 +1,12 @@
 import { beforeAll, beforeEach } from 'vitest';
-import { NoGo } from '../../../stack/programs/go.ts';
+import { MissingProgram } from '../../../stack/programs/machine.ts';
 
 /** With an empty cache the program is built first. */
 const buildLimitMs = 20 * 60_000;
 
 /**
  * Finds a program that may have to be built, once for the tests beside the call. Skips them on a machine
- * that has no Go and cannot get it; in CI they fail.
+ * that cannot get it; in CI they fail.
  * @returns a function for those tests, which returns the program
  */
 export const useProgram = <T>(find: () => Promise<T>): (() => T) => {
@@ -17,7 +17,7 @@ export const useProgram = <T>(find: () => Promise<T>): (() => T) => {
       found.push(await find());
     } catch (error) {
       // oxlint-disable-next-line node/no-process-env -- It is no setting of the service.
-      if (!(error instanceof NoGo) || process.env['CI']) throw error;
+      if (!(error instanceof MissingProgram) || process.env['CI']) throw error;
       missing = error.message;
     }
   }, buildLimitMs);

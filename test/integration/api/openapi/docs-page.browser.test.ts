@@ -1,22 +1,15 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { launchChromium, launchLimitMs } from '../../../support/demo/chromium.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { useBrowser } from '../../../support/runner/use-browser.ts';
+import { forFile } from '../../../support/for-file.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import { useService, type SharedService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 
-let browser: Browser;
-let service: SharedService;
-beforeAll(async () => {
-  [browser, service] = await Promise.all([launchChromium(), useService()]);
-}, launchLimitMs);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+const browser = useBrowser();
+const service = await forFile(useService());
 
 /** Opens the page; `complaints` lists console errors and requests to other origins. */
 const openDocs = async (origin: string) => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+  const context = await browser().newContext({ viewport: { width: 1280, height: 1000 } });
   context.setDefaultTimeout(15_000);
   const complaints: string[] = [];
   context.on('console', (message) => {

@@ -2,23 +2,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { launchChromium, launchLimitMs } from '../../../support/demo/chromium.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { useBrowser } from '../../../support/runner/use-browser.ts';
+import { forFile } from '../../../support/for-file.ts';
 import { createJourney } from '../../../support/service/journey.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
 import { until } from '../../../support/until.ts';
 
-let browser: Browser;
-let service: SharedService;
-beforeAll(async () => {
-  [browser, service] = await Promise.all([launchChromium(), useService()]);
-}, launchLimitMs);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+const browser = useBrowser();
+const service = await forFile(useService());
 
 /** A gateway page that needs POST, and the bodies it received. */
 const startGateway = async () => {
@@ -53,7 +45,7 @@ it.each([
   await service.sql`
     update payments set gateway_redirect = ${service.sql.json(redirect)} where id = ${id}`;
 
-  const context = await browser.newContext({ javaScriptEnabled });
+  const context = await browser().newContext({ javaScriptEnabled });
   onTestFinished(() => context.close());
   const page = await context.newPage();
   await page.goto(`${service.url}/api/v1/payments/${id}/checkout`);
