@@ -61,8 +61,9 @@ grant select on applications, gateways, webhook_secrets, payments, workflow_outb
 grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, unanswered, tracking_code,
   card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
   on payments to payments_worker;
-grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replay_results
-  to payments_worker;
+grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replay_results,
+  feeds to payments_worker;
+grant select, update (recorded_at) on feeds to payments_worker;
 grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run, error_class,
   healed_at, postponed_at, at_once) on deliveries to payments_worker;
 grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,

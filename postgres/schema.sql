@@ -181,6 +181,17 @@ create table events (
 );
 create index events__payment on events (payment_id);
 
+-- The position of each feed's last event. The transaction of the next event locks the row until it commits and takes
+-- a later position, whatever the clock says: who sees an event sees all before it. A time, so a database that was
+-- restored from an older backup goes on behind the positions that readers have. Milliseconds, because the position
+-- of a cursor is a Date.
+create table feeds (
+  application text not null,
+  test boolean not null,
+  recorded_at timestamptz(3) not null,
+  primary key (application, test)
+);
+
 -- Sending an event to the webhook URL, in rounds of attempts. The columns up to recorded_at repeat those of
 -- the event and its payment, so that one index serves each list of events with its delivery status.
 create table deliveries (
@@ -192,9 +203,8 @@ create table deliveries (
   kind text not null,
   -- When the payment ended, by the clock of a worker.
   created_at timestamptz not null,
-  -- When the transaction began that wrote the row: the order of the feed. The position of a cursor is a
-  -- Date, which has no microseconds.
-  recorded_at timestamptz(3) not null default now(),
+  -- The order of the feed, see feeds.
+  recorded_at timestamptz(3) not null,
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,

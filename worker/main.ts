@@ -65,12 +65,7 @@ await runProcess(async () => {
 
   const registry = createRegistry();
   const metrics = createWorkerMetrics(registry);
-  const pool = connect(config.DATABASE_URL, {
-    name: 'payments-worker',
-    max: connectionsMax,
-    // The feed of events counts on it, see postgres/events.ts.
-    transactionTimeoutMs: 10_000,
-  });
+  const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
   const clock = watchClock({ readClock: () => readClock(probe), registry, logger });

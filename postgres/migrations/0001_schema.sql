@@ -147,6 +147,13 @@ create table events (
 );
 create index events__payment on events (payment_id);
 
+create table feeds (
+  application text not null,
+  test boolean not null,
+  recorded_at timestamptz(3) not null,
+  primary key (application, test)
+);
+
 create table deliveries (
   event_id uuid primary key references events,
   payment_id text not null,
@@ -155,7 +162,7 @@ create table deliveries (
   order_id text not null,
   kind text not null,
   created_at timestamptz not null,
-  recorded_at timestamptz(3) not null default now(),
+  recorded_at timestamptz(3) not null,
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,

@@ -193,6 +193,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'console_passkeys',
       'console_people',
       'console_sessions',
+      'feeds',
       'gateway_exchanges',
       'late_payments',
       'migrations',
@@ -206,6 +207,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'audit_log',
       'deliveries',
       'events',
+      'feeds',
       'gateway_exchanges',
       'late_payments',
       'replay_results',
@@ -214,6 +216,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
     update: [
       'attempts',
       'deliveries',
+      'feeds',
       'late_payments',
       'payments',
       'replays',
@@ -260,6 +263,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
     delete: ['console_people', 'webhook_tests'],
     unread: [
       'console_attempts',
+      'feeds',
       'idempotency_keys',
       'migrations',
       'replay_results',
@@ -289,6 +293,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'console_attempts',
       'console_passkeys',
       'console_people',
+      'feeds',
       'gateway_exchanges',
       'gateways',
       'idempotency_keys',
@@ -324,6 +329,6 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'webhook_secrets',
     ],
     delete: ['console_attempts', 'console_passkeys', 'webhook_tests'],
-    unread: ['idempotency_keys', 'migrations', 'request_counts', 'sandbox_payments'],
+    unread: ['feeds', 'idempotency_keys', 'migrations', 'request_counts', 'sandbox_payments'],
   },
 };
