@@ -28,6 +28,8 @@ export interface Deps {
   resolve: (hostname: string) => Promise<string[]>;
   /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
+  /** @throws without WEBHOOKS_KEY */
+  webhookBox: () => SecretBox;
   /** @throws without NOTIFICATIONS_KEY */
   notificationBox: () => SecretBox;
   problemWithAccount: ProblemWithAccount;

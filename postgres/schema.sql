@@ -47,7 +47,7 @@ create table webhook_secrets (
   id bigint generated always as identity primary key,
   application text not null references applications,
   ciphertext text not null,
-  -- The key of SECRETS_KEY that sealed it: a list needs no right to read the ciphertext.
+  -- The key of WEBHOOKS_KEY that sealed it: a list needs no right to read the ciphertext.
   key_id text not null generated always as (split_part(ciphertext, '.', 2)) stored,
   created_at timestamptz not null default now(),
   retires_at timestamptz

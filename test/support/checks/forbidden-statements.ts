@@ -1,4 +1,11 @@
-export const databaseRoles = ['api', 'worker', 'admin', 'retention', 'console'] as const;
+export const databaseRoles = [
+  'api',
+  'worker',
+  'webhooks',
+  'admin',
+  'retention',
+  'console',
+] as const;
 export type DatabaseRole = (typeof databaseRoles)[number];
 
 const outcome = ['status', 'paid_at', 'failure_code', 'tracking_code', 'card_pan_masked'];
@@ -76,8 +83,33 @@ const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
     'insert into audit_log (actor, action, subject) values ($$ada$$, $$a$$, $$b$$)',
     ...updates('applications', ['status', 'webhook_url']),
     ...updates('gateways', ['credentials', 'enabled']),
+    'select from webhook_secrets',
     ...updates('webhook_secrets', ['ciphertext', 'retires_at']),
     'insert into webhook_secrets (application) values ($$shop$$)',
+    ...anyChange('attempts', 'number'),
+    ...updates('deliveries', ['delivered_at']),
+  ],
+  webhooks: [
+    ...updates('payments', [...outcome, ...writtenByCreate, 'checkout_at', 'healed_at']),
+    'insert into payments default values',
+    'delete from payments',
+    'select status from payments',
+    'select metadata from payments',
+    'select from gateways',
+    'select from gateway_exchanges',
+    'select from tokens',
+    ...anyChange('events', 'body'),
+    'insert into deliveries default values',
+    'delete from deliveries',
+    ...updates('deliveries', ['created_at', 'recorded_at', 'application']),
+    'delete from attempts',
+    ...updates('attempts', ['number', 'round']),
+    ...updates('applications', ['status', 'webhook_url']),
+    ...updates('webhook_secrets', ['ciphertext', 'retires_at']),
+    'insert into webhook_secrets (application) values ($$shop$$)',
+    'insert into webhook_tests default values',
+    'insert into audit_log (actor, action, subject) values ($$service$$, $$a$$, $$b$$)',
+    'select from audit_log',
   ],
   admin: [
     ...updates('payments', [...outcome, ...writtenByCreate, 'checkout_at', 'healed_at']),
@@ -203,7 +235,6 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
   },
   worker: {
     insert: [
-      'attempts',
       'audit_log',
       'deliveries',
       'events',
@@ -223,7 +254,10 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'sandbox_payments',
       'webhook_tests',
     ],
-    delete: ['gateway_exchanges', 'idempotency_keys', 'workflow_outbox'],
+  },
+  webhooks: {
+    insert: ['attempts'],
+    update: ['attempts', 'deliveries', 'webhook_tests'],
     unread: [
       'audit_log',
       'console_attempts',
@@ -231,10 +265,18 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'console_passkeys',
       'console_people',
       'console_sessions',
+      'feeds',
+      'gateway_exchanges',
+      'gateways',
+      'idempotency_keys',
+      'late_payments',
       'migrations',
       'replay_results',
+      'replays',
       'request_counts',
+      'sandbox_payments',
       'tokens',
+      'workflow_outbox',
     ],
   },
   admin: {
