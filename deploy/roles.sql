@@ -143,7 +143,8 @@ grant select, delete on payments, workflow_outbox, events, deliveries, attempts,
 grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 
--- The time and the id of an audit record are set by the table, so no role may insert them.
+-- Time, id and hash of an audit record are set by the table, so no role may insert them. Nobody may lock audit_chain,
+-- which each record waits for.
 grant insert (actor, action, subject, before, after, reason) on audit_log
   to payments_worker, payments_admin, payments_retention, payments_console;
 grant insert (via) on audit_log to payments_admin, payments_retention, payments_console;

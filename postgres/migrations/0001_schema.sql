@@ -319,7 +319,7 @@ create table sandbox_payments (
 );
 
 create table audit_log (
-  id bigint generated always as identity primary key,
+  id bigint primary key,
   at timestamptz not null default now(),
   actor text not null,
   action text not null,
@@ -327,7 +327,8 @@ create table audit_log (
   before jsonb,
   after jsonb,
   reason text,
-  via text constraint audit_log__via check (via in ('cli', 'console'))
+  via text constraint audit_log__via check (via in ('cli', 'console')),
+  hash bytea not null
 );
 create index audit_log__subject on audit_log (subject, id desc);
 create unique index audit_log__duplicate
@@ -336,6 +337,31 @@ create unique index audit_log__duplicate
 create unique index audit_log__duplicate_tracking_code
   on audit_log ((after->>'gateway'), (after->>'tracking_code'))
   where action = 'payment.duplicate_tracking_code';
+create unique index audit_log__refused_login
+  on audit_log ((after->>'login'), (after->>'hour'))
+  where action = 'console.refuse_login';
+
+create table audit_chain (
+  id boolean primary key
+);
+insert into audit_chain (id) values (true);
+create function audit_hash(previous bytea, record audit_log) returns bytea stable
+return sha256(previous || convert_to(jsonb_build_array(record.id, extract(epoch from record.at), record.actor,
+  record.action, record.subject, record.before, record.after, record.reason, record.via)::text, 'UTF8'));
+create function chain_audit_record() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  previous record;
+begin
+  perform from audit_chain for update;
+  select id, hash into previous from audit_log order by id desc limit 1;
+  new.id := coalesce(previous.id, 0) + 1;
+  new.hash := audit_hash(coalesce(previous.hash, ''), new);
+  return new;
+end
+$$;
+create trigger audit_log__chain before insert on audit_log
+  for each row execute function chain_audit_record();
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin

@@ -33,6 +33,8 @@ const auditLogChanges = [
   'drop trigger audit_log__append_only on audit_log',
   'insert into audit_log (actor, action, subject, at) values ($$a$$, $$b$$, $$c$$, $$2020-01-01$$)',
   'insert into audit_log (actor, action, subject, id) overriding system value values ($$a$$, $$b$$, $$c$$, 0)',
+  'insert into audit_log (actor, action, subject, hash) values ($$a$$, $$b$$, $$c$$, $$$$)',
+  'select from audit_chain for update',
 ];
 
 const forbiddenByRole: Record<DatabaseRole, readonly string[]> = {
@@ -219,6 +221,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
     ],
     delete: ['webhook_tests', 'workflow_outbox'],
     unread: [
+      'audit_chain',
       'audit_log',
       'console_attempts',
       'console_links',
@@ -244,14 +247,21 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'replay_results',
       'sandbox_payments',
     ],
-    update: [
-      'attempts',
-      'deliveries',
-      'feeds',
-      'late_payments',
-      'payments',
-      'replays',
-      'sandbox_payments',
+    update: ['deliveries', 'feeds', 'late_payments', 'payments', 'replays', 'sandbox_payments'],
+    delete: ['gateway_exchanges', 'idempotency_keys', 'workflow_outbox'],
+    unread: [
+      'audit_chain',
+      'audit_log',
+      'console_attempts',
+      'console_links',
+      'console_passkeys',
+      'console_people',
+      'console_sessions',
+      'migrations',
+      'replay_results',
+      'request_counts',
+      'tokens',
+      'webhook_secrets',
       'webhook_tests',
     ],
   },
@@ -259,6 +269,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
     insert: ['attempts'],
     update: ['attempts', 'deliveries', 'webhook_tests'],
     unread: [
+      'audit_chain',
       'audit_log',
       'console_attempts',
       'console_links',
@@ -304,6 +315,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
     ],
     delete: ['console_people', 'webhook_tests'],
     unread: [
+      'audit_chain',
       'console_attempts',
       'feeds',
       'idempotency_keys',
@@ -331,6 +343,7 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
     ],
     unread: [
       'applications',
+      'audit_chain',
       'audit_log',
       'console_attempts',
       'console_passkeys',
@@ -371,6 +384,13 @@ export const tablesOf: Record<DatabaseRole, Record<string, readonly string[]>> =
       'webhook_secrets',
     ],
     delete: ['console_attempts', 'console_passkeys', 'webhook_tests'],
-    unread: ['feeds', 'idempotency_keys', 'migrations', 'request_counts', 'sandbox_payments'],
+    unread: [
+      'audit_chain',
+      'feeds',
+      'idempotency_keys',
+      'migrations',
+      'request_counts',
+      'sandbox_payments',
+    ],
   },
 };
