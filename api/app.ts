@@ -97,6 +97,8 @@ const handle = async (
     });
     if (log) log['application'] = caller.application;
     checkBudget(caller.budget);
+    if (route.scope && !caller.scopes.includes(route.scope))
+      throw new PaymentError('INSUFFICIENT_SCOPE', `The token needs the scope ${route.scope}.`);
   }
   if (route.access === 'payer') {
     const limitError = deps.payerPages.hit(address);

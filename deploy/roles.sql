@@ -114,7 +114,7 @@ grant select on applications, tokens, payments, workflow_outbox, events, deliver
   to payments_console;
 grant select (slug, driver, kind, enabled, has_credentials, created_at) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
-grant insert (hash, prefix, application, mode, name, expires_at), update (revoked_at) on tokens
+grant insert (hash, prefix, application, mode, name, scopes, expires_at), update (revoked_at) on tokens
   to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)

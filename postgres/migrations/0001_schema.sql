@@ -30,6 +30,8 @@ create table tokens (
   application text not null references applications,
   mode text not null constraint tokens__mode check (mode in ('live', 'test')),
   name text not null,
+  scopes text[] not null default '{read,create,replay}' constraint tokens__scopes
+    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay}'),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
