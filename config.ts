@@ -89,14 +89,17 @@ const apiShape = {
   /** Proxies whose X-Forwarded-For counts. */
   TRUSTED_PROXIES: networks.default([]),
   PAYER_PAGES_PER_MINUTE: payerPagesPerMinute.default(limits.payerPagesPerMinute),
+  /** Where to report a weakness. Without it there is no security.txt. */
+  SECURITY_CONTACT: z.url({ protocol: /^(https|mailto)$/ }).optional(),
   /** Opens the secrets of gateway notifications, and nothing else. Without it, the API rejects them. */
   NOTIFICATIONS_KEY: keyRing.optional(),
 };
 
+const defaultQueues = 'payments,webhooks';
 /** The task queues that a worker process serves. */
 const taskQueues = z
   .string()
-  .default('payments,webhooks')
+  .default(defaultQueues)
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(['payments', 'webhooks'], 'must be payments, webhooks or both')));
 
@@ -114,7 +117,10 @@ const workerShape = {
   METRICS_HOST,
   METRICS_PORT: port.default(9465),
   PUBLIC_BASE_URL: httpUrl,
-  SECRETS_KEY: keyRing,
+  /** Opens the credentials of gateways. Required for the queue `payments`. */
+  SECRETS_KEY: keyRing.optional(),
+  /** Opens webhook secrets. Required for the queue `webhooks`. */
+  WEBHOOKS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
   WORKFLOW_BUNDLE: z.string().refine(isReadable, 'must be the path of a readable file').optional(),
   TASK_QUEUES: taskQueues,
@@ -144,8 +150,10 @@ const consoleShape = {
   CONSOLE_HOST: z.string().default('127.0.0.1'),
   CONSOLE_PORT: port.default(3002),
   CONSOLE_BASE_URL: consoleBaseUrl.default('http://console.localhost:3002'),
-  /** Needed to change webhook secrets and credentials only. */
+  /** Needed to replace the credentials of gateways. */
   SECRETS_KEY: keyRing.optional(),
+  /** Needed to change webhook secrets. */
+  WEBHOOKS_KEY: keyRing.optional(),
   /** Needed to replace the credentials of gateways that sign notifications. */
   NOTIFICATIONS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
@@ -178,8 +186,10 @@ const stackShape = {
 
 const adminShape = {
   DATABASE_URL: shared.DATABASE_URL,
-  /** Needed to encrypt and decrypt secrets only. */
+  /** Needed for the credentials of gateways only. */
   SECRETS_KEY: keyRing.optional(),
+  /** Needed for webhook secrets only. */
+  WEBHOOKS_KEY: keyRing.optional(),
   /** Needed for the notification secrets of gateways only. */
   NOTIFICATIONS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
@@ -212,7 +222,12 @@ export const readApiConfig = (variables: Environment = process.env) => {
 /** @throws SetupError */
 export const readWorkerConfig = (variables: Environment = process.env) => {
   const env = withoutBlank(variables);
-  const { values, texts, problems } = parseVariables(workerShape, env);
+  const queues = env['TASK_QUEUES'] ?? defaultQueues;
+  const keyFor = (queue: string) => (queues.includes(queue) ? keyRing : keyRing.optional());
+  const { values, texts, problems } = parseVariables(
+    { ...workerShape, SECRETS_KEY: keyFor('payments'), WEBHOOKS_KEY: keyFor('webhooks') },
+    env,
+  );
   const temporal = readTemporalVariables(env, problems);
   if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
     problems.push('ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL');
@@ -287,7 +302,7 @@ export const readStackConfig = (variables: Environment = process.env) => {
 };
 export type StackConfig = ReturnType<typeof readStackConfig>;
 
-/** Parses the text of SECRETS_KEY or NOTIFICATIONS_KEY. @throws SetupError */
+/** Parses the text of a key ring, e.g. of SECRETS_KEY. @throws SetupError */
 export const parseKeyRing = (text: string): KeyRing => {
   const { data, error } = keyRing.safeParse(text);
   if (data) return data;

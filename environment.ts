@@ -74,6 +74,7 @@ export const readStackVariables = (folder: string): Environment => {
       TEMPORAL_UI_URL: connection.temporal_ui_url ?? undefined,
       CONSOLE_BASE_URL: connection.console_url,
       SECRETS_KEY_FILE: join(folder, 'secrets-key'),
+      WEBHOOKS_KEY_FILE: join(folder, 'webhooks-key'),
       NOTIFICATIONS_KEY_FILE: join(folder, 'notifications-key'),
       ALLOW_LOOPBACK_TARGETS: 'true',
     };

@@ -29,6 +29,8 @@ export interface Deps extends Omit<ContextDeps, 'errorPage'> {
   authenticate: Authenticate;
   /** Counts the requests of payers' browsers by address. */
   payerPages: RateLimiter;
+  /** Where to report a weakness; undefined if the operator names nobody. */
+  securityContact: string | undefined;
   /** Concurrent requests; further ones get 503. */
   requestsMax: number;
 }
@@ -38,12 +40,31 @@ export const createApp = (deps: Deps): Koa => {
   const app = new Koa();
   app.on('error', (error: Error, ctx: Koa.Context) => logSendError(deps, error, ctx));
   app.use(requestContext({ ...deps, errorPage }));
+  app.use(serveSecurityText(deps));
   app.use(createRouter(deps).routes());
   app.use(async (ctx) => {
     throw unmatched(ctx);
   });
   return app;
 };
+
+const securityText = {
+  access: 'anyone',
+  method: 'GET',
+  path: '/.well-known/security.txt',
+} satisfies Partial<Route>;
+const securityTextDays = 180;
+
+/** RFC 9116. It is no part of the API, so it is not in the table of routes. */
+const serveSecurityText =
+  ({ securityContact }: Deps): Koa.Middleware =>
+  async (ctx, next) => {
+    if (securityContact === undefined || ctx.path !== securityText.path) return next();
+    ctx.state['route'] = securityText;
+    const expires = new Date(Date.now() + securityTextDays * 86_400_000).toISOString();
+    ctx.type = 'text/plain';
+    ctx.body = `Contact: ${securityContact}\nExpires: ${expires}\n`;
+  };
 
 interface Endpoint {
   route: Route;
@@ -97,6 +118,8 @@ const handle = async (
     });
     if (log) log['application'] = caller.application;
     checkBudget(caller.budget);
+    if (route.scope && !caller.scopes.includes(route.scope))
+      throw new PaymentError('INSUFFICIENT_SCOPE', `The token needs the scope ${route.scope}.`);
   }
   if (route.access === 'payer') {
     const limitError = deps.payerPages.hit(address);

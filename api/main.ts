@@ -51,6 +51,7 @@ await runProcess(async () => {
     trustedProxies: config.TRUSTED_PROXIES,
     payerPagesPerMinute: config.PAYER_PAGES_PER_MINUTE,
     notificationKeyRing: config.NOTIFICATIONS_KEY,
+    securityContact: config.SECURITY_CONTACT,
   });
 
   const server = createHttpServer(service.handler, { logger });

@@ -32,8 +32,11 @@ import { getReplayHandler, getReplayRoute } from './replays/get.ts';
 import { stopReplayHandler, stopReplayRoute } from './replays/stop.ts';
 import { testWebhookHandler, testWebhookRoute } from './webhook/test.ts';
 
-/** With a bearer token. */
+/** With a bearer token: any, or one with this scope. */
 const application = routesFor('application');
+const read = routesFor('application', 'read');
+const create = routesFor('application', 'create');
+const replay = routesFor('application', 'replay');
 /** A browser with the link of a payment. */
 const payer = routesFor('payer');
 /** A payment provider's server, with a signature. */
@@ -41,26 +44,26 @@ const gateway = routesFor('gateway');
 const anyone = routesFor('anyone');
 
 /**
- * The table of all routes: who may call it, method, path below /api/v1, what its file declares, and its
+ * The table of all routes: who may call it, with which scope, method, path below /api/v1, what its file declares, and its
  * handler. A key is the name of its route everywhere: `operationId`, links, handlers.
  */
 export const routes = {
   getApplication: application.get('/me', getApplicationRoute, getApplicationHandler),
-  createPayment: application.post('/payments', createPaymentRoute, createPaymentHandler),
-  listPayments: application.get('/payments', listPaymentsRoute, listPaymentsHandler),
-  getPayment: application.get('/payments/:payment_id', getPaymentRoute, getPaymentHandler),
-  verifyPayment: application.post(
+  createPayment: create.post('/payments', createPaymentRoute, createPaymentHandler),
+  listPayments: read.get('/payments', listPaymentsRoute, listPaymentsHandler),
+  getPayment: read.get('/payments/:payment_id', getPaymentRoute, getPaymentHandler),
+  verifyPayment: create.post(
     '/payments/:payment_id/verify',
     verifyPaymentRoute,
     verifyPaymentHandler,
   ),
-  listEvents: application.get('/events', listEventsRoute, listEventsHandler),
-  getEvent: application.get('/events/:event_id', getEventRoute, getEventHandler),
-  replayEvent: application.post('/events/:event_id/replay', replayEventRoute, replayEventHandler),
-  createReplay: application.post('/replays', createReplayRoute, createReplayHandler),
-  getReplay: application.get('/replays/:replay_id', getReplayRoute, getReplayHandler),
-  stopReplay: application.post('/replays/:replay_id/stop', stopReplayRoute, stopReplayHandler),
-  testWebhook: application.post('/webhook/test', testWebhookRoute, testWebhookHandler),
+  listEvents: read.get('/events', listEventsRoute, listEventsHandler),
+  getEvent: read.get('/events/:event_id', getEventRoute, getEventHandler),
+  replayEvent: replay.post('/events/:event_id/replay', replayEventRoute, replayEventHandler),
+  createReplay: replay.post('/replays', createReplayRoute, createReplayHandler),
+  getReplay: read.get('/replays/:replay_id', getReplayRoute, getReplayHandler),
+  stopReplay: replay.post('/replays/:replay_id/stop', stopReplayRoute, stopReplayHandler),
+  testWebhook: replay.post('/webhook/test', testWebhookRoute, testWebhookHandler),
 
   checkout: payer.get('/payments/:payment_id/checkout', checkoutRoute, checkoutHandler),
   returnFromGateway: payer.get(

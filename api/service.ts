@@ -35,6 +35,7 @@ export interface Config {
   payerPagesPerMinute: number;
   /** Opens the secrets that gateways sign notifications with; without it notifications get 503. */
   notificationKeyRing: KeyRing | undefined;
+  securityContact: string | undefined;
 }
 
 export interface Deps extends Config {
@@ -70,6 +71,7 @@ export const createService = (deps: Deps) => {
     logger,
     metrics,
     requestsMax,
+    securityContact: deps.securityContact,
     isDraining: () => draining,
   });
 

@@ -136,10 +136,10 @@ const writeBacklog = async ({ sql }: Bench): Promise<void> => {
     from unnest(${ids}::text[], ${ids.map(eventId)}::text[]) e (payment_id, id)
     join payments p on p.id = e.payment_id`;
   await sql`
-    insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status,
-      next_attempt_at, postponed_at)
-    select e.id, p.id, p.application, p.test, p.order_id, e.kind, e.created_at, 'pending', p.created_at,
-      p.created_at
+    insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at,
+      status, next_attempt_at, postponed_at)
+    select e.id, p.id, p.application, p.test, p.order_id, e.kind, e.created_at, e.created_at,
+      'pending', p.created_at, p.created_at
     from payments p join events e on e.payment_id = p.id where p.application = 'dead'`;
   await sql`analyze payments, events, deliveries`.simple();
 };

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { StackConfig } from '../config.ts';
+import { parseKeyRing, type StackConfig } from '../config.ts';
 import { credentialsOwner } from '../contract/ids.ts';
 import { createApplications } from '../postgres/applications.ts';
 import { connect } from '../postgres/driver/connection.ts';
@@ -94,7 +94,10 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Ben
   });
   cleanup.defer(bare.stop);
   const pids = findPids(data.processes);
-  const keyRing = readKeyRing(data);
+  const keys = {
+    keyRing: parseKeyRing(readFileSync(data.secretsKey, 'utf8').trim()),
+    webhookKeyRing: readKeyRing(data),
+  };
   return {
     config,
     startMs,
@@ -108,7 +111,7 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Ben
     workerMetricsUrl: connection.worker_metrics_url,
     say,
     async payers(own) {
-      const token = await createApplication(sql, { ...own, keyRing });
+      const token = await createApplication(sql, { ...own, ...keys });
       return createPayers({ ...own, http, apiBaseUrl: connection.api_base_url, token });
     },
   };
@@ -117,15 +120,20 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Ben
 /** Makes an application, with a gateway of the same name if there are credentials. Returns its token. */
 export const createApplication = async (
   sql: Sql,
-  { slug, receiver, credentials, keyRing }: PayersOptions & { keyRing: KeyRing },
+  {
+    slug,
+    receiver,
+    credentials,
+    keyRing,
+    webhookKeyRing,
+  }: PayersOptions & { keyRing: KeyRing; webhookKeyRing: KeyRing },
 ): Promise<string> => {
-  const box = createSecretBox(keyRing);
   if (credentials !== undefined)
     await createGateways(sql).insert({
       slug,
       driver: 'stripe',
       kind: 'sandbox',
-      credentials: box.seal(credentials, credentialsOwner(slug)),
+      credentials: createSecretBox(keyRing).seal(credentials, credentialsOwner(slug)),
     });
   await createApplications(sql).insert({
     slug,
@@ -135,7 +143,7 @@ export const createApplication = async (
     // No figure is about the request budget.
     requestsPerMinute: 1_000_000_000,
   });
-  await createWebhookSecrets(sql).issue(slug, box);
+  await createWebhookSecrets(sql).issue(slug, createSecretBox(webhookKeyRing));
   return createTokens(sql).issue({ application: slug, mode: 'test', name: 'bench' });
 };
 

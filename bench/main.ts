@@ -7,6 +7,7 @@ import { startEnvironment } from './environment.ts';
 import { measureFairness } from './fairness.ts';
 import { type Figure, formatTable } from './figure.ts';
 import { measureProduction } from './production.ts';
+import { measureReplays } from './replays.ts';
 import { measureService } from './service.ts';
 import { measureSlowGateway } from './slow-gateway.ts';
 
@@ -15,6 +16,7 @@ const groups = {
   service: measureService,
   'slow-gateway': measureSlowGateway,
   fairness: measureFairness,
+  replays: measureReplays,
   'dead-receiver': measureDeadReceiver,
   production: measureProduction,
 };

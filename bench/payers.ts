@@ -92,6 +92,18 @@ export const createPayers = ({ http, apiBaseUrl, token, receiver, payAt }: Deps)
     /** The newest 20. */
     list: () => get(payments),
 
+    /** Begins a replay of all events of the last day that were delivered. */
+    async replayDelivered(): Promise<void> {
+      const [from, to] = [-86_400_000, 0].map((ms) => new Date(Date.now() + ms).toISOString());
+      await http.call({
+        method: 'POST',
+        url: `${apiBaseUrl}/api/v1/replays`,
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ from, to, delivery: 'delivered' }),
+        expect: 202,
+      });
+    },
+
     /** A whole payment: created, paid on the gateway's page, its webhook received. */
     async pay(): Promise<Arrival> {
       const id = await create();

@@ -26,14 +26,15 @@ export const measureProduction = async (bench: Bench): Promise<Figure[]> => {
   mkdirSync(folder);
   const production = await startProduction({ folder, programs, processes: workers, giveUp: say });
   cleanup.defer(production.stop);
-  const { databaseUrl, keyRing, temporal } = production;
+  const { databaseUrl, keyRing, webhookKeyRing, temporal } = production;
   const bare = await startBare({ folder, databaseUrl, temporal, http, workers });
   cleanup.defer(bare.stop);
   using receiver = await startReceiver();
   const sql = connect(databaseUrl, { name: 'bench', max: 1 });
   cleanup.defer(() => sql.end({ timeout: 1 }));
   await createGateways(sql).insert(sandboxAccount);
-  const token = await createApplication(sql, { slug: 'production', receiver, keyRing });
+  const keys = { keyRing, webhookKeyRing };
+  const token = await createApplication(sql, { slug: 'production', receiver, ...keys });
   const { pay } = createPayers({ http, receiver, apiBaseUrl: production.url, token });
 
   say('Production: warming up …');

@@ -14,15 +14,15 @@ export const setUp = async (
   {
     databaseUrl,
     keyRing,
+    webhookKeyRing,
     notificationKeyRing,
-  }: Pick<Production, 'databaseUrl' | 'keyRing' | 'notificationKeyRing'>,
+  }: Pick<Production, 'databaseUrl' | 'keyRing' | 'webhookKeyRing' | 'notificationKeyRing'>,
   { gateways, receiver }: { gateways: Gateway[]; receiver: Receiver },
 ): Promise<string> => {
   const sql = connect(databaseUrl, { name: 'payments-chaos', max: 1 });
   try {
-    const box = createSecretBox(keyRing);
     const seals = {
-      secretBox: () => box,
+      secretBox: () => createSecretBox(keyRing),
       notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
     };
     for (const { slug, credentials } of gateways)
@@ -40,7 +40,8 @@ export const setUp = async (
       webhookUrl: receiver.url,
       requestsPerMinute: 1_000_000,
     });
-    receiver.trust(await createWebhookSecrets(sql).issue(application, box));
+    const webhookBox = createSecretBox(webhookKeyRing, 'WEBHOOKS_KEY');
+    receiver.trust(await createWebhookSecrets(sql).issue(application, webhookBox));
     return await createTokens(sql).issue({ application, mode: 'test', name: 'chaos' });
   } finally {
     await sql.end();

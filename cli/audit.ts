@@ -1,10 +1,33 @@
 import type { Command } from 'commander';
-import type { AuditFacts } from '../postgres/audit-log.ts';
+import { InvalidArgumentError } from 'commander';
+import type { Operations } from '../operations/operations.ts';
+import type { AuditFacts, ChainEnd } from '../postgres/audit-log.ts';
 import type { CliContext } from './commands.ts';
 import { command, limit, listUpTo, option, textOf } from './commands.ts';
-import { table } from './output.ts';
+import { facts, type Output, table } from './output.ts';
 
-const formatFacts = (facts: AuditFacts | null): string => (facts ? JSON.stringify(facts) : '');
+const parseNoted = (text: string): ChainEnd => {
+  const [, id = '', hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (id === '') throw new InvalidArgumentError('It must be what --verify has printed.');
+  return { id: Number(id), hash };
+};
+
+const verify = async (operations: Operations, noted: ChainEnd | null): Promise<Output> => {
+  const { last, brokenAt, hasNoted } = await operations.verifyAuditLog(noted);
+  const result = { last: `${last.id}:${last.hash}`, brokenAt, hasNoted };
+  const state = brokenAt === null ? 'whole' : `broken at record ${brokenAt}`;
+  return {
+    text: facts({
+      chain: hasNoted ? state : `${state}; the noted record is not there`,
+      'last record': result.last,
+    }),
+    json: result,
+    failed: brokenAt !== null || !hasNoted,
+  };
+};
+
+const formatFacts = (recorded: AuditFacts | null): string =>
+  recorded ? JSON.stringify(recorded) : '';
 
 export const auditCommand = (context: CliContext): Command =>
   command(
@@ -12,13 +35,23 @@ export const auditCommand = (context: CliContext): Command =>
     {
       usage: 'audit',
       summary: 'list the changes of admins, the newest first',
-      examples: ['audit --limit 20', 'audit --subject application:shop --json'],
+      examples: ['audit --limit 20', 'audit --subject application:shop --json', 'audit --verify'],
       options: [
         option('--subject <subject>', 'e.g. application:shop, gateway:zarinpal, payment:PAY_…'),
         limit(),
+        option(
+          '--verify',
+          'check that no record was changed or removed, and print the last one: note it elsewhere',
+        ),
+        option(
+          '--noted <record>',
+          'with --verify: a record noted earlier, which must be there',
+        ).argParser(parseNoted),
       ],
     },
     async ({ options, operations, io }) => {
+      if (options.verify || options.noted)
+        return verify(operations, (options.noted as ChainEnd | undefined) ?? null);
       const subject = textOf(options.subject);
       const records = await listUpTo(Number(options.limit), io, (max) =>
         operations.auditLog({ subject, limit: max }),

@@ -40,7 +40,11 @@ const open = async (actor = userName()) => {
     }));
   const secretBox = () => {
     if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
-    throw new SetupError('SECRETS_KEY is missing: it encrypts the secrets.');
+    throw new SetupError('SECRETS_KEY is missing: it encrypts the credentials of gateways.');
+  };
+  const webhookBox = () => {
+    if (config.WEBHOOKS_KEY) return createSecretBox(config.WEBHOOKS_KEY, 'WEBHOOKS_KEY');
+    throw new SetupError('WEBHOOKS_KEY is missing: it encrypts webhook secrets.');
   };
   const notificationBox = () => {
     if (config.NOTIFICATIONS_KEY)
@@ -61,6 +65,7 @@ const open = async (actor = userName()) => {
       paymentDays: config.KEEP_PAYMENTS_DAYS ?? null,
     },
     secretBox,
+    webhookBox,
     notificationBox,
     sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
     temporal: async () => createTemporalAdmin(await temporalClient()),

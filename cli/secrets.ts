@@ -73,7 +73,7 @@ const resealCommand = (context: CliContext): Command =>
     {
       usage: 'reseal',
       summary:
-        'encrypt everything with the first keys of SECRETS_KEY and NOTIFICATIONS_KEY; then remove the others',
+        'encrypt everything with the first keys of SECRETS_KEY, WEBHOOKS_KEY and NOTIFICATIONS_KEY; then remove the others',
       examples: ['secrets reseal --reason "yearly rotation of the key"'],
       options: [reason()],
     },
@@ -89,7 +89,7 @@ const listKeysCommand = (context: CliContext): Command =>
     {
       usage: 'list-keys',
       summary:
-        'list the keys of SECRETS_KEY and NOTIFICATIONS_KEY, and how many secrets each has encrypted; exits with 1 if not all are encrypted with the first keys',
+        'list the keys of SECRETS_KEY, WEBHOOKS_KEY and NOTIFICATIONS_KEY that are in use, and how many secrets each has encrypted; exits with 1 if not all are encrypted with the first keys',
       examples: ['secrets list-keys'],
     },
     async ({ operations }) => {

@@ -1,10 +1,17 @@
-import type { Command } from 'commander';
-import { tokenModes } from '../contract/token.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type TokenScope, tokenModes, tokenScopes } from '../contract/token.ts';
 import type { CliContext } from './commands.ts';
 import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
 import { clean, secretNotice, table } from './output.ts';
 
 const dayMs = 86_400_000;
+
+const parseScopes = (text: string): TokenScope[] => {
+  const given = text.split(',');
+  const scopes = tokenScopes.filter((scope) => given.includes(scope));
+  if (scopes.length === given.length) return scopes;
+  throw new InvalidArgumentError(`It must be some of ${tokenScopes.join(',')}.`);
+};
 
 const issueCommand = (context: CliContext): Command =>
   command(
@@ -15,12 +22,16 @@ const issueCommand = (context: CliContext): Command =>
       examples: [
         'tokens issue shop --mode test --name "staging"',
         'tokens issue shop --mode live --name "checkout" --expires-in-days 365',
+        'tokens issue shop --mode live --name "reports" --scopes read',
       ],
       options: [
         option('--mode <mode>', 'live or test')
           .choices([...tokenModes])
           .makeOptionMandatory(),
         option('--name <text>', 'what the token is for').makeOptionMandatory(),
+        option('--scopes <scopes>', `some of ${tokenScopes.join(',')} (default: all)`).argParser(
+          parseScopes,
+        ),
         option('--expires-in-days <days>', 'lifetime (default: no limit)').argParser(count(3_650)),
         reason(),
       ],
@@ -30,11 +41,12 @@ const issueCommand = (context: CliContext): Command =>
       const expiresAt = typeof days === 'number' ? new Date(Date.now() + days * dayMs) : null;
       const mode = options.mode === 'live' ? 'live' : 'test';
       const name = String(options.name);
+      const scopes = (options.scopes as TokenScope[] | undefined) ?? tokenScopes;
       const token = await operations.tokens.issue(
-        { application, mode, name, expiresAt },
+        { application, mode, name, scopes, expiresAt },
         textOf(options.reason),
       );
-      return { text: `${token}\n${secretNotice}`, json: { token, mode, name, expiresAt } };
+      return { text: `${token}\n${secretNotice}`, json: { token, mode, name, scopes, expiresAt } };
     },
   );
 
@@ -52,6 +64,7 @@ const listCommand = (context: CliContext): Command =>
         token.id,
         token.prefix,
         token.mode,
+        token.scopes.join(),
         token.name,
         token.createdAt,
         token.lastUsedAt,
@@ -62,6 +75,7 @@ const listCommand = (context: CliContext): Command =>
         'id',
         'prefix',
         'mode',
+        'scopes',
         'name',
         'created',
         'last used',

@@ -12,7 +12,14 @@ import { cellsOf, notice, timeIn, type Html } from './html.ts';
 import { layout, sections } from './layout.ts';
 import { confirmLoginPage } from './pages/login.ts';
 import { isZone } from './pages/settings.ts';
-import type { ConsoleRequest, ConsoleResponse, Deps, PersonRoute, Route } from './request.ts';
+import type {
+  ConsoleRequest,
+  ConsoleResponse,
+  Deps,
+  OpenRoute,
+  PersonRoute,
+  Route,
+} from './request.ts';
 import { page } from './request.ts';
 import { createRoutes } from './routes.ts';
 
@@ -167,7 +174,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     formatTime,
     cells: cellsOf(formatTime),
   };
-  if (route.role === 'anyone') return route.handle(request);
+  if (route.role === 'anyone') return recordRefusal(deps, route, await route.handle(request));
   if (!session) {
     if (ctx.get('hx-request') !== '') ctx.set('hx-redirect', '/login');
     return { kind: 'redirect', to: '/login' };
@@ -177,6 +184,16 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
   const refusal = refuseByRole(route, session);
   if (refusal === 'stale') return confirmLoginPage(deps, personRequest, ctx.path);
   return refusal ?? route.handle(personRequest);
+};
+
+const recordRefusal = async (
+  { operationsOf }: Deps,
+  { endsLogin }: OpenRoute,
+  response: ConsoleResponse,
+): Promise<ConsoleResponse> => {
+  const isRefused = response.kind === 'page' && (response.status ?? 200) < 500;
+  if (endsLogin && isRefused) await operationsOf('nobody').console.refuseLogin(endsLogin);
+  return response;
 };
 
 const refuseByRole = (

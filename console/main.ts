@@ -55,7 +55,11 @@ await runProcess(async () => {
   const resolve = createResolver();
   const secretBox = () => {
     if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
-    throw new Refusal('The console has no SECRETS_KEY, which encrypts secrets.');
+    throw new Refusal('The console has no SECRETS_KEY, which encrypts credentials.');
+  };
+  const webhookBox = () => {
+    if (config.WEBHOOKS_KEY) return createSecretBox(config.WEBHOOKS_KEY, 'WEBHOOKS_KEY');
+    throw new Refusal('The console has no WEBHOOKS_KEY, which encrypts webhook secrets.');
   };
   const notificationBox = () => {
     if (config.NOTIFICATIONS_KEY)
@@ -84,6 +88,7 @@ await runProcess(async () => {
         resolve,
         problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
         secretBox,
+        webhookBox,
         notificationBox,
         sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
         temporal: async () => createTemporalAdmin(client),

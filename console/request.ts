@@ -5,6 +5,7 @@ import type {
   ConsoleLoginQueries,
   ConsoleRole,
   ConsoleSession,
+  LoginVia,
 } from '../postgres/console-logins.ts';
 import type { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
 import type { createConsolePeopleQueries } from '../postgres/console-people.ts';
@@ -97,6 +98,8 @@ interface RouteBase {
 
 export interface OpenRoute extends RouteBase {
   role: 'anyone';
+  /** It ends a login this way: with a redirect, or else the login is refused. */
+  endsLogin?: LoginVia;
   handle: (request: ConsoleRequest) => Promise<ConsoleResponse>;
 }
 

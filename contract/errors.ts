@@ -10,6 +10,7 @@ export const errors = {
   UNAUTHENTICATED: { status: 401, meaning: 'The Authorization header is missing.' },
   INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
   APPLICATION_DISABLED: { status: 403, meaning: 'An admin has disabled the application.' },
+  INSUFFICIENT_SCOPE: { status: 403, meaning: 'The token lacks the scope for this operation.' },
   GATEWAY_NOT_ALLOWED: { status: 403, meaning: 'A test token may use sandbox gateways only.' },
   PAYMENT_NOT_FOUND: { status: 404, meaning: 'There is no such payment.' },
   EVENT_NOT_FOUND: { status: 404, meaning: 'There is no such event.' },

@@ -37,8 +37,6 @@ export const limits = {
   attemptDelaysMinutes,
   /** POSTs of a delivery in one round. */
   attemptsPerRound: attemptDelaysMinutes.length + 1,
-  /** The feed of events leaves out what was recorded in the last seconds, see postgres/events.ts. */
-  feedDelaySeconds: 15,
   /** The last attempts of an event are shown. */
   attemptsShown: 100,
   /** A replay of one event within this time after its round, or its last attempt, started is the same replay. */

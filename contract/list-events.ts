@@ -2,7 +2,6 @@ import { v5 } from 'uuid';
 import { z } from 'zod';
 import { eventKinds } from './event.ts';
 import { eventIdPattern, paymentIdPattern } from './ids.ts';
-import { limits } from './limits.ts';
 import { createCursors, orderIdFilter, perPage, timeRange } from './list.ts';
 import { deliveryStatuses } from './status.ts';
 
@@ -50,8 +49,7 @@ export const ListEvents = z
       .meta({
         description:
           '`desc`: the newest first, by `created_at`. `asc`: the feed, in the order in which the service ' +
-          `recorded the events. It shows an event ${limits.feedDelaySeconds} seconds after that, and a reader ` +
-          'who follows its cursors misses none. `from` and `to` are about the time of the order.',
+          'recorded the events: a reader who follows its cursors misses none. `from` and `to` are about the time of the order.',
       }),
     per_page: perPage,
     cursor: eventCursors.parameter.optional().meta({

@@ -24,10 +24,10 @@ password() { random 24 | tr '+/' '-_'; }
 missing() { [ ! -s "$1" ]; }
 
 if missing temporal-password; then password > temporal-password; fi
-for key in secrets-key notifications-key; do
+for key in secrets-key webhooks-key notifications-key; do
   if missing "$key"; then echo "$(date +%Y-%m):$(random 32)" > "$key"; fi
 done
-for login in owner api worker admin retention console; do
+for login in owner api worker webhooks admin retention console; do
   user=$login
   [ "$login" != owner ] || user=postgres
   if missing "$login-database-url"; then

@@ -3,8 +3,8 @@
 -- arguments.
 --   psql postgres://OWNER@HOST/DATABASE --set ON_ERROR_STOP=1 --file deploy/roles.sql
 -- Running it again is harmless. If the owner may not create roles (managed Postgres), a role that may must
--- create the five first: create role payments_api nologin; … The logins of the processes are members of one
--- role each:
+-- create the six first: create role payments_api nologin; … The logins of the processes are members of one
+-- role each; a worker of both task queues of two, payments_worker and payments_webhooks:
 --   create role api_1 login password '…' in role payments_api;
 begin;
 -- A lock that this file waits for blocks every query behind it, so it gives up early. Run it again then.
@@ -14,8 +14,8 @@ do $$
 declare
   role_name text;
 begin
-  foreach role_name in array array['payments_api', 'payments_worker', 'payments_admin', 'payments_retention',
-    'payments_console']
+  foreach role_name in array array['payments_api', 'payments_worker', 'payments_webhooks', 'payments_admin',
+    'payments_retention', 'payments_console']
   loop
     if not exists (select from pg_roles where rolname = role_name) then
       execute format('create role %I nologin', role_name);
@@ -54,26 +54,35 @@ grant insert (reference, payment_id, amount, currency, return_url, state, planne
   pays_late, refusal, tracking_code, card_pan_masked, silent_until, lose_confirmation)
   on sandbox_payments to payments_api;
 
--- The worker decides outcomes. It can change neither the columns that a create wrote nor an event.
-grant select on applications, gateways, webhook_secrets, payments, workflow_outbox, idempotency_keys, events,
-  deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replays, webhook_tests
-  to payments_worker;
+-- The worker of the queue `payments` decides outcomes. It can change neither the columns that a create wrote nor an
+-- event, and reads no webhook secret.
+grant select on applications, gateways, payments, workflow_outbox, idempotency_keys, events,
+  deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replays to payments_worker;
 grant update (status, gateway_reference, gateway_redirect, checkout_at, payer_returns_at, inquired_at, unanswered, tracking_code,
   card_pan_masked, paid_at, failure_code, gateway_code, gateway_message, healed_at, updated_at)
   on payments to payments_worker;
-grant insert on events, deliveries, attempts, late_payments, sandbox_payments, gateway_exchanges, replay_results
-  to payments_worker;
-grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run, error_class,
-  healed_at, postponed_at, at_once) on deliveries to payments_worker;
-grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
-  error, response_body, response_truncated) on attempts to payments_worker;
+grant insert on events, deliveries, late_payments, sandbox_payments, gateway_exchanges, replay_results,
+  feeds to payments_worker;
+grant select, update (recorded_at) on feeds to payments_worker;
+grant update (status, round, trigger, round_began_at, next_attempt_at, exhausted_by_run, healed_at, at_once)
+  on deliveries to payments_worker;
 grant update (status, begun, refused, position_at, position_id, ended_at) on replays to payments_worker;
-grant update (sent, completed_at, duration_ms, response_status, error_class, response_body, response_truncated)
-  on webhook_tests to payments_worker;
 grant update (reversals, reversal_at, result, resolved_at) on late_payments to payments_worker;
 grant update (return_url, state, verifications, confirmations) on sandbox_payments to payments_worker;
 -- Only the last gateway exchanges of a payment are kept.
 grant delete on workflow_outbox, idempotency_keys, gateway_exchanges to payments_worker;
+
+-- The worker of the queue `webhooks` talks to servers of anybody's choice. It sends events and writes the ledger; it
+-- reads no gateway and, of a payment, only what starts its workflow.
+grant select on applications, webhook_secrets, events, deliveries, attempts, webhook_tests to payments_webhooks;
+grant select (id, application, order_id, amount, currency, gateway, expires_at) on payments to payments_webhooks;
+grant insert on attempts to payments_webhooks;
+grant update (scheduled_at, started_at, completed_at, duration_ms, response_status, error_class,
+  error, response_body, response_truncated) on attempts to payments_webhooks;
+grant update (status, round, trigger, round_began_at, next_attempt_at, delivered_at, exhausted_by_run, error_class,
+  postponed_at, at_once) on deliveries to payments_webhooks;
+grant update (sent, completed_at, duration_ms, response_status, error_class, response_body, response_truncated)
+  on webhook_tests to payments_webhooks;
 
 -- Admins manage access and replay deliveries. They only read payments.
 grant select on applications, gateways, tokens, webhook_secrets, payments, workflow_outbox, events, deliveries,
@@ -105,7 +114,7 @@ grant select on applications, tokens, payments, workflow_outbox, events, deliver
   to payments_console;
 grant select (slug, driver, kind, enabled, has_credentials, created_at) on gateways to payments_console;
 grant select (id, application, key_id, created_at, retires_at) on webhook_secrets to payments_console;
-grant insert (hash, prefix, application, mode, name, expires_at), update (revoked_at) on tokens
+grant insert (hash, prefix, application, mode, name, scopes, expires_at), update (revoked_at) on tokens
   to payments_console;
 grant insert (application, ciphertext), update (retires_at) on webhook_secrets to payments_console;
 grant update (status, default_gateway, callback_urls, webhook_url, requests_per_minute)
@@ -134,7 +143,8 @@ grant select, delete on payments, workflow_outbox, events, deliveries, attempts,
 grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 
--- The time and the id of an audit record are set by the table, so no role may insert them.
+-- Time, id and hash of an audit record are set by the table, so no role may insert them. Nobody may lock audit_chain,
+-- which each record waits for.
 grant insert (actor, action, subject, before, after, reason) on audit_log
   to payments_worker, payments_admin, payments_retention, payments_console;
 grant insert (via) on audit_log to payments_admin, payments_retention, payments_console;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Seals gateway credentials and webhook secrets with a new SECRETS_KEY, and what checks gateways' notifications
-# with a new NOTIFICATIONS_KEY. No request fails. A run that stopped half-way can be repeated.
+# Seals gateway credentials with a new SECRETS_KEY, webhook secrets with a new WEBHOOKS_KEY, and what checks
+# gateways' notifications with a new NOTIFICATIONS_KEY. No request fails. A run that stopped half-way can be repeated.
 #   deploy/rotate-secrets-key.sh           new keys in front of the old ones, which still open backups
 #   deploy/rotate-secrets-key.sh --retire  the newest keys alone; copies of the old files stay in secrets/
 set -eu
@@ -25,7 +25,7 @@ seal() {
 }
 
 if [ "${1:-}" != --retire ]; then
-  for name in secrets-key notifications-key; do
+  for name in secrets-key webhooks-key notifications-key; do
     replace "$name" "$now:$(head -c 32 /dev/urandom | base64),$(cat "secrets/$name")"
   done
   seal
@@ -34,7 +34,7 @@ fi
 
 # It fails while an old key seals something, as after a rotation that stopped half-way.
 admin secrets list-keys || { seal; admin secrets list-keys; }
-for name in secrets-key notifications-key; do
+for name in secrets-key webhooks-key notifications-key; do
   old=$(cat "secrets/$name")
   [ "$old" != "${old%%,*}" ] || continue
   (set -C; echo "$old" > "secrets/$name.$now")

@@ -24,8 +24,8 @@ export interface Deps {
   targetRule: TargetRule;
   /** Returns all addresses of a host name. */
   resolve: (hostname: string) => Promise<string[]>;
-  /** @throws without SECRETS_KEY */
-  secretBox: () => SecretBox;
+  /** @throws without WEBHOOKS_KEY */
+  webhookBox: () => SecretBox;
 }
 
 export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'callbackUrls'> & {
@@ -71,7 +71,7 @@ export const createApplicationOperations = ({
   change,
   targetRule,
   resolve,
-  secretBox,
+  webhookBox,
 }: Deps) => {
   const checkUrls = async ({
     callbackUrls,
@@ -113,7 +113,7 @@ export const createApplicationOperations = ({
       if (callbackUrls.length === 0)
         throw new Refusal('An application needs at least one callback URL.');
       await checkUrls(application);
-      const box = secretBox();
+      const box = webhookBox();
       const subject = `application:${slug}`;
       return change({ action: 'application.create', subject, reason }, async (tx) => {
         await checkGateway(tx, defaultGateway);

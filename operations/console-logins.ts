@@ -1,3 +1,4 @@
+import { createAuditLog } from '../postgres/audit-log.ts';
 import {
   type Account,
   type ConsoleLogin,
@@ -130,6 +131,9 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
     }
   },
 
+  /** Records a login that the console has refused. */
+  refuseLogin: (via: LoginVia): Promise<void> => createAuditLog(sql).insertRefusedLogin(via),
+
   /** From now on only this account of the identity provider is the person. */
   async bindAccount(name: string, account: Account): Promise<void> {
     const subject = `person:${name}`;
@@ -169,6 +173,6 @@ const checkEmail = (email: string): string => {
 };
 
 const checkName = (name: string): void => {
-  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name) || name === 'service')
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name) || ['service', 'nobody'].includes(name))
     throw new Refusal('The name needs 1 to 100 letters, digits, spaces or . _ @ + -');
 };

@@ -1,4 +1,10 @@
-import type { AuditFilter, AuditRecord, Via } from '../postgres/audit-log.ts';
+import type {
+  AuditFilter,
+  AuditRecord,
+  ChainEnd,
+  VerifiedChain,
+  Via,
+} from '../postgres/audit-log.ts';
 import { createAuditLog } from '../postgres/audit-log.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
@@ -28,6 +34,8 @@ export interface Deps {
   resolve: (hostname: string) => Promise<string[]>;
   /** @throws without SECRETS_KEY */
   secretBox: () => SecretBox;
+  /** @throws without WEBHOOKS_KEY */
+  webhookBox: () => SecretBox;
   /** @throws without NOTIFICATIONS_KEY */
   notificationBox: () => SecretBox;
   problemWithAccount: ProblemWithAccount;
@@ -41,6 +49,16 @@ export interface Deps {
   consoleUrl: string;
   now: () => Date;
 }
+
+/** @param noted a record that an admin has noted elsewhere, which must still be there */
+const verifyAuditLog = async (
+  sql: Sql,
+  noted: ChainEnd | null,
+): Promise<VerifiedChain & { hasNoted: boolean }> => {
+  const auditLog = createAuditLog(sql);
+  const hasNoted = noted === null || (await auditLog.has(noted));
+  return { ...(await auditLog.verify()), hasNoted };
+};
 
 /** All use cases of an admin. The command line calls them; any other surface can. */
 export const createOperations = (deps: Deps) => {
@@ -58,6 +76,7 @@ export const createOperations = (deps: Deps) => {
     console: createConsoleLogins(shared),
     auditLog: (filter: AuditFilter): Promise<AuditRecord[]> =>
       createAuditLog(deps.sql).list(filter),
+    verifyAuditLog: (noted: ChainEnd | null) => verifyAuditLog(deps.sql, noted),
   };
 };
 export type Operations = ReturnType<typeof createOperations>;

@@ -1,5 +1,6 @@
 import type { TokenSummary } from '../postgres/admin-tokens.ts';
 import { createAdminTokens } from '../postgres/admin-tokens.ts';
+import { tokenScopes } from '../contract/token.ts';
 import type { Sql } from '../postgres/driver/sql.ts';
 import { createTokens, type NewToken } from '../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
@@ -13,8 +14,11 @@ export interface Deps {
 
 export const createTokenOperations = ({ sql, change }: Deps) => ({
   /** @returns the token, which cannot be read again */
-  async issue(token: Required<NewToken>, reason: string | null): Promise<string> {
-    const { application, mode, name, expiresAt } = token;
+  async issue(
+    token: Required<Omit<NewToken, 'scopes'>> & Pick<NewToken, 'scopes'>,
+    reason: string | null,
+  ): Promise<string> {
+    const { application, mode, name, scopes = tokenScopes, expiresAt } = token;
     if (!/^\P{Cc}{1,100}$/u.test(name))
       throw new Refusal('A token needs a name of 1 to 100 characters.');
     if (expiresAt && expiresAt <= new Date()) throw new Refusal('The expiry is in the past.');
@@ -23,7 +27,7 @@ export const createTokenOperations = ({ sql, change }: Deps) => ({
       await lockApplication(tx, application);
       const text = await createTokens(tx).issue(token);
       const expires = expiresAt && expiresAt.toISOString();
-      const after = { prefix: text.slice(0, 13), mode, name, expires };
+      const after = { prefix: text.slice(0, 13), mode, name, scopes, expires };
       return { result: text, before: null, after };
     });
   },

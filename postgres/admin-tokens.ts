@@ -1,4 +1,4 @@
-import type { TokenMode } from '../contract/token.ts';
+import type { TokenMode, TokenScope } from '../contract/token.ts';
 import type { Queries } from './driver/sql.ts';
 
 /** A token without its secret. */
@@ -7,6 +7,7 @@ export interface TokenSummary {
   id: string;
   prefix: string;
   mode: TokenMode;
+  scopes: TokenScope[];
   name: string;
   createdAt: Date;
   /** To the minute. */
@@ -18,7 +19,7 @@ export interface TokenSummary {
 export const createAdminTokens = (sql: Queries) => {
   const id = sql`left(encode(hash, 'hex'), 16)`;
   const summary = sql`
-    ${id} as id, prefix, mode, name, created_at as "createdAt", last_used_at as "lastUsedAt",
+    ${id} as id, prefix, mode, scopes, name, created_at as "createdAt", last_used_at as "lastUsedAt",
     expires_at as "expiresAt", revoked_at as "revokedAt"`;
   return {
     /**

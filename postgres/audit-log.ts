@@ -38,6 +38,22 @@ export interface AuditFilter {
   limit: number;
 }
 
+/** A record of the chain. */
+export interface ChainEnd {
+  id: number;
+  /** In hexadecimal digits. It stands for this record and all before it. */
+  hash: string;
+}
+
+export interface VerifiedChain {
+  /** The last record up to which the chain is whole. */
+  last: ChainEnd;
+  /** The first record that does not follow from the one before it. */
+  brokenAt: number | null;
+}
+
+const chainPage = 10_000;
+
 /** The table is append-only: a trigger rejects updates and deletes. */
 export const createAuditLog = (sql: Queries) => ({
   async insert(record: NewAuditRecord): Promise<void> {
@@ -62,6 +78,46 @@ export const createAuditLog = (sql: Queries) => ({
       insert into audit_log (actor, action, subject, after)
       values ('service', ${action}, ${`payment:${paymentId}`}, ${sql.json(facts)})
       on conflict do nothing`;
+  },
+
+  /**
+   * Records the first refused login of a way in an hour. A unique index drops the further ones: strangers may try
+   * without end, and the table keeps everything.
+   */
+  async insertRefusedLogin(login: string): Promise<void> {
+    await sql`
+      insert into audit_log (actor, action, subject, after, via)
+      values ('nobody', 'console.refuse_login', 'console:login', jsonb_build_object('login', ${login}::text,
+        'hour', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24"Z"')), 'console')
+      on conflict do nothing`;
+  },
+
+  /**
+   * Calculates the hash of each record again. It finds changed, inserted and removed records, but those at the end:
+   * for them an admin notes the last record elsewhere.
+   */
+  async verify(): Promise<VerifiedChain> {
+    let last: ChainEnd = { id: 0, hash: '' };
+    for (;;) {
+      const rows = await sql<(ChainEnd & { whole: boolean })[]>`
+        select id, encode(hash, 'hex') as hash,
+          id = lag(id, 1, ${last.id}::bigint) over by_id + 1
+            and hash = audit_hash(lag(hash, 1, decode(${last.hash}, 'hex')) over by_id, a) as whole
+        from audit_log a where id > ${last.id}
+        window by_id as (order by id) order by id limit ${chainPage}`;
+      const broken = rows.find(({ whole }) => !whole);
+      if (broken) return { last, brokenAt: broken.id };
+      const end = rows.at(-1);
+      if (!end) return { last, brokenAt: null };
+      last = { id: end.id, hash: end.hash };
+    }
+  },
+
+  /** Whether the log has this record. */
+  async has({ id, hash }: ChainEnd): Promise<boolean> {
+    const rows = await sql`
+      select from audit_log where id = ${id} and hash = decode(${hash}, 'hex')`;
+    return rows.length > 0;
   },
 
   /** Newest first. */

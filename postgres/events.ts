@@ -49,22 +49,11 @@ export interface EventQuery {
   orderId: string | undefined;
   from: Date | undefined;
   to: Date | undefined;
-  /**
-   * `newest` first by `created_at`; `feed`: oldest first by the time of recording, without the events of the last
-   * seconds.
-   */
+  /** `newest` first by `created_at`; `feed`: in the order of recording. */
   order: 'newest' | 'feed';
   after: ListPosition | undefined;
   limit: number;
 }
-
-/**
- * The end of the feed. `recorded_at` is when a transaction began, and its event becomes visible when it
- * commits: an event that is older than the longest transaction can have no predecessor that is still
- * invisible. Workers end a transaction after 10 seconds, see worker/main.ts.
- */
-const feedEnd = (sql: Queries) =>
-  sql`now() - make_interval(secs => ${limits.feedDelaySeconds}::int)`;
 
 const columns = (sql: Queries) => sql`
   d.event_id as id, d.kind, d.payment_id as "paymentId", d.order_id as "orderId", d.test,
@@ -117,7 +106,6 @@ export const createEvents = (sql: Queries) => {
     return {
       part: sql`
         ${lower ?? sql``} ${upper ?? sql``}
-        ${feed ? sql`and ${at} < ${feedEnd(sql)}` : sql``}
         ${after ? sql`and (${at}, d.event_id) ${feed ? sql`>` : sql`<`} (${after.at}, ${after.id}::uuid)` : sql``}`,
       order: feed ? sql`${at}, d.event_id` : sql`${at} desc, d.event_id desc`,
     };

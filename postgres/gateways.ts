@@ -115,11 +115,6 @@ export const createGateways = (sql: Queries) => ({
     await sql`update gateways set ${sql(part)} = ${sealed} where slug = ${slug}`;
   },
 
-  async hasNotificationSecrets(): Promise<boolean> {
-    const rows = await sql`select from gateways where notification_secrets is not null limit 1`;
-    return rows.length > 0;
-  },
-
   /** The enabled gateways that a test token may use. */
   async sandboxSlugs(): Promise<string[]> {
     const rows = await sql<{ slug: string }[]>`

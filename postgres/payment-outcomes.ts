@@ -45,6 +45,14 @@ interface WithExchanges {
 /** With the kind of its gateway, for the metrics. */
 export type EndedPayment = Payment & Partial<Pick<RecordedAccount, 'gatewayKind'>>;
 
+/** Locks the feed of the payment in `ended` until the event commits: events commit in the feed's order. */
+const nextFeedPosition = (sql: Queries) => sql`
+  insert into feeds as f (application, test, recorded_at)
+  select application, test, clock_timestamp() from ended
+  on conflict (application, test) do update
+    set recorded_at = greatest(excluded.recorded_at, f.recorded_at + interval '1 ms')
+  returning recorded_at`;
+
 /** The changes of a payment's state. Only the workflow's activities write them. */
 export const createPaymentOutcomes = (sql: Queries) => ({
   async get(id: string): Promise<PaymentWithAccount | undefined> {
@@ -185,13 +193,13 @@ export const createPaymentOutcomes = (sql: Queries) => ({
           ${Buffer.from(event.body)}::bytea, ${event.createdAt}::timestamptz
         from ended
         returning id, kind, created_at
-      ), ${exchangeInserts(sql, ended.id, exchanges)}
+      ), feed as (${nextFeedPosition(sql)}), ${exchangeInserts(sql, ended.id, exchanges)}
       insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
-        status, next_attempt_at)
+        recorded_at, status, next_attempt_at)
       select event.id, ended.id, ended.application, ended.test, ended.order_id, event.kind,
-        event.created_at, case when a.webhook_url is null then 'none' else 'pending' end,
+        event.created_at, feed.recorded_at, case when a.webhook_url is null then 'none' else 'pending' end,
         case when a.webhook_url is not null then event.created_at end
-      from ended cross join event
+      from ended cross join event cross join feed
       join applications a on a.slug = ended.application`;
     return count === 1;
   },

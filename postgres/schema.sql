@@ -36,6 +36,9 @@ create table tokens (
   application text not null references applications,
   mode text not null constraint tokens__mode check (mode in ('live', 'test')),
   name text not null,
+  -- What it may do, see contract/token.ts.
+  scopes text[] not null default '{read,create,replay}' constraint tokens__scopes
+    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay}'),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
@@ -47,7 +50,7 @@ create table webhook_secrets (
   id bigint generated always as identity primary key,
   application text not null references applications,
   ciphertext text not null,
-  -- The key of SECRETS_KEY that sealed it: a list needs no right to read the ciphertext.
+  -- The key of WEBHOOKS_KEY that sealed it: a list needs no right to read the ciphertext.
   key_id text not null generated always as (split_part(ciphertext, '.', 2)) stored,
   created_at timestamptz not null default now(),
   retires_at timestamptz
@@ -181,6 +184,17 @@ create table events (
 );
 create index events__payment on events (payment_id);
 
+-- The position of each feed's last event. The transaction of the next event locks the row until it commits and takes
+-- a later position, whatever the clock says: who sees an event sees all before it. A time, so a database that was
+-- restored from an older backup goes on behind the positions that readers have. Milliseconds, because the position
+-- of a cursor is a Date.
+create table feeds (
+  application text not null,
+  test boolean not null,
+  recorded_at timestamptz(3) not null,
+  primary key (application, test)
+);
+
 -- Sending an event to the webhook URL, in rounds of attempts. The columns up to recorded_at repeat those of
 -- the event and its payment, so that one index serves each list of events with its delivery status.
 create table deliveries (
@@ -192,9 +206,8 @@ create table deliveries (
   kind text not null,
   -- When the payment ended, by the clock of a worker.
   created_at timestamptz not null,
-  -- When the transaction began that wrote the row: the order of the feed. The position of a cursor is a
-  -- Date, which has no microseconds.
-  recorded_at timestamptz(3) not null default now(),
+  -- The order of the feed, see feeds.
+  recorded_at timestamptz(3) not null,
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,
@@ -398,7 +411,8 @@ create table sandbox_payments (
 
 -- Every change that an admin makes, written in the transaction of the change.
 create table audit_log (
-  id bigint generated always as identity primary key,
+  -- One more than the record before, so a deleted record leaves a gap.
+  id bigint primary key,
   at timestamptz not null default now(),
   -- The name from the admin's environment, not a login; or service.
   actor text not null,
@@ -409,7 +423,9 @@ create table audit_log (
   after jsonb,
   reason text,
   -- How a person made the change; null for the service.
-  via text constraint audit_log__via check (via in ('cli', 'console'))
+  via text constraint audit_log__via check (via in ('cli', 'console')),
+  -- Of this record and the hash of the record before, see audit_hash.
+  hash bytea not null
 );
 create index audit_log__subject on audit_log (subject, id desc);
 -- One record for each order and for each tracking code, however often they come again.
@@ -419,6 +435,36 @@ create unique index audit_log__duplicate
 create unique index audit_log__duplicate_tracking_code
   on audit_log ((after->>'gateway'), (after->>'tracking_code'))
   where action = 'payment.duplicate_tracking_code';
+-- One record of refused logins for each way and hour: anybody can try, and nothing deletes records.
+create unique index audit_log__refused_login
+  on audit_log ((after->>'login'), (after->>'hour'))
+  where action = 'console.refuse_login';
+
+-- The row is locked by the transaction that writes the last record until it commits: records commit in the order of
+-- their chain. Only the owner can lock it, so no process can keep others from writing.
+create table audit_chain (
+  id boolean primary key
+);
+insert into audit_chain (id) values (true);
+-- `audit --verify` calculates it again.
+create function audit_hash(previous bytea, record audit_log) returns bytea stable
+return sha256(previous || convert_to(jsonb_build_array(record.id, extract(epoch from record.at), record.actor,
+  record.action, record.subject, record.before, record.after, record.reason, record.via)::text, 'UTF8'));
+-- As the owner, because those who write the log may not read it.
+create function chain_audit_record() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  previous record;
+begin
+  perform from audit_chain for update;
+  select id, hash into previous from audit_log order by id desc limit 1;
+  new.id := coalesce(previous.id, 0) + 1;
+  new.hash := audit_hash(coalesce(previous.hash, ''), new);
+  return new;
+end
+$$;
+create trigger audit_log__chain before insert on audit_log
+  for each row execute function chain_audit_record();
 
 -- The triggers make the audit log append-only. The owner could drop them, so the service runs as other roles,
 -- see deploy/roles.sql.

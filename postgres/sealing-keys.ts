@@ -1,8 +1,9 @@
 import type { Queries } from './driver/sql.ts';
+import type { KeySetting } from './secret-box.ts';
 import { isActive } from './webhook-secrets.ts';
 
 export interface SealingKey {
-  setting: 'SECRETS_KEY' | 'NOTIFICATIONS_KEY';
+  setting: KeySetting;
   keyId: string;
   /** The number of secrets that it has sealed. Retired webhook secrets do not count: nobody opens them again. */
   seals: number;
@@ -13,7 +14,7 @@ export const listSealingKeys = async (sql: Queries): Promise<SealingKey[]> =>
   sql<SealingKey[]>`
     select setting, key_id as "keyId", count(*)::int as seals
     from (
-      select 'SECRETS_KEY' as setting, key_id from webhook_secrets where ${isActive(sql)}
+      select 'WEBHOOKS_KEY' as setting, key_id from webhook_secrets where ${isActive(sql)}
       union all
       select 'SECRETS_KEY', split_part(credentials, '.', 2) from gateways
       where credentials is not null

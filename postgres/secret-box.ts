@@ -8,13 +8,22 @@ export interface KeyRing {
 }
 
 /**
+ * The settings that hold keys: for the credentials of gateways, for what checks their notifications, and for webhook
+ * secrets. Each process has only those that it needs.
+ */
+export type KeySetting = 'SECRETS_KEY' | 'NOTIFICATIONS_KEY' | 'WEBHOOKS_KEY';
+
+/** The ring of a process that opens nothing of the kind. */
+export const noKeys: KeyRing = { currentId: '', keys: new Map() };
+
+/**
  * Seals secrets for storage: AES-256-GCM, written `v1.<key id>.<base64url of iv, tag, ciphertext>`. The owner
  * is associated data, so a row that is copied to another owner does not open.
  * @param variable the setting that holds the keys, for error messages
  */
 export const createSecretBox = (
   { currentId, keys }: KeyRing,
-  variable: 'SECRETS_KEY' | 'NOTIFICATIONS_KEY' = 'SECRETS_KEY',
+  variable: KeySetting = 'SECRETS_KEY',
 ) => {
   const findKey = (id: string): Buffer => {
     const key = keys.get(id);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GatewayKind } from '../contract/gateway-account.ts';
-import type { TokenMode } from '../contract/token.ts';
+import { type TokenMode, type TokenScope, tokenScopes } from '../contract/token.ts';
 import type { Queries } from './driver/sql.ts';
 import type { Gateway } from './gateways.ts';
 import { randomSecret } from './secret-box.ts';
@@ -9,6 +9,8 @@ export interface NewToken {
   application: string;
   mode: TokenMode;
   name: string;
+  /** Every one by default. */
+  scopes?: readonly TokenScope[];
   /** Without it the token is valid until it is revoked. */
   expiresAt?: Date | null;
 }
@@ -18,6 +20,7 @@ export interface Caller {
   application: string;
   disabled: boolean;
   mode: TokenMode;
+  scopes: readonly TokenScope[];
   callbackUrls: string[];
   webhookUrl: string | null;
   defaultGateway: Gateway;
@@ -39,6 +42,7 @@ interface CallerRow {
   callback_urls: string[];
   webhook_url: string | null;
   mode: TokenMode;
+  scopes: TokenScope[];
   gateway: string;
   driver: string;
   kind: GatewayKind;
@@ -55,9 +59,9 @@ export const createTokens = (sql: Queries) => ({
   async issue(token: NewToken): Promise<string> {
     const text = `svc_${token.mode}_${randomSecret()}`;
     await sql`
-      insert into tokens (hash, prefix, application, mode, name, expires_at)
+      insert into tokens (hash, prefix, application, mode, name, scopes, expires_at)
       values (${hashToken(text)}, ${text.slice(0, 13)}, ${token.application}, ${token.mode},
-        ${token.name}, ${token.expiresAt ?? null})`;
+        ${token.name}, ${[...(token.scopes ?? tokenScopes)]}::text[], ${token.expiresAt ?? null})`;
     return text;
   },
 
@@ -69,11 +73,12 @@ export const createTokens = (sql: Queries) => ({
   async authenticate(token: string): Promise<Caller | undefined> {
     const [row] = await sql<CallerRow[]>`
       with token as (
-        select hash, application, mode from tokens
+        select hash, application, mode, scopes from tokens
         where hash = ${hashToken(token)} and revoked_at is null
           and (expires_at is null or expires_at > now())
       ), caller as (
         select a.slug, a.status, a.callback_urls, a.webhook_url, a.requests_per_minute, token.mode,
+          token.scopes,
           g.slug as gateway, g.driver, g.kind, g.enabled
         from token
         join applications a on a.slug = token.application
@@ -113,6 +118,7 @@ const toCaller = (row: CallerRow): Caller => ({
   application: row.slug,
   disabled: row.status === 'disabled',
   mode: row.mode,
+  scopes: row.scopes,
   callbackUrls: row.callback_urls,
   webhookUrl: row.webhook_url,
   defaultGateway: { slug: row.gateway, driver: row.driver, kind: row.kind, enabled: row.enabled },

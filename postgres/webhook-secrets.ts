@@ -7,7 +7,7 @@ export interface WebhookSecret {
   createdAt: Date;
   /** Null for the newest secret. A rotation sets it for the older one. */
   retiresAt: Date | null;
-  /** The key of SECRETS_KEY that sealed it. */
+  /** The key of WEBHOOKS_KEY that sealed it. */
   keyId: string;
 }
 

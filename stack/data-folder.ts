@@ -30,6 +30,7 @@ export interface DataFolder {
   processes: string;
   connection: string;
   secretsKey: string;
+  webhooksKey: string;
   notificationsKey: string;
 }
 
@@ -55,35 +56,37 @@ export const openDataFolder = (path: string): DataFolder => {
     processes: join(path, 'processes.json'),
     connection: join(path, 'connection.json'),
     secretsKey: join(path, 'secrets-key'),
+    webhooksKey: join(path, 'webhooks-key'),
     notificationsKey: join(path, 'notifications-key'),
   };
 };
 
-/** Made at the first start. The API reads it, and an admin who adds an account that sends notifications. */
-export const makeNotificationsKey = ({ notificationsKey }: DataFolder): void => {
-  if (!existsSync(notificationsKey)) writeAtomically(notificationsKey, newKey());
+/** The keys that seal what an admin adds for gateways. Made at the first start. */
+export const makeGatewayKeys = ({ secretsKey, notificationsKey }: DataFolder): void => {
+  for (const file of [secretsKey, notificationsKey])
+    if (!existsSync(file)) writeAtomically(file, newKey());
 };
 
 const newKey = () => `k1:${randomBytes(32).toString('base64')}\n`;
 
 /** The key that seals webhook secrets. Made at the first start. @throws SetupError */
-export const readKeyRing = ({ secretsKey, connection }: DataFolder): KeyRing => {
-  if (!existsSync(secretsKey)) {
+export const readKeyRing = ({ webhooksKey, connection }: DataFolder): KeyRing => {
+  if (!existsSync(webhooksKey)) {
     // The lost key's secrets cannot be opened. Without this file the demo application gets new credentials.
     rmSync(connection, { force: true });
-    writeAtomically(secretsKey, newKey());
+    writeAtomically(webhooksKey, newKey());
   }
   try {
-    return parseKeyRing(readFileSync(secretsKey, 'utf8').trim());
+    return parseKeyRing(readFileSync(webhooksKey, 'utf8').trim());
   } catch (error) {
     // Not a file: a folder stands where a mount found none.
     if (!(error instanceof SetupError))
       throw new SetupError(
-        `${secretsKey} cannot be read (${String(error)}): put back the file, or remove what is there and the demo application gets new credentials.`,
+        `${webhooksKey} cannot be read (${String(error)}): put back the file, or remove what is there and the demo application gets new credentials.`,
         { cause: error },
       );
     throw new SetupError(
-      `${secretsKey} is damaged: put back what it held, or remove it and the demo application gets new credentials.`,
+      `${webhooksKey} is damaged: put back what it held, or remove it and the demo application gets new credentials.`,
       { cause: error },
     );
   }

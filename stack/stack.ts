@@ -5,12 +5,7 @@ import type { StackConfig } from '../config.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { SetupError } from '../process.ts';
 import { type ConnectionFile, readCredentials, writeConnection } from './connection-file.ts';
-import {
-  type DataFolder,
-  makeNotificationsKey,
-  openDataFolder,
-  readKeyRing,
-} from './data-folder.ts';
+import { type DataFolder, makeGatewayKeys, openDataFolder, readKeyRing } from './data-folder.ts';
 import { application, prepareDatabase, reachDatabase } from './demo-application.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { openLog } from './logs.ts';
@@ -152,6 +147,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
       env: {
         ...env,
         SECRETS_KEY_FILE: folder.secretsKey,
+        WEBHOOKS_KEY_FILE: folder.webhooksKey,
         ALLOW_LOOPBACK_TARGETS: 'true',
         WORKFLOW_BUNDLE: bundle,
         METRICS_PORT: String(ports.WORKER_METRICS_PORT),
@@ -164,6 +160,7 @@ const startAll = async (context: Context): Promise<ConnectionFile> => {
       env: {
         ...env,
         SECRETS_KEY_FILE: folder.secretsKey,
+        WEBHOOKS_KEY_FILE: folder.webhooksKey,
         NOTIFICATIONS_KEY_FILE: folder.notificationsKey,
         ALLOW_LOOPBACK_TARGETS: 'true',
         CONSOLE_PORT: String(ports.CONSOLE_PORT),
@@ -205,7 +202,7 @@ const bringUpDatabase = async (
   const url = config.DATABASE_URL ?? (await bringUpPostgres(context, port));
   if (config.DATABASE_URL) await reachDatabase(url);
   const keyRing = readKeyRing(folder);
-  makeNotificationsKey(folder);
+  makeGatewayKeys(folder);
   const known = readCredentials(folder.connection);
   const credentials = await terminal.step('Bringing the schema up to date', () =>
     prepareDatabase(url, { shopUrl, keyRing, known }),

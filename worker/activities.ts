@@ -19,7 +19,7 @@ import { createLatePayments } from '../postgres/late-payments.ts';
 import { createReplays } from '../postgres/replays.ts';
 import { createSandboxPayments } from '../postgres/sandbox-payments.ts';
 import type { KeyRing } from '../postgres/secret-box.ts';
-import { createSecretBox } from '../postgres/secret-box.ts';
+import { createSecretBox, noKeys } from '../postgres/secret-box.ts';
 import { createPaymentOutcomes } from '../postgres/payment-outcomes.ts';
 import { createSweeperQueries } from '../postgres/sweeper.ts';
 import { createWebhookTests } from '../postgres/webhook-tests.ts';
@@ -40,7 +40,14 @@ import { deliverySlots, paymentSlots } from './workers.ts';
 const longestDeliveryLineMs = 2 * 60_000;
 
 export interface Deps {
-  config: { PUBLIC_BASE_URL: string; SECRETS_KEY: KeyRing; ALLOW_LOOPBACK_TARGETS: boolean };
+  config: {
+    PUBLIC_BASE_URL: string;
+    /** Undefined in a worker that calls no gateway. */
+    SECRETS_KEY?: KeyRing | undefined;
+    /** Undefined in a worker that sends no webhook. */
+    WEBHOOKS_KEY?: KeyRing | undefined;
+    ALLOW_LOOPBACK_TARGETS: boolean;
+  };
   client: Client;
   sql: Sql;
   metrics: WorkerMetrics;
@@ -55,12 +62,11 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
   const lookup = createLookup((host) => resolveHost(host, resolve));
   const gatewayDispatcher = createGatewayDispatcher({ lookup });
   const publicBaseUrl = config.PUBLIC_BASE_URL;
-  const secretBox = createSecretBox(config.SECRETS_KEY);
   const now = () => new Date();
   const gatewayOf = createAdapters({
     sandboxPayments: createSandboxPayments(sql),
     publicBaseUrl,
-    secretBox,
+    secretBox: createSecretBox(config.SECRETS_KEY ?? noKeys),
     dispatcher: gatewayDispatcher,
     ...targetRule,
     now,
@@ -87,7 +93,7 @@ export const composeActivities = ({ config, client, sql, metrics, logger }: Deps
     webhookTests: createWebhookTests(sql),
     latePayments: createLatePayments(sql),
     deliveries: instrumentDeliveries(createDeliveries(sql), metrics),
-    secretBox,
+    secretBox: createSecretBox(config.WEBHOOKS_KEY ?? noKeys, 'WEBHOOKS_KEY'),
     targetRule,
     gatewayBulkhead: createBulkhead({ perOwner: paymentSlots / 4 }),
     replayPace: createPace({ perSecond: limits.workerReplaysPerSecond, longestWaitMs: 2_000 }),

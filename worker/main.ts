@@ -65,16 +65,13 @@ await runProcess(async () => {
 
   const registry = createRegistry();
   const metrics = createWorkerMetrics(registry);
-  const pool = connect(config.DATABASE_URL, {
-    name: 'payments-worker',
-    max: connectionsMax,
-    // The feed of events counts on it, see postgres/events.ts.
-    transactionTimeoutMs: 10_000,
-  });
+  const pool = connect(config.DATABASE_URL, { name: 'payments-worker', max: connectionsMax });
   const sql = instrumentSql(pool, createDatabaseMetrics(registry, { connectionsMax }));
   const probe = connect(config.DATABASE_URL, { name: 'payments-worker-probe', max: 1 });
   const clock = watchClock({ readClock: () => readClock(probe), registry, logger });
-  registerBacklogMetrics(registry, createBacklogMetrics(probe).measure);
+  // The login of a worker for webhooks alone may not read payments.
+  if (config.TASK_QUEUES.includes('payments'))
+    registerBacklogMetrics(registry, createBacklogMetrics(probe).measure);
   // Before the metrics port opens, so that the first scrape has every counter.
   const { activities, close: closeActivities } = composeActivities({
     config,

@@ -41,7 +41,7 @@ export const deliveryWorkerOptions = {
 /** The workers of this process: for payments, for deliveries on a queue of their own, or both. */
 export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> => {
   const { connection, namespace, activities, activityInterceptors, queues, graceSeconds } = options;
-  const { deliverWebhook, ...paymentActivities } = activities;
+  const { deliverWebhook, sendTestWebhook, ...paymentActivities } = activities;
   const shared = {
     connection,
     namespace,
@@ -63,7 +63,7 @@ export const createWorkers = async (options: WorkersOptions): Promise<Worker[]> 
         ...shared,
         ...deliveryWorkerOptions,
         taskQueue: webhooksQueue,
-        activities: { deliverWebhook },
+        activities: { deliverWebhook, sendTestWebhook },
       }),
   };
   return Promise.all(queues.map((queue) => create[queue]()));

@@ -51,6 +51,7 @@ export const { replaySome } = proxyActivities<Activities>({
 /** One POST: a sample that is sent twice would confuse who tests a receiver. */
 export const { sendTestWebhook } = proxyActivities<Activities>({
   summary: 'Sends a signed sample to the webhook URL',
+  taskQueue: webhooksQueue,
   startToCloseTimeout: (limits.attemptSeconds + 5) * 1000,
   retry: { maximumAttempts: 1 },
 });

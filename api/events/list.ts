@@ -1,5 +1,4 @@
 import { EventListResponse } from '../../contract/event-responses.ts';
-import { limits } from '../../contract/limits.ts';
 import { eventCursors, hashFilters, ListEvents } from '../../contract/list-events.ts';
 import type { EventRecord, Events } from '../../postgres/events.ts';
 import { listHandler } from '../http/list-handler.ts';
@@ -26,8 +25,7 @@ export const listEventsRoute = {
     "What the application was told, or is to be told, of payments of the token's mode. An event must match " +
     'all filters. Events are kept with their payments, at least 30 days.\n\n' +
     '`order=asc` is a feed for catching up without a webhook: read to the end, keep the last `next_cursor`, ' +
-    `and continue from it later. The feed shows an event ${limits.feedDelaySeconds} seconds after it was ` +
-    'recorded, each event once; a replay does not move an event in it.',
+    'and continue from it later. The feed shows each event once; a replay does not move an event in it.',
   query: ListEvents,
   validationExample: invalidDelivery,
   responses: {

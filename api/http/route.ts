@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ErrorCode, ErrorDetails, FieldError, PaymentError } from '../../contract/errors.ts';
 import type { errors } from '../../contract/errors.ts';
 import type { JsonNode } from '../../contract/json.ts';
+import type { TokenScope } from '../../contract/token.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import type { HeaderName } from './response-headers.ts';
 
@@ -61,6 +62,8 @@ export type Access = 'application' | 'payer' | 'gateway' | 'anyone';
 
 /** One row of the table of routes. */
 export interface Route extends RouteSpec {
+  /** What a token needs; undefined if every token may call it. */
+  scope?: TokenScope | undefined;
   method: 'GET' | 'POST';
   /** From the root, with `:name` for parameters. */
   path: string;
@@ -68,14 +71,14 @@ export interface Route extends RouteSpec {
 }
 
 /** Makes the rows of the routes that these callers may call. A handler that responds as its spec does not declare does not compile. */
-export const routesFor = <A extends Access>(access: A) => {
+export const routesFor = <A extends Access>(access: A, scope?: TokenScope) => {
   const rowOf =
     <Method extends Route['method']>(method: Method) =>
     <S extends RouteSpec, Deps>(
       path: string,
       spec: S,
       createHandler: (deps: Deps) => Handler<A, S>,
-    ) => ({ ...spec, method, path: `/api/v1${path}`, access, createHandler });
+    ) => ({ ...spec, method, path: `/api/v1${path}`, access, scope, createHandler });
   return { get: rowOf('GET'), post: rowOf('POST') };
 };
 
@@ -96,6 +99,7 @@ export const errorCodes = (route: Route): ErrorCode[] => [
   ...new Set([
     ...route.errors,
     ...impliedErrors[route.access],
+    ...(route.scope ? (['INSUFFICIENT_SCOPE'] as const) : []),
     ...(route.query ? impliedErrors.query : []),
     ...(route.body ? impliedErrors['bytes' in route.body ? 'bytes' : 'text'] : []),
     ...impliedErrors.always,

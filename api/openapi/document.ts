@@ -62,7 +62,9 @@ const operation = (name: string, route: Route) => ({
   operationId: name,
   tags: [route.tag ?? tagByAccess[route.access]],
   summary: route.summary,
-  description: route.description,
+  description: route.scope
+    ? `${route.description}\n\nNeeds the scope \`${route.scope}\`.`
+    : route.description,
   security: route.access === 'application' ? [{ bearer: [] }] : [],
   requestParams: {
     ...(route.params && { path: route.params }),

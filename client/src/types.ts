@@ -197,6 +197,7 @@ export type ErrorCode =
   | 'GATEWAY_NOT_ALLOWED'
   | 'GATEWAY_UNAVAILABLE'
   | 'IDEMPOTENCY_KEY_REUSED'
+  | 'INSUFFICIENT_SCOPE'
   | 'INTERNAL'
   | 'INVALID_IDEMPOTENCY_KEY'
   | 'INVALID_TOKEN'
@@ -578,7 +579,7 @@ export interface ListEvents {
   from?: string;
   /** Events created before this time; a date includes its whole day in UTC. A date (`2026-11-20`) or an RFC 3339 time (`2026-11-20T10:41:37Z`) from 1970 to 9999; a time has an offset, at most 9 digits of fraction and no leap second. */
   to?: string;
-  /** `desc`: the newest first, by `created_at`. `asc`: the feed, in the order in which the service recorded the events. It shows an event 15 seconds after that, and a reader who follows its cursors misses none. `from` and `to` are about the time of the order. */
+  /** `desc`: the newest first, by `created_at`. `asc`: the feed, in the order in which the service recorded the events: a reader who follows its cursors misses none. `from` and `to` are about the time of the order. */
   order?: 'desc' | 'asc';
   per_page?: number;
   /** The `next_cursor` of an earlier page. Send the same filters with it. */

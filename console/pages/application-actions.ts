@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { tokenScopes } from '../../contract/token.ts';
 import { Refusal } from '../../operations/change.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
 import type { Action } from '../actions.ts';
@@ -208,13 +209,16 @@ const changeBudget: Action = {
   },
 };
 
+const scopeNames = ['all', ...tokenScopes];
+
 const issueToken: Action = {
   path: '/applications/:slug/tokens/issue',
   role: 'admin',
   isSensitive: true,
   confirm: async (request) => ({
     title: `Issue a token for ${slugOf(request)}`,
-    consequence: 'Whoever holds the token creates and reads payments of this application.',
+    consequence:
+      'Whoever holds the token creates and reads payments of this application, and has events sent again, or only one of these.',
     button: 'Issue',
     back: backTo(request),
     fields: html`<label>
@@ -222,15 +226,20 @@ const issueToken: Action = {
         <input name="name" maxlength="100" required />
       </label>
       ${select('Mode', 'mode', { choices: ['test', 'live'], chosen: 'test' })}
+      ${select('Scopes', 'scopes', { choices: scopeNames, chosen: 'all' })}
       ${select('Expires after', 'expires', { choices: expiryNames, chosen: 'never' })}`,
   }),
   execute: async ({ operations, request, reason }) => {
     const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
     const days = expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
+    const wanted = text(request, 'scopes');
+    const scopes = tokenScopes.filter((scope) => wanted === 'all' || wanted === scope);
+    if (scopes.length === 0) throw new Refusal('The token needs a scope.');
     const token = await operations.tokens.issue(
       {
         application: slugOf(request),
         mode,
+        scopes,
         name: text(request, 'name'),
         expiresAt: days === null ? null : new Date(Date.now() + days * dayMs),
       },

@@ -74,6 +74,7 @@ export const applicationRoutes = (deps: Deps): Route[] => {
         token.prefix,
         token.name,
         token.mode,
+        token.scopes.join(', '),
         state(status),
         token.createdAt,
         token.lastUsedAt,
@@ -126,7 +127,17 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       <h2>Tokens</h2>
       ${cells.table({
         caption: 'Tokens',
-        headings: ['Prefix', 'Name', 'Mode', 'Status', 'Issued', 'Last used', 'Expires', 'Action'],
+        headings: [
+          'Prefix',
+          'Name',
+          'Mode',
+          'Scopes',
+          'Status',
+          'Issued',
+          'Last used',
+          'Expires',
+          'Action',
+        ],
         rows: tokens.slice(0, tokensMax).map(tokenRow),
         ifEmpty: 'The application has no token, so it cannot call the API.',
       })}

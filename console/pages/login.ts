@@ -120,7 +120,7 @@ export const loginRoutes = (deps: Deps): Route[] => {
   return [
     { method: 'GET', path: '/login', role: 'anyone', handle: loginPage },
     { method: 'GET', path: '/login/:code', role: 'anyone', handle: showLink },
-    { method: 'POST', path: '/login/:code', role: 'anyone', handle: openLink },
+    { method: 'POST', path: '/login/:code', role: 'anyone', endsLogin: 'link', handle: openLink },
     { method: 'POST', path: '/logout', role: 'viewer', handle: logOut },
     { method: 'GET', path: '/logout', role: 'anyone', handle: async () => redirect('/') },
   ];

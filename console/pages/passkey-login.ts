@@ -39,6 +39,6 @@ export const passkeyLoginRoutes = ({
 
   return [
     { method: 'POST', path: '/login/passkey/options', role: 'anyone', handle: begin },
-    { method: 'POST', path: '/login/passkey', role: 'anyone', handle: end },
+    { method: 'POST', path: '/login/passkey', role: 'anyone', endsLogin: 'passkey', handle: end },
   ];
 };

@@ -31,7 +31,13 @@ export const providerLoginRoutes = (deps: Deps): Route[] => {
 
   return [
     { method: 'GET', path: '/login/provider', role: 'anyone', handle: orExplain(begin) },
-    { method: 'GET', path: callbackPath, role: 'anyone', handle: orExplain(end) },
+    {
+      method: 'GET',
+      path: callbackPath,
+      role: 'anyone',
+      endsLogin: 'provider',
+      handle: orExplain(end),
+    },
   ];
 };
 

@@ -15,8 +15,6 @@ export interface ConnectOptions {
   max: number;
   /** Queries may take any time, e.g. those of a migration: there is no read timeout. */
   patient?: boolean;
-  /** Postgres ends a session whose transaction lasts longer. A statement alone has 10 seconds anyway. */
-  transactionTimeoutMs?: number;
 }
 
 /** A pool that connects at the first query. Amounts and counts arrive as safe integers. */
@@ -25,7 +23,7 @@ export const connect = (url: string, options: ConnectOptions): Sql =>
 
 const open = (
   url: string,
-  { name, max, patient = false, transactionTimeoutMs = 0 }: ConnectOptions,
+  { name, max, patient = false }: ConnectOptions,
   onSocket: (socket: Socket) => void,
 ): Sql => {
   const watch = patient ? () => {} : createReadTimeout();
@@ -49,7 +47,6 @@ const open = (
     connection: {
       application_name: name,
       statement_timeout: 10_000,
-      ...(transactionTimeoutMs > 0 && { transaction_timeout: transactionTimeoutMs }),
       // Frees the locks of a process that was suspended inside a transaction, and the rows that vacuum
       // must keep for it.
       idle_in_transaction_session_timeout: 30_000,

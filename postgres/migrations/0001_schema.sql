@@ -30,6 +30,8 @@ create table tokens (
   application text not null references applications,
   mode text not null constraint tokens__mode check (mode in ('live', 'test')),
   name text not null,
+  scopes text[] not null default '{read,create,replay}' constraint tokens__scopes
+    check (cardinality(scopes) > 0 and scopes <@ '{read,create,replay}'),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
@@ -147,6 +149,13 @@ create table events (
 );
 create index events__payment on events (payment_id);
 
+create table feeds (
+  application text not null,
+  test boolean not null,
+  recorded_at timestamptz(3) not null,
+  primary key (application, test)
+);
+
 create table deliveries (
   event_id uuid primary key references events,
   payment_id text not null,
@@ -155,7 +164,7 @@ create table deliveries (
   order_id text not null,
   kind text not null,
   created_at timestamptz not null,
-  recorded_at timestamptz(3) not null default now(),
+  recorded_at timestamptz(3) not null,
   status text not null constraint deliveries__status
     check (status in ('pending', 'delivered', 'exhausted', 'none')),
   round int not null default 1,
@@ -312,7 +321,7 @@ create table sandbox_payments (
 );
 
 create table audit_log (
-  id bigint generated always as identity primary key,
+  id bigint primary key,
   at timestamptz not null default now(),
   actor text not null,
   action text not null,
@@ -320,7 +329,8 @@ create table audit_log (
   before jsonb,
   after jsonb,
   reason text,
-  via text constraint audit_log__via check (via in ('cli', 'console'))
+  via text constraint audit_log__via check (via in ('cli', 'console')),
+  hash bytea not null
 );
 create index audit_log__subject on audit_log (subject, id desc);
 create unique index audit_log__duplicate
@@ -329,6 +339,31 @@ create unique index audit_log__duplicate
 create unique index audit_log__duplicate_tracking_code
   on audit_log ((after->>'gateway'), (after->>'tracking_code'))
   where action = 'payment.duplicate_tracking_code';
+create unique index audit_log__refused_login
+  on audit_log ((after->>'login'), (after->>'hour'))
+  where action = 'console.refuse_login';
+
+create table audit_chain (
+  id boolean primary key
+);
+insert into audit_chain (id) values (true);
+create function audit_hash(previous bytea, record audit_log) returns bytea stable
+return sha256(previous || convert_to(jsonb_build_array(record.id, extract(epoch from record.at), record.actor,
+  record.action, record.subject, record.before, record.after, record.reason, record.via)::text, 'UTF8'));
+create function chain_audit_record() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  previous record;
+begin
+  perform from audit_chain for update;
+  select id, hash into previous from audit_log order by id desc limit 1;
+  new.id := coalesce(previous.id, 0) + 1;
+  new.hash := audit_hash(coalesce(previous.hash, ''), new);
+  return new;
+end
+$$;
+create trigger audit_log__chain before insert on audit_log
+  for each row execute function chain_audit_record();
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin

@@ -288,10 +288,10 @@ describe.skipIf(reason !== undefined)('the Compose shape', () => {
     expect(await shape.sh(renamed(issue))).toContain('svc_live_');
   });
 
-  it('rotates both keys and replaces the certificate without a failed request', async () => {
+  it('rotates all keys and replaces the certificate without a failed request', async () => {
     const keysIn = (name: string) =>
       readFileSync(join(shape.folder, 'secrets', name), 'utf8').trim();
-    const names = ['secrets-key', 'notifications-key'];
+    const names = ['secrets-key', 'webhooks-key', 'notifications-key'];
     const old = names.map(keysIn);
     await shape.sh(
       'openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=another -keyout privkey.pem -out fullchain.pem 2> openssl.log',

@@ -16,7 +16,7 @@ const api = {
   DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:5432/payments',
   PUBLIC_BASE_URL: 'https://pay.example/',
 };
-const worker = { ...api, SECRETS_KEY: `first:${key}` };
+const worker = { ...api, SECRETS_KEY: `first:${key}`, WEBHOOKS_KEY: `second:${key}` };
 
 /** The problems in the message of the SetupError. */
 const problemsOf = (read: () => unknown): string[] => {
@@ -132,6 +132,7 @@ describe('the configuration', () => {
       'SECRETS_KEY',
       'SHUTDOWN_GRACE_SECONDS',
       'TEMPORAL_*',
+      'WEBHOOKS_KEY',
     ]);
     expect(problems).toContain('SECRETS_KEY: is missing');
   });
@@ -178,6 +179,14 @@ describe('the configuration', () => {
   });
 });
 
+it.each([
+  ['payments', ['SECRETS_KEY: is missing']],
+  ['webhooks', ['WEBHOOKS_KEY: is missing']],
+  ['payments,webhooks', ['SECRETS_KEY: is missing', 'WEBHOOKS_KEY: is missing']],
+])('readWorkerConfig needs the keys of its queues alone: %s', (TASK_QUEUES, missing) => {
+  expect(problemsOf(() => readWorkerConfig({ ...api, TASK_QUEUES }))).toEqual(missing);
+});
+
 it('readApiConfig reads the key of notification secrets, and never that of the credentials', () => {
   const config = readApiConfig({ ...worker, NOTIFICATIONS_KEY: `n1:${key}` });
   expect(config.NOTIFICATIONS_KEY?.currentId).toBe('n1');
@@ -187,7 +196,7 @@ it('readApiConfig reads the key of notification secrets, and never that of the c
 describe('NAME_FILE', () => {
   it('reads a secret from a file, without the line end', () => {
     const env = { ...worker, SECRETS_KEY: undefined, SECRETS_KEY_FILE: aFile(`second:${key}\n`) };
-    expect(readWorkerConfig(env).SECRETS_KEY.currentId).toBe('second');
+    expect(readWorkerConfig(env).SECRETS_KEY?.currentId).toBe('second');
   });
 
   it('reads the API key of Temporal from a file', () => {
@@ -197,7 +206,7 @@ describe('NAME_FILE', () => {
 
   it('is ignored if the variable itself has a value', () => {
     const SECRETS_KEY_FILE = aFile(`second:${key}`);
-    const idOf = (env: Record<string, string>) => readWorkerConfig(env).SECRETS_KEY.currentId;
+    const idOf = (env: Record<string, string>) => readWorkerConfig(env).SECRETS_KEY?.currentId;
     expect(idOf({ ...worker, SECRETS_KEY_FILE })).toBe('first');
     expect(idOf({ ...worker, SECRETS_KEY: '', SECRETS_KEY_FILE })).toBe('second');
   });
@@ -240,8 +249,8 @@ describe('SECRETS_KEY', () => {
   it('is a key ring whose first key encrypts', () => {
     const other = Buffer.alloc(32, 8).toString('base64');
     const { SECRETS_KEY } = readWorkerConfig({ ...worker, SECRETS_KEY: `new:${key},old:${other}` });
-    expect(SECRETS_KEY.currentId).toBe('new');
-    expect([...SECRETS_KEY.keys]).toEqual([
+    expect(SECRETS_KEY?.currentId).toBe('new');
+    expect([...(SECRETS_KEY?.keys ?? [])]).toEqual([
       ['new', Buffer.alloc(32, 7)],
       ['old', Buffer.alloc(32, 8)],
     ]);

@@ -20,6 +20,7 @@ const aDataDir = (): string => {
   };
   writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
   writeFileSync(join(folder, 'secrets-key'), `${key}\n`);
+  writeFileSync(join(folder, 'webhooks-key'), `w${key}\n`);
   writeFileSync(join(folder, 'notifications-key'), `n${key}\n`);
   writeFileSync(join(folder, 'other-url'), `${other}\n`);
   writeFileSync(
@@ -47,6 +48,7 @@ describe('beside an embedded stack', () => {
       DATABASE_URL: stack,
       ALLOW_LOOPBACK_TARGETS: true,
       SECRETS_KEY: { currentId: 'k1' },
+      WEBHOOKS_KEY: { currentId: 'wk1' },
       NOTIFICATIONS_KEY: { currentId: 'nk1' },
       TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
       temporal: { connectionOptions: { address: '127.0.0.1:7233' } },

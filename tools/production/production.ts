@@ -30,6 +30,7 @@ export interface Production {
   url: string;
   databaseUrl: string;
   keyRing: KeyRing;
+  webhookKeyRing: KeyRing;
   notificationKeyRing: KeyRing;
   temporal: { address: string; namespace: string };
   members: Member[];
@@ -47,6 +48,11 @@ const stopInOrder = async (members: readonly Member[]): Promise<void> => {
 
 const root = resolve(import.meta.dirname, '../..');
 const namespace = 'payments';
+
+const ringOf = (key: Buffer): KeyRing => ({
+  currentId: 'production',
+  keys: new Map([['production', key]]),
+});
 
 /**
  * Starts the production shape without containers: API processes behind a TCP proxy, workers, and
@@ -78,6 +84,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
   const databaseUrl = `postgres://postgres@127.0.0.1:${ports.postgres}/payments`;
   const address = `127.0.0.1:${ports.frontend}`;
   const key = randomBytes(32);
+  const webhooksKey = randomBytes(32);
   const notificationsKey = randomBytes(32);
 
   const stop = async () => {
@@ -161,6 +168,7 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
       ...numbers.map((each) =>
         bringUpProgram('worker', `worker-${each}`, {
           SECRETS_KEY: `production:${key.toString('base64')}`,
+          WEBHOOKS_KEY: `production:${webhooksKey.toString('base64')}`,
           ALLOW_LOOPBACK_TARGETS: 'true',
           WORKFLOW_BUNDLE: bundle,
         }),
@@ -173,11 +181,9 @@ export const startProduction = async (options: ProductionOptions): Promise<Produ
   return {
     url: proxy.url,
     databaseUrl,
-    keyRing: { currentId: 'production', keys: new Map([['production', key]]) },
-    notificationKeyRing: {
-      currentId: 'production',
-      keys: new Map([['production', notificationsKey]]),
-    },
+    keyRing: ringOf(key),
+    webhookKeyRing: ringOf(webhooksKey),
+    notificationKeyRing: ringOf(notificationsKey),
     temporal: { address, namespace },
     members,
     logs,

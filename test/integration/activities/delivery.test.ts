@@ -47,7 +47,7 @@ const deliver = async (options: Options, payment?: { id: string }, isReset = fal
   });
   const activities = createDeliveryActivities({
     deliveries: options.deliveries ?? createDeliveries(records.sql),
-    secretBox: createSecretBox(ring),
+    secretBox: createSecretBox(ring, 'WEBHOOKS_KEY'),
     dispatcher,
     targetRule: { allowLoopback: true },
     deliveryBulkhead: options.bulkhead ?? createBulkhead({ perOwner: 25 }),
@@ -98,7 +98,7 @@ describe('deliverWebhook', () => {
     const bulkhead = createBulkhead({ perOwner: 1 });
     const strange: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
     const { result } = await deliver({ bulkhead, ring: strange });
-    expect(result).toMatchObject({ message: 'SECRETS_KEY holds no key named k1' });
+    expect(result).toMatchObject({ message: 'WEBHOOKS_KEY holds no key named k1' });
     for (let turn = 0; turn < 2; turn += 1)
       expect((await deliver({ bulkhead, resolve: dead })).result).toMatchObject({
         type: 'WebhookAttemptFailed',
@@ -111,7 +111,7 @@ describe('deliverWebhook', () => {
     });
     const other: KeyRing = { currentId: 'k2', keys: new Map([['k2', randomBytes(32)]]) };
     const { id, result } = await deliver({ webhookUrl: server.url, ring: other });
-    expect(result).toMatchObject({ message: 'SECRETS_KEY holds no key named k1' });
+    expect(result).toMatchObject({ message: 'WEBHOOKS_KEY holds no key named k1' });
     expect(result).not.toHaveProperty('nextRetryDelay');
     expect(server.requests).toEqual([]);
     // The former key is now the second one of the ring.

@@ -14,6 +14,21 @@ const id = await createJourney(service, token).create();
 const requestId = /^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const errorOf = ({ json }: Answer) => json['error'] as Record<string, unknown>;
 
+describe('/.well-known/security.txt', () => {
+  it('names the contact of the settings for less than a year, and is missing without one', async () => {
+    const SECURITY_CONTACT = 'mailto:security@pay.example';
+    const { url } = await service.anotherApi({ SECURITY_CONTACT });
+    const answer = await fetch(`${url}/.well-known/security.txt`);
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const [, expires = ''] =
+      /^Contact: mailto:security@pay.example\nExpires: (\S+)\n$/.exec(await answer.text()) ?? [];
+    const days = (Date.parse(expires) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(30);
+    expect(days).toBeLessThan(365);
+    expect((await fetch(`${service.url}/.well-known/security.txt`)).status).toBe(404);
+  });
+});
+
 describe('every response', () => {
   it('has a request id of its own, which its error and the log repeat', async () => {
     const { call, get, checkout } = createJourney(service, token);

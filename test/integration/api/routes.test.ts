@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../api/http/route.ts';
 import { routes } from '../../../api/routes.ts';
+import { type TokenScope, tokenScopes } from '../../../contract/token.ts';
+import { createTokens } from '../../../postgres/tokens.ts';
+import { createJourney } from '../../support/service/journey.ts';
 import { useService } from '../../support/service/service.ts';
 import { forFile } from '../../support/for-file.ts';
 
@@ -8,7 +11,7 @@ const service = await forFile(useService());
 
 const operations = Object.entries<Route>(routes)
   .filter(([, { access }]) => access === 'application')
-  .map(([name, { method, path }]) => ({ name, method, path }));
+  .map(([name, { method, path, scope }]) => ({ name, method, path, scope }));
 
 /** An application with a payment; `send` calls an operation for that payment. */
 const anApplication = async ({ requestsPerMinute = 1_000 } = {}) => {
@@ -28,6 +31,33 @@ describe('every operation of applications', () => {
     await service.sql`update applications set status = 'disabled' where slug = ${application}`;
     for (const operation of operations)
       expect(await send(operation), operation.name).toEqual([403, 'APPLICATION_DISABLED']);
+  });
+
+  it('answers 403 to a token without its scope, and to no other', async () => {
+    const { application, journey } = await service.anApplication();
+    const id = await journey.create();
+    const refusedTo = async (scope: TokenScope) => {
+      const issued = { application, mode: 'test', name: scope, scopes: [scope] } as const;
+      const token = await createTokens(service.sql).issue(issued);
+      const { request } = createJourney(service, token);
+      const answers = await Promise.all(
+        operations.map(async ({ name, method, path }) => {
+          const body = name === 'createPayment' ? {} : undefined;
+          const { json } = await request(method, path.replace(':payment_id', id), body);
+          const code = (json['error'] as { code: string } | undefined)?.code;
+          return code === 'INSUFFICIENT_SCOPE' ? [name] : [];
+        }),
+      );
+      return answers.flat();
+    };
+    for (const scope of tokenScopes)
+      expect(await refusedTo(scope)).toEqual(
+        operations.flatMap(({ name, scope: needed }) =>
+          needed === undefined || needed === scope ? [] : [name],
+        ),
+      );
+    const without = operations.filter(({ scope }) => scope === undefined);
+    expect(without.map(({ name }) => name)).toEqual(['getApplication']);
   });
 
   it('counts in the budget, and answers 429 when the budget is used up', async () => {

@@ -32,7 +32,7 @@ describe('cli/main.ts', () => {
     };
     writeFileSync(join(folder, 'connection.json'), JSON.stringify(facts));
     const key = keyRing.keys.get('k1')?.toString('base64');
-    for (const name of ['secrets-key', 'notifications-key'])
+    for (const name of ['secrets-key', 'webhooks-key', 'notifications-key'])
       writeFileSync(join(folder, name), `k1:${key}\n`);
   });
   afterAll(() => rmSync(folder, { recursive: true }));

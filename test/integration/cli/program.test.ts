@@ -8,11 +8,11 @@ import { forFile } from '../../support/for-file.ts';
 
 const keyRing = aKeyRing();
 const records = await forFile(startRecords());
-await operationsOn(records.sql, { keyRing }).secrets.rotate('shop', null);
+await operationsOn(records.sql, { webhookKeyRing: keyRing }).secrets.rotate('shop', null);
 
 const run: RunLine = (line, options) =>
   runLine(
-    (actor) => operationsOn(records.sql, { keyRing, ...(actor && { actor }) }),
+    (actor) => operationsOn(records.sql, { webhookKeyRing: keyRing, ...(actor && { actor }) }),
     line,
     options,
   );
@@ -285,7 +285,7 @@ describe('the admin command line', () => {
     const testWebhook = async (id: string) => tests.complete(id, answers.shift()!);
     const temporal = async () => ({ ...emptyTemporal, testWebhook });
     const test = (line: string) =>
-      runLine(() => operationsOn(records.sql, { keyRing, temporal }), words(line));
+      runLine(() => operationsOn(records.sql, { webhookKeyRing: keyRing, temporal }), words(line));
 
     const accepted = await test('webhook test shop');
     expect(accepted).toMatchObject({ code: 0 });

@@ -55,7 +55,12 @@ describe('an action', () => {
       'application:shop',
     ],
     ['/applications/shop/budget', { budget: '77' }, 'application.update', 'application:shop'],
-    ['/applications/shop/tokens/issue', { name: 'a' }, 'token.issue', 'application:shop'],
+    [
+      '/applications/shop/tokens/issue',
+      { name: 'a', scopes: 'all' },
+      'token.issue',
+      'application:shop',
+    ],
     [
       '/applications/shop/tokens/TOKEN/revoke',
       { confirm: 'shop' },
@@ -152,8 +157,8 @@ describe('an action', () => {
   });
 
   it.each([
-    ['reason', { name: 'a', reason: 'found svc_live_abcdefgh in a mail' }],
-    ['name', { name: 'whsec_abcdefgh' }],
+    ['reason', { name: 'a', scopes: 'all', reason: 'found svc_live_abcdefgh in a mail' }],
+    ['name', { name: 'whsec_abcdefgh', scopes: 'all' }],
   ])(
     'an action with a secret in its %s changes nothing, because the audit log keeps it',
     async (_, form) => {
@@ -202,9 +207,9 @@ describe('an action', () => {
   it('sent twice by a reload issues one token, and shows it once', async () => {
     const person = await console.logIn('admin', 'reloads');
     const path = '/applications/tickets/tokens/issue';
-    const { answer, form } = await act(path, { name: 'once' }, person);
+    const { answer, form } = await act(path, { name: 'once', scopes: 'read' }, person);
     const [token = ''] = /svc_test_[\w-]+/.exec(answer.text) ?? [];
-    expect(await createTokens(console.sql).authenticate(token)).toBeDefined();
+    expect((await createTokens(console.sql).authenticate(token))?.scopes).toEqual(['read']);
     const again = await console.call(path, { method: 'POST', cookie: person.cookie, form });
     expect([again.status, again.text.includes('svc_test_')]).toEqual([409, false]);
     expect(await auditOf('reloads')).toHaveLength(1);

@@ -246,6 +246,24 @@ it('records every login in the audit log', async () => {
   expect(records).toEqual([{ actor: 'nora', after: { via: 'provider' }, via: 'console' }]);
 });
 
+it('records the first refused login of each hour and way', async () => {
+  await console.sql`delete from console_people where name = 'stranger'`;
+  const refused = () => console.sql<{ login: string; many: number }[]>`
+    select after->>'login' as login, count(*)::int as many from audit_log
+    where action = 'console.refuse_login' group by 1 order by 1`;
+  // The hour may end between two of them.
+  const once = (login: string) => ({ login, many: expect.toBeOneOf([1, 2]) as number });
+  for (const _ of [1, 2, 3]) {
+    expect((await logIn('stranger')).status).toBe(403);
+    expect((await console.call('/login/unknown', { method: 'POST', form: {} })).status).toBe(410);
+  }
+  expect(await refused()).toEqual([once('link'), once('provider')]);
+  visitor = createVisitor();
+  await add('ida');
+  expect((await logIn('ida')).status).toBe(200);
+  expect(await refused()).toEqual([once('link'), once('provider')]);
+});
+
 describe('a person who is added again', () => {
   it('loses sessions, links and passkeys, for the name may be another one from now on', async () => {
     await add('oncall', 'olga');

@@ -19,7 +19,7 @@ import { operationsOn } from '../../support/service/admin-operations.ts';
 import { aFolder } from '../../support/stack/support.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const names = ['secrets-key', 'notifications-key'] as const;
+const names = ['secrets-key', 'webhooks-key', 'notifications-key'] as const;
 
 let records: Records;
 beforeAll(async () => {
@@ -52,6 +52,7 @@ const anInstallation = async () => {
   const operations = () =>
     operationsOn(records.sql, {
       keyRing: parseKeyRing(read('secrets-key')),
+      webhookKeyRing: parseKeyRing(read('webhooks-key')),
       notificationKeyRing: parseKeyRing(read('notifications-key')),
     });
   const account = { slug: 'cards', driver: 'stripe', kind: 'live' } as const;
@@ -76,6 +77,7 @@ const anInstallation = async () => {
           PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
           DATABASE_URL: records.url,
           SECRETS_KEY_FILE: file('secrets-key'),
+          WEBHOOKS_KEY_FILE: file('webhooks-key'),
           NOTIFICATIONS_KEY_FILE: file('notifications-key'),
         },
       }),
@@ -88,21 +90,18 @@ describe('deploy/rotate-secrets-key.sh', () => {
     const old = names.map(read);
     expect((await run()).stdout).toContain('Encrypted with the first key: 3');
     const [[first = '']] = keyIds() as [string[]];
-    expect(keyIds()).toEqual([
-      [first, '2026-11'],
-      [first, '2026-11'],
-    ]);
+    expect(keyIds()).toEqual(names.map(() => [first, '2026-11']));
     await run('--retire');
-    expect(keyIds()).toEqual([[first], [first]]);
+    expect(keyIds()).toEqual(names.map(() => [first]));
     expect(new Set(await sealed())).toEqual(new Set([first]));
-    expect(copies()).toHaveLength(2);
+    expect(copies()).toHaveLength(3);
     for (const copy of copies()) {
       expect(old).toContain(read(copy).split(',')[1]);
       expect(statSync(join(folder, 'secrets', copy)).mode & 0o777).toBe(0o400);
     }
     // Once more it has nothing to remove.
     await run('--retire');
-    expect(copies()).toHaveLength(2);
+    expect(copies()).toHaveLength(3);
   });
 
   it('does not retire a key after a rotation that stopped, and finishes it when it can', async () => {
@@ -110,14 +109,14 @@ describe('deploy/rotate-secrets-key.sh', () => {
     writeFileSync(unhealthy, '');
     await expect(run()).rejects.toThrow('Command failed');
     await expect(run('--retire')).rejects.toThrow('Command failed');
-    expect(keyIds()).toMatchObject([{ 1: '2026-11' }, { 1: '2026-11' }]);
+    expect(keyIds()).toMatchObject(names.map(() => ({ 1: '2026-11' })));
     expect(copies()).toEqual([]);
     expect(new Set(await sealed())).toEqual(new Set(['2026-11']));
 
     rmSync(unhealthy);
     await run('--retire');
     const [[first = '']] = keyIds() as [string[]];
-    expect(keyIds()).toEqual([[first], [first]]);
+    expect(keyIds()).toEqual(names.map(() => [first]));
     expect(new Set(await sealed())).toEqual(new Set([first]));
   });
 

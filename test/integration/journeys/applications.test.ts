@@ -11,7 +11,7 @@ import { forFile } from '../../support/for-file.ts';
 
 const service = await forFile(useService());
 const operations = operationsOn(service.sql, {
-  keyRing: service.keyRing,
+  webhookKeyRing: service.webhookKeyRing,
   temporal: async () => createTemporalAdmin(service.client),
 });
 beforeEach(() => service.receiver.behave(() => 204));

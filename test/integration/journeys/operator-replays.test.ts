@@ -27,8 +27,11 @@ let elsewhere: Receiver;
 beforeAll(async () => {
   service = await startService({ ownTemporal: true });
   elsewhere = await startReceiver();
-  const { sql, keyRing, client } = service;
-  operations = operationsOn(sql, { keyRing, temporal: async () => createTemporalAdmin(client) });
+  const { sql, webhookKeyRing, client } = service;
+  operations = operationsOn(sql, {
+    webhookKeyRing,
+    temporal: async () => createTemporalAdmin(client),
+  });
 });
 afterAll(async () => {
   await elsewhere?.stop();

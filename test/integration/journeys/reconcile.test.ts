@@ -120,8 +120,8 @@ describe('reconcile', () => {
     expect(await differencesOf(id, { heal: true })).toEqual(['end_without_delivery']);
     await terminate(service.client, id);
     await service.sql`
-      insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status)
-      select e.id, p.id, p.application, p.test, p.order_id, e.kind, e.created_at, 'delivered'
+      insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at, status)
+      select e.id, p.id, p.application, p.test, p.order_id, e.kind, e.created_at, now(), 'delivered'
       from events e join payments p on p.id = e.payment_id where p.id = ${id}`;
   });
 

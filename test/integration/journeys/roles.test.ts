@@ -27,7 +27,7 @@ import { until } from '../../support/until.ts';
 
 const roles = readProjectFile('deploy/roles.sql');
 let service: Service;
-let worker: TestProcess;
+let workers: TestProcess[];
 let stripe: StripeAccount;
 let providers: Providers;
 let journey: Journey;
@@ -52,17 +52,27 @@ beforeAll(async () => {
   ) as Record<DatabaseRole, Sql>;
   service = await startService({ database, apiEnv: { DATABASE_URL: urls.api } });
   await service.worker.stop();
-  worker = createProcess('worker', 'worker/main.ts', {
-    ...service.env,
-    DATABASE_URL: urls.worker,
-    ALLOW_LOOPBACK_TARGETS: 'true',
-    WORKFLOW_BUNDLE: inject('workflowBundle'),
-    METRICS_PORT: '0',
-  });
-  await worker.start();
-  const { client, keyRing, notificationKeyRing } = service;
+  // Each with the login and the key of its own queue alone.
+  const { SECRETS_KEY, WEBHOOKS_KEY, ...env } = service.env;
+  const aWorker = (queue: string, url: string, key: Record<string, string>) =>
+    createProcess('worker', 'worker/main.ts', {
+      ...env,
+      ...key,
+      TASK_QUEUES: queue,
+      DATABASE_URL: url,
+      ALLOW_LOOPBACK_TARGETS: 'true',
+      WORKFLOW_BUNDLE: inject('workflowBundle'),
+      METRICS_PORT: '0',
+    });
+  workers = [
+    aWorker('payments', urls.worker, { SECRETS_KEY }),
+    aWorker('webhooks', urls.webhooks, { WEBHOOKS_KEY }),
+  ];
+  for (const worker of workers) await worker.start();
+  const { client, keyRing, webhookKeyRing, notificationKeyRing } = service;
   admin = operationsOn(as.admin, {
     keyRing,
+    webhookKeyRing,
     notificationKeyRing,
     temporal: async () => createTemporalAdmin(client),
   });
@@ -72,7 +82,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const sql of Object.values(as ?? {})) await sql.end({ timeout: 1 });
-  await worker?.stop();
+  for (const worker of workers ?? []) await worker.stop();
   await service?.stop();
   await stripe?.stop();
   await providers?.stop();
@@ -244,7 +254,7 @@ describe('each process under its own database role', () => {
   });
 
   it('no statement of the processes was refused', () => {
-    const lines = [...service.api.lines, ...worker.lines];
+    const lines = [service.api, ...workers].flatMap((process) => process.lines);
     expect(lines.filter((line) => line.includes('permission denied'))).toEqual([]);
   });
 });

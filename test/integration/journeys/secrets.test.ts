@@ -35,11 +35,14 @@ beforeAll(async () => {
   ({ token } = application);
   journey = createJourney(service, token);
   const [key = Buffer.alloc(0)] = service.keyRing.keys.values();
+  const [webhooksKey = Buffer.alloc(0)] = service.webhookKeyRing.keys.values();
   secrets = {
     token,
     'webhook secret': application.secret,
     SECRETS_KEY: key.toString('base64'),
     'bytes of SECRETS_KEY': key.toString('latin1'),
+    WEBHOOKS_KEY: webhooksKey.toString('base64'),
+    'bytes of WEBHOOKS_KEY': webhooksKey.toString('latin1'),
     'key of a wrong account': wrongKey,
     ...Object.fromEntries(providerSecrets.map((secret, at) => [`credential ${at + 1}`, secret])),
   };

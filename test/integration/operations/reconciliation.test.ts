@@ -69,8 +69,8 @@ describe('reconcile', () => {
           from ended
           returning *
         )
-        insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, status)
-        select e.id, e.payment_id, e.application, e.test, p.order_id, e.kind, e.created_at, 'none'
+        insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at, recorded_at, status)
+        select e.id, e.payment_id, e.application, e.test, p.order_id, e.kind, e.created_at, now(), 'none'
         from events e join ended p on p.id = e.payment_id`;
       await records.sql`update deliveries set status = 'delivered', next_attempt_at = null`;
       await records.sql`update late_payments set result = 'returns', resolved_at = now()`;

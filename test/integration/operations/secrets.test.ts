@@ -38,9 +38,9 @@ const logOf = (subject: string) => operationsOn(records.sql).auditLog({ subject,
 
 describe('webhook secrets', () => {
   it('overlap for 24 hours: a third one is refused, and one can retire at once', async () => {
-    const keyRing = aKeyRing();
-    const { secrets } = operationsOn(records.sql, { keyRing });
-    const { application, secret: first } = await anApplicationWithSecret({ keyRing });
+    const webhookKeyRing = aKeyRing();
+    const { secrets } = operationsOn(records.sql, { webhookKeyRing });
+    const { application, secret: first } = await anApplicationWithSecret({ webhookKeyRing });
     const second = await secrets.rotate(application, 'yearly');
     for (const secret of [first, second]) expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/);
 
@@ -50,7 +50,7 @@ describe('webhook secrets', () => {
     expect(overlapMs / 3_600_000).toBeCloseTo(24, 1);
     await expect(secrets.rotate(application, null)).rejects.toThrow('already has two secrets');
 
-    const box = createSecretBox(keyRing);
+    const box = createSecretBox(webhookKeyRing);
     const opened = async () =>
       (await createWebhookSecrets(records.sql).listSealed(application)).map((sealed) =>
         box.open(sealed, application),
@@ -142,6 +142,7 @@ describe('webhook secrets', () => {
       sql,
       change: createChange({ sql, actor: 'bob', via: 'cli' }),
       secretBox: () => expect.unreachable(),
+      webhookBox: () => expect.unreachable(),
       notificationBox: () => expect.unreachable(),
     });
     const second = late.retire({ application, id: older?.id ?? 0 }, 'leaked');
@@ -151,25 +152,29 @@ describe('webhook secrets', () => {
 
   it('are encrypted with the first key by reseal, and do not need the old key after it', async () => {
     const [ring, newRing] = [aKeyRing('k1'), aKeyRing('k2')];
-    const { application, secret } = await anApplicationWithSecret({ keyRing: ring });
+    const { application, secret } = await anApplicationWithSecret({ webhookKeyRing: ring });
     const both = { currentId: 'k2', keys: new Map([...newRing.keys, ...ring.keys]) };
     // This ring has no keys of the other tests.
     await records.sql`delete from webhook_secrets where application <> ${application}`;
-    const { secrets } = operationsOn(records.sql, { keyRing: both });
+    const others = aKeyRing('g2', 'g1');
+    const { secrets } = operationsOn(records.sql, { webhookKeyRing: both, keyRing: others });
     expect(await secrets.list(application)).toMatchObject([{ keyId: 'k1' }]);
     const gateway = {
       slug: 'to-reseal',
       driver: 'zarinpal',
       kind: 'sandbox' as const,
-      credentials: createSecretBox(ring).seal('{"merchant_id":"m"}', 'gateway:to-reseal'),
+      credentials: createSecretBox({ ...others, currentId: 'g1' }).seal(
+        '{"merchant_id":"m"}',
+        'gateway:to-reseal',
+      ),
     };
     await createGateways(records.sql).insert(gateway);
     // More than one batch.
-    const others = Array.from({ length: 100 }, () => ({
+    const more = Array.from({ length: 100 }, () => ({
       application,
       ciphertext: createSecretBox(ring).seal('whsec_other', application),
     }));
-    await records.sql`insert into webhook_secrets ${records.sql(others)}`;
+    await records.sql`insert into webhook_secrets ${records.sql(more)}`;
     // A retired secret is never decrypted, and its key may be gone.
     await records.sql`
       insert into webhook_secrets (application, ciphertext, retires_at)
@@ -178,12 +183,16 @@ describe('webhook secrets', () => {
       (await secrets.listKeys()).map(({ keyId, use, seals }) => [keyId, use, seals]);
     expect(await listKeys()).toEqual([
       ['k2', 'encrypts', 0],
-      ['k1', 'decrypts', 102],
+      ['k1', 'decrypts', 101],
+      ['g2', 'encrypts', 0],
+      ['g1', 'decrypts', 1],
     ]);
     expect(await secrets.reseal('yearly')).toBe(102);
     expect(await listKeys()).toEqual([
-      ['k2', 'encrypts', 102],
+      ['k2', 'encrypts', 101],
       ['k1', 'decrypts', 0],
+      ['g2', 'encrypts', 1],
+      ['g1', 'decrypts', 0],
     ]);
     const keyIds = (await secrets.list(application)).map(({ keyId }) => keyId);
     expect(new Set(keyIds)).toEqual(new Set(['k2']));
@@ -194,7 +203,9 @@ describe('webhook secrets', () => {
     expect(box.open(sealed, application)).toBe(secret);
     expect(() => box.open(sealed, 'another')).toThrow('unable to authenticate');
     const account = await createGateways(records.sql).getAccount('to-reseal');
-    expect(box.open(account?.credentials ?? '', 'gateway:to-reseal')).toBe('{"merchant_id":"m"}');
+    expect(createSecretBox(others).open(account?.credentials ?? '', 'gateway:to-reseal')).toBe(
+      '{"merchant_id":"m"}',
+    );
   });
 
   it('are encrypted with the first key of NOTIFICATIONS_KEY where they check notifications', async () => {

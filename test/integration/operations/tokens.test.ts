@@ -18,7 +18,8 @@ describe('tokens', () => {
     const text = await tokens.issue({ application, mode: 'live', name, expiresAt }, null);
     expect(text).toMatch(/^svc_live_[0-9A-Za-z]{43}$/);
     const { authenticate } = createTokens(records.sql);
-    expect(await authenticate(text)).toMatchObject({ application, mode: 'live' });
+    const scopes = ['read', 'create', 'replay'];
+    expect(await authenticate(text)).toMatchObject({ application, mode: 'live', scopes });
 
     const [listed] = await tokens.list(application, 100);
     expect(listed).toMatchObject({ prefix: text.slice(0, 13), mode: 'live', name, expiresAt });
@@ -32,6 +33,19 @@ describe('tokens', () => {
     const log = await logOf(`application:${application}`);
     expect(log.map(({ action }) => action).slice(0, 2)).toEqual(['token.revoke', 'token.issue']);
     expect(JSON.stringify(log)).not.toContain(text.slice(13));
+  });
+
+  it('may have some scopes only', async () => {
+    const { tokens } = operationsOn(records.sql);
+    const application = await anApplication();
+    const token = { application, mode: 'test', name: 'reports', expiresAt: null } as const;
+    const text = await tokens.issue({ ...token, scopes: ['read'] }, null);
+    expect((await createTokens(records.sql).authenticate(text))?.scopes).toEqual(['read']);
+    expect(await tokens.list(application, 100)).toMatchObject([{ scopes: ['read'] }]);
+    expect(await logOf(`application:${application}`)).toMatchObject([
+      { action: 'token.issue', after: { scopes: ['read'] } },
+      { action: 'application.create' },
+    ]);
   });
 
   it('are listed and revoked behind 1,000 newer ones', async () => {

@@ -88,6 +88,7 @@ describe('npm start', () => {
     expect(environment).not.toHaveProperty('API_TOKEN');
     expect(await environmentOf(connection.worker_metrics_url)).toMatchObject({
       SECRETS_KEY_FILE: join(dataDir, 'secrets-key'),
+      WEBHOOKS_KEY_FILE: join(dataDir, 'webhooks-key'),
       SHUTDOWN_GRACE_SECONDS: '5',
       WORKFLOW_BUNDLE: expect.stringContaining(join(dataDir, 'bundles')),
     });

@@ -439,8 +439,10 @@ export const everyStatement = (
             reason: null,
             via: 'cli',
           }),
-        insertDuplicate: () =>
-          auditLog.insertDuplicate('payment.duplicate', idOf(7), { application, order_id: 'o' }),
+        insertDuplicate: () => auditLog.insertDuplicate('payment.duplicate', idOf(7), {}),
+        insertRefusedLogin: () => auditLog.insertRefusedLogin('link'),
+        verify: auditLog.verify,
+        has: () => auditLog.has({ id: 1, hash: '00' }),
         list: () => auditLog.list({ subject: null, limit: 50 }),
         'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
       },

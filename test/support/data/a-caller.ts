@@ -1,3 +1,4 @@
+import { tokenScopes } from '../../../contract/token.ts';
 import type { Caller } from '../../../postgres/tokens.ts';
 
 /** The caller of a test token of the application `shop`, with this many requests in this minute. */
@@ -5,6 +6,7 @@ export const aCaller = (used = 1): Caller => ({
   application: 'shop',
   disabled: false,
   mode: 'test',
+  scopes: tokenScopes,
   callbackUrls: [],
   webhookUrl: null,
   defaultGateway: { slug: 'sandbox', driver: 'sandbox', kind: 'sandbox', enabled: true },

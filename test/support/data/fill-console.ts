@@ -79,6 +79,7 @@ export const fillConsole = async (sql: Sql) => {
       order_id: row.order_id,
       kind: `payment.${row.status}`,
       created_at: row.updated_at,
+      recorded_at: row.updated_at,
       status: isExhausted(n) ? 'exhausted' : 'delivered',
       error_class: isExhausted(n) ? 'http_status' : null,
     })),

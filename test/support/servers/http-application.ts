@@ -40,6 +40,7 @@ export const serve = async (
     logger: { info: log('info'), error: log('error') },
     metrics,
     requestsMax,
+    securityContact: undefined,
     isDraining: () => draining,
   });
   const server = createHttpServer(app.callback(), { logger: { error: log('error') } });

@@ -24,13 +24,19 @@ export const emptyTemporal: TemporalAdmin = {
 
 export interface OperationsOptions extends Partial<Deps> {
   keyRing?: KeyRing;
+  webhookKeyRing?: KeyRing;
   notificationKeyRing?: KeyRing;
 }
 
 /** The admin's use cases. Temporal is missing unless a test passes it. */
 export const operationsOn = (
   sql: Sql,
-  { keyRing = aKeyRing(), notificationKeyRing = aKeyRing(), ...deps }: OperationsOptions = {},
+  {
+    keyRing = aKeyRing(),
+    webhookKeyRing = aKeyRing(),
+    notificationKeyRing = aKeyRing(),
+    ...deps
+  }: OperationsOptions = {},
 ): Operations => {
   const secretBox = () => createSecretBox(keyRing);
   const notificationBox = () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
@@ -42,6 +48,7 @@ export const operationsOn = (
     // Tests query no name server.
     resolve: async () => ['93.184.216.34'],
     secretBox,
+    webhookBox: () => createSecretBox(webhookKeyRing, 'WEBHOOKS_KEY'),
     notificationBox,
     sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
     problemWithAccount: (driver, account) =>

@@ -24,11 +24,12 @@ export interface ServiceEnvironment {
   temporalAddress: string;
   namespace: string;
   /** Each is 32 bytes in base64. */
-  keys: { secrets: string; notifications: string };
+  keys: { secrets: string; webhooks: string; notifications: string };
 }
 
 export const newKeys = (): ServiceEnvironment['keys'] => ({
   secrets: randomBytes(32).toString('base64'),
+  webhooks: randomBytes(32).toString('base64'),
   notifications: randomBytes(32).toString('base64'),
 });
 
@@ -52,9 +53,13 @@ export const serviceProcesses = (
     LOG_LEVEL: 'info',
     METRICS_PORT: '0',
   };
-  const withKey = { ...env, SECRETS_KEY: `test:${keys.secrets}` };
+  const withKeys = {
+    ...env,
+    SECRETS_KEY: `test:${keys.secrets}`,
+    WEBHOOKS_KEY: `test:${keys.webhooks}`,
+  };
   return {
-    env: withKey,
+    env: withKeys,
     api: (own: Record<string, string> = {}) =>
       createProcess('api', 'api/main.ts', {
         ...env,
@@ -67,7 +72,7 @@ export const serviceProcesses = (
         ...own,
       }),
     worker: createProcess('worker', 'worker/main.ts', {
-      ...withKey,
+      ...withKeys,
       ALLOW_LOOPBACK_TARGETS: 'true',
       WORKFLOW_BUNDLE: workflowBundle,
       ...workerEnv,
@@ -92,15 +97,18 @@ const useRunning = async (
     currentId: 'test',
     keys: new Map([['test', Buffer.from(key, 'base64')]]),
   });
-  const [keyRing, notificationKeyRing] = [ringOf(keys.secrets), ringOf(keys.notifications)];
+  const keyRings = {
+    keyRing: ringOf(keys.secrets),
+    webhookKeyRing: ringOf(keys.webhooks),
+    notificationKeyRing: ringOf(keys.notifications),
+  };
   return {
     sql,
     url,
-    keyRing,
-    notificationKeyRing,
+    ...keyRings,
     seals: {
-      secretBox: () => createSecretBox(keyRing),
-      notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
+      secretBox: () => createSecretBox(keyRings.keyRing),
+      notificationBox: () => createSecretBox(keyRings.notificationKeyRing, 'NOTIFICATIONS_KEY'),
     },
     client: new Client({ connection, namespace }),
     receiver,
@@ -117,7 +125,8 @@ const useRunning = async (
         requestsPerMinute,
       });
       const token = await createTokens(sql).issue({ application, mode, name: 'test' });
-      const secret = await createWebhookSecrets(sql).issue(application, createSecretBox(keyRing));
+      const webhookBox = createSecretBox(keyRings.webhookKeyRing);
+      const secret = await createWebhookSecrets(sql).issue(application, webhookBox);
       return { application, token, secret, journey: createJourney({ url }, token) };
     },
 

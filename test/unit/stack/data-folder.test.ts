@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeNotificationsKey, openDataFolder, readKeyRing } from '../../../stack/data-folder.ts';
+import { makeGatewayKeys, openDataFolder, readKeyRing } from '../../../stack/data-folder.ts';
 import { parseKeyRing } from '../../../config.ts';
 import { SetupError } from '../../../process.ts';
 import { aFolder } from '../../support/stack/support.ts';
@@ -33,37 +33,41 @@ it('makes a key once, and forgets the credentials that a lost key sealed', () =>
   expect(readKeyRing(folder)).toEqual(first);
   writeFileSync(folder.connection, '{}');
 
-  rmSync(folder.secretsKey);
+  rmSync(folder.webhooksKey);
 
   expect(readKeyRing(folder)).not.toEqual(first);
   expect(existsSync(folder.connection)).toBe(false);
 });
 
-it('makes a key of its own for notification secrets once', () => {
+it('makes keys of their own for credentials and notification secrets once', () => {
   const folder = openDataFolder(join(aFolder(), 'data'));
-  makeNotificationsKey(folder);
+  makeGatewayKeys(folder);
   const made = readFileSync(folder.notificationsKey, 'utf8');
   expect(parseKeyRing(made.trim()).currentId).toBe('k1');
   expect(statSync(folder.notificationsKey).mode & 0o777).toBe(0o600);
-  makeNotificationsKey(folder);
+  makeGatewayKeys(folder);
   expect(readFileSync(folder.notificationsKey, 'utf8')).toBe(made);
   readKeyRing(folder);
-  expect(readFileSync(folder.secretsKey, 'utf8')).not.toBe(made);
+  const { webhooksKey, secretsKey, notificationsKey } = folder;
+  const keys = [webhooksKey, secretsKey, notificationsKey].map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  expect(new Set(keys).size).toBe(3);
 });
 
 it('says what to do with a folder in place of the key', () => {
   const folder = openDataFolder(join(aFolder(), 'data'));
-  mkdirSync(folder.secretsKey);
+  mkdirSync(folder.webhooksKey);
   expect(() => readKeyRing(folder)).toThrow(SetupError);
   expect(() => readKeyRing(folder)).toThrow(
-    /secrets-key cannot be read \(.*EISDIR.*\): put back the file, or remove what is there/,
+    /webhooks-key cannot be read \(.*EISDIR.*\): put back the file, or remove what is there/,
   );
 });
 
 it('says what to do with a damaged key', () => {
   const folder = openDataFolder(join(aFolder(), 'data'));
-  writeFileSync(folder.secretsKey, 'k1:');
+  writeFileSync(folder.webhooksKey, 'k1:');
   expect(() => readKeyRing(folder)).toThrow(
-    /secrets-key is damaged: put back what it held, or remove it/,
+    /webhooks-key is damaged: put back what it held, or remove it/,
   );
 });

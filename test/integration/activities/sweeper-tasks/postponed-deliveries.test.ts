@@ -23,8 +23,8 @@ const postponed = async (count: number, application = 'shop') => {
       returning *
     )
     insert into deliveries (event_id, payment_id, application, test, order_id, kind, created_at,
-      status, next_attempt_at, postponed_at)
-    select id, payment_id, application, test, 'o', kind, now(), 'pending', now() - interval '1 hour',
+      recorded_at, status, next_attempt_at, postponed_at)
+    select id, payment_id, application, test, 'o', kind, now(), now(), 'pending', now() - interval '1 hour',
       now() - interval '1 hour' + substr(payment_id, 6)::int * interval '1 ms' from ended`;
 };
 
