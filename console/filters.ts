@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { eventIdPattern } from '../contract/ids.ts';
-import type { ListFilter, Position } from '../postgres/console.ts';
+import type { DeliveryRow, ListFilter, Position } from '../postgres/console.ts';
 import type { Html } from './html.ts';
 import { isZone } from './pages/settings.ts';
 import type { ConsoleRequest } from './request.ts';
@@ -159,11 +159,7 @@ export const listFilters = (
   </form>`;
 
 /** The address of the next page: the same filter, after this row. */
-export const pageLinks = (
-  path: string,
-  query: URLSearchParams,
-  { next }: { next: string | null },
-): Html => {
+export const pageLinks = (path: string, query: URLSearchParams, next: string | null): Html => {
   const address = (after: string | null) => {
     const changed = new URLSearchParams(query);
     changed.delete('after');
@@ -179,3 +175,7 @@ export const pageLinks = (
 };
 
 export const positionOf = ({ at, id }: Position): string => `${at.getTime()}.${id}`;
+
+/** The position of the next page of deliveries; null after the last page. */
+export const nextPosition = (last: DeliveryRow | undefined): string | null =>
+  last ? positionOf({ at: last.createdAt, id: last.eventId }) : null;

@@ -68,6 +68,8 @@ export interface ConsoleRequest {
 /** A request of somebody who is logged in. */
 export interface PersonRequest extends ConsoleRequest {
   session: ConsoleSession;
+  /** Their audit records name this person. */
+  operations: ConsoleOperations;
 }
 
 export type ConsoleResponse =

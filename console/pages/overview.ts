@@ -161,8 +161,10 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
         <summary>The same as a table</summary>
         ${cells.table({
           caption: 'Payments by hour',
-          headings: ['Hour', ...series.map(({ name }) => name)],
-          rows: bars.map(({ label, parts }) => [label, ...parts]),
+          rows: bars.map(({ label, parts }) => ({
+            Hour: label,
+            ...Object.fromEntries(series.map(({ name }, part) => [name, parts[part]])),
+          })),
           ifEmpty: '',
         })}
       </details>
@@ -170,14 +172,13 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
     <h2>Conversion by gateway</h2>
     ${cells.table({
       caption: 'Conversion by gateway',
-      headings: ['Gateway', 'Payments', 'Ended', 'Paid', 'Paid of ended'],
-      rows: conversions(figures.gateways).map(({ gateway, all, ended, paid }) => [
-        gateway,
-        all,
-        ended,
-        paid,
-        percent(paid, ended),
-      ]),
+      rows: conversions(figures.gateways).map(({ gateway, all, ended, paid }) => ({
+        Gateway: gateway,
+        Payments: all,
+        Ended: ended,
+        Paid: paid,
+        'Paid of ended': percent(paid, ended),
+      })),
       ifEmpty: 'No payment was created in the last 24 hours.',
     })}
     <p class="soft">
@@ -187,11 +188,10 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
     <h2>Exhausted webhooks by application</h2>
     ${cells.table({
       caption: 'Exhausted webhooks by application',
-      headings: ['Application', 'Deliveries'],
-      rows: figures.exhausted.map(({ application, count }) => [
-        link(`/deliveries?status=exhausted&application=${application}`, application),
-        count,
-      ]),
+      rows: figures.exhausted.map(({ application, count }) => ({
+        Application: link(`/deliveries?status=exhausted&application=${application}`, application),
+        Deliveries: count,
+      })),
       ifEmpty: 'Every webhook was delivered, or will be tried again.',
     })}
     <p class="soft">As of ${formatTime(figures.at)}.</p>`;

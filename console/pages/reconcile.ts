@@ -120,20 +120,18 @@ const resultOf = ({ found, heal, problem }: Run, { cells }: PersonRequest): Html
     }
     ${cells.table({
       caption: 'Differences',
-      headings: ['Difference', 'Payment', 'Application', 'Order', 'Status', 'Due', 'Workflow'],
-      rows: differences
-        .slice(0, shownMax)
-        .map((each) => [
-          differenceTexts[each.kind],
+      rows: differences.slice(0, shownMax).map((each) => ({
+        Difference: differenceTexts[each.kind],
+        Payment:
           each.kind === 'workflow_without_payment'
             ? html`<span class="id">${each.paymentId}</span>`
             : idLink(`/payments/${each.paymentId}`, each.paymentId),
-          each.application,
-          each.orderId,
-          each.status,
-          each.at,
-          each.healed ? 'started' : null,
-        ]),
+        Application: each.application,
+        Order: each.orderId,
+        Status: each.status,
+        Due: each.at,
+        Workflow: each.healed ? 'started' : null,
+      })),
       ifEmpty: problem === undefined ? 'No difference.' : 'No difference was found until then.',
     })}
     ${
@@ -150,14 +148,14 @@ const runPart = (run: Run, request: PersonRequest): Html => {
   const { cells, session, csrf } = request;
   const isRunning = run.endedAt === null;
   return html`<h2>The last comparison</h2>
-    ${cells.facts([
-      ['State', state(isRunning ? 'running' : run.problem === undefined ? 'done' : 'stopped')],
-      ['By', run.by],
-      ['Missing workflows', run.heal ? 'are started' : 'are only listed'],
-      ['Closed workflows since', run.since],
-      ['Started', run.startedAt],
-      ['Ended', run.endedAt],
-    ])}
+    ${cells.facts({
+      State: state(isRunning ? 'running' : run.problem === undefined ? 'done' : 'stopped'),
+      By: run.by,
+      'Missing workflows': run.heal ? 'are started' : 'are only listed',
+      'Closed workflows since': run.since,
+      Started: run.startedAt,
+      Ended: run.endedAt,
+    })}
     ${
       isRunning
         ? html`<progress aria-label="Comparing"></progress>
@@ -218,9 +216,13 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
   };
 
   /** It changes nothing, so it asks nothing and leaves no record. */
-  const compare = async ({ session, form }: PersonRequest): Promise<ConsoleResponse> => {
+  const compare = async ({
+    session,
+    operations,
+    form,
+  }: PersonRequest): Promise<ConsoleResponse> => {
     const { name: by } = session;
-    job.start(deps.operationsOf(by), { by, heal: false, since: sinceOf(form), reason: '' });
+    job.start(operations, { by, heal: false, since: sinceOf(form), reason: '' });
     return redirect('/reconcile');
   };
 
@@ -247,7 +249,7 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
           button: 'Start them',
           back: '/reconcile',
         }),
-        execute: async ({ operations, request: { session }, reason }) => {
+        execute: async ({ operations, session }, reason) => {
           job.start(operations, { by: session.name, heal: true, since: null, reason });
         },
       },
