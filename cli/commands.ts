@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Refusal } from '../operations/change.ts';
-import { Incomplete } from '../operations/incomplete.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
@@ -138,19 +137,6 @@ const listUpTo = async <T>(
     io.note(`There are more than ${max}${advice}.`);
   }
   return found.slice(0, max);
-};
-
-/** Formats what a long operation did, also if it was interrupted or failed in the middle. */
-export const formatDone = async <T>(
-  work: Promise<T>,
-  format: (done: T, isComplete: boolean) => Output,
-): Promise<Output> => {
-  try {
-    return format(await work, true);
-  } catch (error) {
-    if (!(error instanceof Incomplete)) throw error;
-    return { ...format(error.done as T, false), error: error.cause };
-  }
 };
 
 const formatExamples = (examples: readonly string[]): string =>

@@ -3,8 +3,6 @@ import { userInfo } from 'node:os';
 import process from 'node:process';
 import { Client, Connection } from '@temporalio/client';
 import { readAdminConfig } from '../config.ts';
-import { problemWithAccount } from '../gateways/adapters.ts';
-import { sealCredentials } from '../gateways/registry.ts';
 import { connect } from '../postgres/driver/connection.ts';
 import { createSecretBox } from '../postgres/secret-box.ts';
 import { exitAfterOutput, SetupError } from '../process.ts';
@@ -53,7 +51,6 @@ const open = async (actor = userName()) => {
     via: 'cli',
     targetRule,
     resolve: createResolver(),
-    problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
     consoleUrl: config.CONSOLE_BASE_URL,
     now: () => new Date(),
     retention: {
@@ -62,7 +59,6 @@ const open = async (actor = userName()) => {
     },
     secretBox,
     notificationBox,
-    sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
     temporal: async () => createTemporalAdmin(await temporalClient()),
     workflowUrl: (id) =>
       uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,

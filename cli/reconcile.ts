@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { differenceTexts } from '../operations/differences.ts';
 import type { Reconciliation } from '../operations/reconciliation.ts';
-import { type CommandSpec, count, formatDone, option, reasonOption, textOf } from './commands.ts';
+import { type CommandSpec, count, option, reasonOption, textOf } from './commands.ts';
 import { type Output, table } from './output.ts';
 
 const instant = z.iso.datetime({ offset: true });
@@ -34,9 +34,9 @@ export const reconcileCommand: CommandSpec = {
   ],
   describeChange: (_, { heal }) =>
     heal ? 'The missing workflow of every payment that needs one is started.' : null,
-  run: ({ options, reason, operations, interruption }) => {
+  run: async ({ options, reason, operations, interruption }) => {
     const since = textOf(options.since);
-    const work = operations.reconcile({
+    const found = await operations.reconcile({
       since: since === null ? null : new Date(since),
       limit: Number(options.limit),
       scan: Number(options.scan),
@@ -44,12 +44,13 @@ export const reconcileCommand: CommandSpec = {
       reason,
       signal: interruption(),
     });
-    return formatDone(work, formatDifferences);
+    return formatDifferences(found);
   },
 };
 
-const formatDifferences = (found: Reconciliation, isDone: boolean): Output => {
-  const rows = found.differences.map((difference) => ({
+const formatDifferences = ({ differences, complete, error }: Reconciliation): Output => {
+  const isDone = error === undefined;
+  const rows = differences.map((difference) => ({
     difference: differenceTexts[difference.kind],
     payment: difference.paymentId,
     application: difference.application,
@@ -59,11 +60,11 @@ const formatDifferences = (found: Reconciliation, isDone: boolean): Output => {
     healed: difference.healed,
   }));
   const ifEmpty = isDone ? 'The database and Temporal agree.' : 'No difference was found so far.';
-  const more =
-    isDone && !found.complete ? '\nThere may be more: --limit or --scan was reached.' : '';
+  const more = isDone && !complete ? '\nThere may be more: --limit or --scan was reached.' : '';
   return {
     text: table(rows, ifEmpty) + more,
-    json: found,
-    failed: !found.complete || found.differences.some(({ healed }) => !healed),
+    json: { differences, complete },
+    failed: !complete || differences.some(({ healed }) => !healed),
+    error,
   };
 };

@@ -3,8 +3,6 @@ import { createServer } from 'node:http';
 import { Refusal } from '../operations/change.ts';
 import { createOperations } from '../operations/operations.ts';
 import { readConsoleConfig } from '../config.ts';
-import { problemWithAccount } from '../gateways/adapters.ts';
-import { sealCredentials } from '../gateways/registry.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries } from '../postgres/console-logins.ts';
 import { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
@@ -82,10 +80,8 @@ await runProcess(async () => {
         via: 'console',
         targetRule,
         resolve,
-        problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
         secretBox,
         notificationBox,
-        sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
         temporal: async () => createTemporalAdmin(client),
         retention: { attemptBodyDays: 36_500, paymentDays: null },
         workflowUrl: (id) =>

@@ -21,16 +21,9 @@ export interface Changed<T> {
   after: AuditFacts | null;
 }
 
-export interface Deps {
-  sql: Sql;
-  /** The admin's name. */
-  actor: string;
-  via: Via;
-}
-
 /** Makes a change and its record in the audit log in one transaction. */
 export const createChange =
-  ({ sql, actor, via }: Deps) =>
+  ({ sql, actor, via }: { sql: Sql; actor: string; via: Via }) =>
   async <T>(change: Change, work: (tx: Queries) => Promise<Changed<T>>): Promise<T> => {
     let changed: Changed<T> | undefined;
     await sql.begin(async (tx) => {

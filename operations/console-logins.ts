@@ -12,20 +12,16 @@ import {
   createConsolePeopleQueries,
   type ListedPerson,
 } from '../postgres/console-people.ts';
-import type { Sql } from '../postgres/driver/sql.ts';
-import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  actor: string;
-  /** The address of the web console for people. */
-  consoleUrl: string;
-}
+import type { Deps } from './deps.ts';
 
 /** Lets people into the web console, and out. */
-export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) => ({
+export const createConsoleLogins = ({
+  sql,
+  change,
+  actor,
+  consoleUrl,
+}: Pick<Deps, 'sql' | 'change' | 'actor' | 'consoleUrl'>) => ({
   /**
    * By default the link is for the caller, with the role that the person has, or else as an admin.
    * @returns a link that opens one session within 15 minutes

@@ -1,22 +1,14 @@
 import { credentialsOwner, notificationSecretsOwner } from '../contract/ids.ts';
-import type { Queries, Sql } from '../postgres/driver/sql.ts';
+import type { Queries } from '../postgres/driver/sql.ts';
 import type { SealedPart } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import { listSealingKeys, type SealingKey } from '../postgres/sealing-keys.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
 import { findApplication, lockApplication } from './applications.ts';
-import type { Changed, MakeChange } from './change.ts';
+import type { Changed } from './change.ts';
 import { Refusal } from './change.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  /** @throws without SECRETS_KEY */
-  secretBox: () => SecretBox;
-  /** @throws without NOTIFICATIONS_KEY */
-  notificationBox: () => SecretBox;
-}
+import type { Deps } from './deps.ts';
 
 export interface ListedKey extends SealingKey {
   /** `missing`: no setting holds it, so nobody can open what it has sealed. */
@@ -32,7 +24,12 @@ const overlap = '24 hours';
 const maxSecrets = 2;
 const resealBatch = 100;
 
-export const createSecretOperations = ({ sql, change, secretBox, notificationBox }: Deps) => ({
+export const createSecretOperations = ({
+  sql,
+  change,
+  secretBox,
+  notificationBox,
+}: Pick<Deps, 'sql' | 'change' | 'secretBox' | 'notificationBox'>) => ({
   async list(application: string): Promise<WebhookSecret[]> {
     await findApplication(sql, application);
     return createWebhookSecrets(sql).list(application);
@@ -122,7 +119,7 @@ const listKeys = async ({
   sql,
   secretBox,
   notificationBox,
-}: Omit<Deps, 'change'>): Promise<ListedKey[]> => {
+}: Pick<Deps, 'sql' | 'secretBox' | 'notificationBox'>): Promise<ListedKey[]> => {
   const sealing = await listSealingKeys(sql);
   const list = (setting: SealingKey['setting'], box: SecretBox): ListedKey[] => {
     const counts = new Map(box.keyIds.map((id) => [id, 0]));

@@ -1,17 +1,11 @@
 import type { TokenSummary } from '../postgres/admin-tokens.ts';
 import { createAdminTokens } from '../postgres/admin-tokens.ts';
-import type { Sql } from '../postgres/driver/sql.ts';
 import { createTokens, type NewToken } from '../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
-import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
+import type { Deps } from './deps.ts';
 
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-}
-
-export const createTokenOperations = ({ sql, change }: Deps) => ({
+export const createTokenOperations = ({ sql, change }: Pick<Deps, 'sql' | 'change'>) => ({
   /** @returns the token, which cannot be read again */
   async issue(token: Required<NewToken>, reason: string | null): Promise<string> {
     const { application, mode, name, expiresAt } = token;

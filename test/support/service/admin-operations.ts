@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createOperations, type Deps, type Operations } from '../../../operations/operations.ts';
-import { problemWithAccount } from '../../../gateways/adapters.ts';
-import { sealCredentials } from '../../../gateways/registry.ts';
+import { createOperations, type Operations } from '../../../operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
@@ -22,7 +20,7 @@ export const emptyTemporal: TemporalAdmin = {
   testWebhook: async () => {},
 };
 
-export interface OperationsOptions extends Partial<Deps> {
+export interface OperationsOptions extends Partial<Parameters<typeof createOperations>[0]> {
   keyRing?: KeyRing;
   notificationKeyRing?: KeyRing;
 }
@@ -32,8 +30,6 @@ export const operationsOn = (
   sql: Sql,
   { keyRing = aKeyRing(), notificationKeyRing = aKeyRing(), ...deps }: OperationsOptions = {},
 ): Operations => {
-  const secretBox = () => createSecretBox(keyRing);
-  const notificationBox = () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
   return createOperations({
     sql,
     actor: 'ada',
@@ -41,11 +37,8 @@ export const operationsOn = (
     targetRule: { allowLoopback: true },
     // Tests query no name server.
     resolve: async () => ['93.184.216.34'],
-    secretBox,
-    notificationBox,
-    sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
-    problemWithAccount: (driver, account) =>
-      problemWithAccount(driver, account, { allowLoopback: true }),
+    secretBox: () => createSecretBox(keyRing),
+    notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
     temporal: () => Promise.reject(new Error('There is no Temporal here')),
     retention: { attemptBodyDays: 90, paymentDays: null },
     workflowUrl: () => null,
