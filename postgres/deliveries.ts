@@ -81,6 +81,26 @@ const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Del
   })),
 });
 
+/** A delivery in a list for people. */
+export interface ListedDelivery {
+  eventId: string;
+  kind: EventKind;
+  paymentId: string;
+  application: string;
+  test: boolean;
+  orderId: string;
+  /** The number of the last attempt that has ended, with its result. */
+  attempts: number;
+  responseStatus: number | null;
+  errorClass: string | null;
+}
+
+/** Its columns: of the delivery `d`, and of `t` as `joinLastAttempt` joins it. */
+export const deliveryColumns = (sql: Queries) => sql`
+  d.event_id as "eventId", d.kind, d.payment_id as "paymentId", d.application, d.test,
+  d.order_id as "orderId", coalesce(t.number, 0) as attempts,
+  t.response_status as "responseStatus", d.error_class as "errorClass"`;
+
 /** Joins the last attempt of the delivery `d` that has ended, as `t`. */
 export const joinLastAttempt = (sql: Queries) => sql`
   left join lateral (

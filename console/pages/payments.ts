@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import { paymentIdPattern } from '../../contract/ids.ts';
+import type { ListPosition } from '../../contract/list.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { isTerminal, statuses } from '../../contract/status.ts';
 import type { PaymentTimeline, TimelineEntry } from '../../operations/payments.ts';
 import type { AttemptRecord, PaymentRecord } from '../../postgres/admin-payments.ts';
-import type { PaymentRow, Position } from '../../postgres/console.ts';
+import type { PaymentRow } from '../../postgres/console.ts';
 import {
   choose,
   listFilters,
@@ -35,7 +36,7 @@ const rowOf = (payment: PaymentRow): Row => ({
 
 interface Found {
   rows: PaymentRow[];
-  next: Position | null;
+  next: ListPosition | null;
   /** The list has not looked at older payments. */
   searchedBackTo: Date | null;
 }
