@@ -3,21 +3,9 @@ import { limits } from '../../contract/limits.ts';
 import { eventCursors, hashFilters, ListEvents } from '../../contract/list-events.ts';
 import type { EventRecord, Events } from '../../postgres/events.ts';
 import { listHandler } from '../http/list-handler.ts';
-import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { exampleEvents } from './event-examples.ts';
 import { presentEventSummary } from './present-event.ts';
-
-/** The response to `delivery=lost`. */
-const invalidDelivery: ValidationExample = {
-  message: 'The query is not valid, see details.fields.',
-  fields: [
-    {
-      path: 'delivery',
-      rule: 'invalid_value',
-      message: 'must be one of pending, delivered, exhausted, none',
-    },
-  ],
-};
 
 export const listEventsRoute = {
   tag: 'Events',
@@ -29,7 +17,12 @@ export const listEventsRoute = {
     `and continue from it later. The feed shows an event ${limits.feedDelaySeconds} seconds after it was ` +
     'recorded, each event once; a replay does not move an event in it.',
   query: ListEvents,
-  validationExample: invalidDelivery,
+  // To `delivery=lost`.
+  validationExample: {
+    path: 'delivery',
+    rule: 'invalid_value',
+    message: 'must be one of pending, delivered, exhausted, none',
+  },
   responses: {
     200: {
       description: 'A page of events.',

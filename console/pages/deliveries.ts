@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { errorClasses } from '../../contract/attempt-error.ts';
+import { errorClasses } from '../../contract/attempt.ts';
 import { eventKinds } from '../../contract/event.ts';
 import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
