@@ -216,16 +216,6 @@ describe('an error has a code in its object `error`', () => {
       expect(row?.text).not.toContain(one.token.slice(13));
     },
   );
-
-  it('an application can have several active tokens, and each can be revoked', async () => {
-    const one = await service.anApplication();
-    const tokens = createTokens(service.sql);
-    const second = await tokens.issue({ application: one.application, mode: 'test', name: 'new' });
-    expect([(await me(one.token)).status, (await me(second)).status]).toEqual([200, 200]);
-    await service.sql`
-      update tokens set revoked_at = now() where application = ${one.application} and name = 'test'`;
-    expect([(await me(one.token)).status, (await me(second)).status]).toEqual([401, 200]);
-  });
 });
 
 it('the request budget is 120 requests a minute by default, in headers, then 429 with retry_after', async () => {
