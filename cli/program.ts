@@ -38,7 +38,7 @@ export const runAdmin = async (context: CliContext, argv: readonly string[]): Pr
   }
 };
 
-const commands: readonly (CommandGroup | CommandSpec)[] = [
+export const commands: readonly (CommandGroup | CommandSpec)[] = [
   applicationCommands,
   tokenCommands,
   secretCommands,

@@ -14,7 +14,8 @@ export interface Change {
 }
 
 export interface Changed<T> {
-  result: T;
+  /** What the caller gets, if anything. */
+  result?: T;
   /** Null for a new thing. */
   before: AuditFacts | null;
   /** Null for a removed thing. */
@@ -24,7 +25,7 @@ export interface Changed<T> {
 /** Makes a change and its record in the audit log in one transaction. */
 export const createChange =
   ({ sql, actor, via }: { sql: Sql; actor: string; via: Via }) =>
-  async <T>(change: Change, work: (tx: Queries) => Promise<Changed<T>>): Promise<T> => {
+  async <T = void>(change: Change, work: (tx: Queries) => Promise<Changed<T>>): Promise<T> => {
     let changed: Changed<T> | undefined;
     await sql.begin(async (tx) => {
       changed = await work(tx);
@@ -32,6 +33,6 @@ export const createChange =
       await createAuditLog(tx).insert({ ...change, actor, via, before, after });
     });
     if (!changed) throw new Error('The transaction ended without its work');
-    return changed.result;
+    return changed.result as T; // Without a result T is void.
   };
 export type MakeChange = ReturnType<typeof createChange>;

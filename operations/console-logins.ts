@@ -71,7 +71,6 @@ export const createConsoleLogins = ({
       await people.delete(name);
       await people.insert({ name, ...after });
       return {
-        result: undefined,
         before: before ? { role: before.role, email: before.email } : null,
         after,
       };
@@ -86,7 +85,6 @@ export const createConsoleLogins = ({
       if (!person) throw new Refusal(`There is no person "${name}".`);
       await people.delete(name);
       return {
-        result: undefined,
         before: { role: person.role, email: person.email },
         after: null,
       };
@@ -132,7 +130,7 @@ export const createConsoleLogins = ({
     await change({ action: 'console.account', subject, reason: null }, async (tx) => {
       if (!(await createConsolePeopleQueries(tx).bindAccount(name, account)))
         throw new Refusal(`"${name}" has another account of the identity provider.`);
-      return { result: undefined, before: null, after: { ...account } };
+      return { before: null, after: { ...account } };
     });
   },
 
@@ -141,7 +139,7 @@ export const createConsoleLogins = ({
     await change({ action: 'passkey.add', subject, reason: null }, async (tx) => {
       if (!(await createConsolePasskeyQueries(tx).insert(passkey, label)))
         throw new Refusal('The passkey exists, or there are ten already.');
-      return { result: undefined, before: null, after: { label } };
+      return { before: null, after: { label } };
     });
   },
 
@@ -152,7 +150,7 @@ export const createConsoleLogins = ({
     await change({ action: 'passkey.remove', subject: `person:${name}`, reason }, async (tx) => {
       const label = await createConsolePasskeyQueries(tx).delete(name, id);
       if (label === undefined) throw new Refusal('There is no such passkey.');
-      return { result: undefined, before: { label }, after: null };
+      return { before: { label }, after: null };
     });
   },
 });

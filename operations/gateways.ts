@@ -37,7 +37,7 @@ export const createGatewayOperations = ({
       const added = await createGateways(tx).insert({ slug, driver, kind, ...sealed });
       if (!added) throw new Refusal(`The gateway "${slug}" already exists.`);
       const after = { driver, kind, enabled: true, has_credentials: credentials !== null };
-      return { result: undefined, before: null, after };
+      return { before: null, after };
     });
   },
 
@@ -61,7 +61,6 @@ export const createGatewayOperations = ({
       );
       await gateways.setCredentials(slug, sealed);
       return {
-        result: undefined,
         before: { has_credentials: hasCredentials },
         after: {
           has_credentials: true,
@@ -85,7 +84,7 @@ export const createGatewayOperations = ({
             ? `The gateway "${slug}" is already ${enabled ? 'enabled' : 'disabled'}.`
             : `There is no gateway "${slug}".`,
         );
-      return { result: undefined, before: { enabled: !enabled }, after: { enabled } };
+      return { before: { enabled: !enabled }, after: { enabled } };
     });
   },
 });

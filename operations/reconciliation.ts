@@ -192,7 +192,7 @@ const heal = async (
 ): Promise<void> => {
   await change({ action, subject: `payment:${payment.id}`, reason }, async () => {
     await start(payment);
-    return { result: undefined, before: { workflow: null }, after: { workflow: 'running' } };
+    return { before: { workflow: null }, after: { workflow: 'running' } };
   });
 };
 

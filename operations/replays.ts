@@ -115,7 +115,7 @@ export const createReplayOperations = ({
           if (!(await created.insertOfOperator({ ...filter, id, matched, perSecond })))
             throw alreadyRunning((await created.getRunningId(running)) ?? '');
           const after = { ...toAuditFacts(filter), events: matched, per_second: perSecond };
-          return { result: undefined, before: null, after };
+          return { before: null, after };
         },
       );
       return id;
@@ -130,7 +130,7 @@ export const createReplayOperations = ({
           if (status !== 'running') throw new Refusal('It has ended already.');
           if (stopRequested) throw new Refusal('It is stopping already.');
           await createReplays(tx).requestStop(id);
-          return { result: undefined, before: { begun, refused, events: matched }, after: null };
+          return { before: { begun, refused, events: matched }, after: null };
         },
       );
       const { trigger, application } = await find(id);

@@ -19,7 +19,6 @@ export const createPurge =
     const bodiesBefore = ago(retention.attemptBodyDays);
     const paymentsBefore = retention.paymentDays === null ? null : ago(retention.paymentDays);
     await change({ action: 'retention.purge', subject: 'retention', reason }, async () => ({
-      result: undefined,
       before: null,
       after: {
         attempt_bodies_before: isoTime(bodiesBefore),

@@ -82,7 +82,6 @@ export const createSecretOperations = ({
       const [kept] = valid.filter((secret) => secret.id !== id);
       if (kept) await secrets.cancelRetirement(application, kept.id);
       return {
-        result: undefined,
         before: { ids: valid.map((secret) => String(secret.id)) },
         after: { ids: [String(kept?.id)] },
       };

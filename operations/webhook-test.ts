@@ -36,7 +36,6 @@ export const createWebhookTest =
     if (!result) throw new Refusal('The worker recorded no answer. Try again.');
     const subject = `application:${slug}`;
     await change({ action: 'webhook.test', subject, reason }, async () => ({
-      result: undefined,
       before: null,
       after: { status: result.responseStatus, error_class: result.errorClass },
     }));
