@@ -220,8 +220,8 @@ describe('an error has a code in its object `error`', () => {
 it('the request budget is 120 requests a minute by default, in headers', async () => {
   const slug = `default-${Date.now()}`;
   const callbackUrls = ['http://127.0.0.1:9/return'];
-  const application = { slug, defaultGateway: 'sandbox', callbackUrls, webhookUrl: null };
-  await createApplications(service.sql).insert(application);
+  const usual = { slug, defaultGateway: 'sandbox', callbackUrls, webhookUrl: null };
+  await createApplications(service.sql).insert(usual);
   const token = { application: slug, mode: 'test', name: 't' } as const;
   const own = createJourney(service, await createTokens(service.sql).issue(token));
   const { headers } = await own.request('GET', '/api/v1/me');

@@ -54,7 +54,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
   operations: { value: 'contract postgres temporal gateways webhooks' },
   cli: { value: 'contract postgres operations process.ts#SetupError' },
   'cli/main.ts': {
-    value: 'node-version.mjs config.ts process.ts temporal webhooks/resolver.ts',
+    value: 'node-version.mjs config.ts process.ts temporal',
   },
   console: {
     value:
@@ -62,7 +62,7 @@ const rules: Record<string, { value?: string; type?: string }> = {
     type: 'operations',
   },
   'console/main.ts': {
-    value: 'node-version.mjs config.ts process.ts operations temporal webhooks/resolver.ts',
+    value: 'node-version.mjs config.ts process.ts operations temporal',
   },
   stack: {
     value:
