@@ -143,21 +143,26 @@ const issuer = z
   )
   .transform((url) => new URL(url));
 
-const consoleShape = {
-  DATABASE_URL: shared.DATABASE_URL,
-  LOG_LEVEL: shared.LOG_LEVEL,
-  SHUTDOWN_GRACE_SECONDS: shared.SHUTDOWN_GRACE_SECONDS,
-  CONSOLE_HOST: z.string().default('127.0.0.1'),
-  CONSOLE_PORT: port.default(3002),
-  CONSOLE_BASE_URL: consoleBaseUrl.default('http://console.localhost:3002'),
-  /** Needed to replace the credentials of gateways. */
+/** For the operations of admins, on either surface. */
+const operationsShape = {
+  /** Needed for the credentials of gateways only. */
   SECRETS_KEY: keyRing.optional(),
-  /** Needed to change webhook secrets. */
+  /** Needed for webhook secrets only. */
   WEBHOOKS_KEY: keyRing.optional(),
-  /** Needed to replace the credentials of gateways that sign notifications. */
+  /** Needed for the notification secrets of gateways only. */
   NOTIFICATIONS_KEY: keyRing.optional(),
   ALLOW_LOOPBACK_TARGETS: flag.default(false),
+  /** For links to the workflows of payments. */
   TEMPORAL_UI_URL: httpUrl.optional(),
+  /** Links that let people in lead there. */
+  CONSOLE_BASE_URL: consoleBaseUrl.default('http://console.localhost:3002'),
+};
+
+const consoleShape = {
+  ...shared,
+  ...operationsShape,
+  CONSOLE_HOST: z.string().default('127.0.0.1'),
+  CONSOLE_PORT: port.default(3002),
   /** The identity provider: all three, or none. */
   OIDC_ISSUER: issuer.optional(),
   OIDC_CLIENT_ID: z.string().optional(),
@@ -186,20 +191,10 @@ const stackShape = {
 
 const adminShape = {
   DATABASE_URL: shared.DATABASE_URL,
-  /** Needed for the credentials of gateways only. */
-  SECRETS_KEY: keyRing.optional(),
-  /** Needed for webhook secrets only. */
-  WEBHOOKS_KEY: keyRing.optional(),
-  /** Needed for the notification secrets of gateways only. */
-  NOTIFICATIONS_KEY: keyRing.optional(),
-  ALLOW_LOOPBACK_TARGETS: flag.default(false),
+  ...operationsShape,
   /** The age at which `purge` deletes data. Without KEEP_PAYMENTS_DAYS it keeps payments. */
   KEEP_ATTEMPT_BODIES_DAYS: days.default(90),
   KEEP_PAYMENTS_DAYS: days.optional(),
-  /** For links to the workflows of payments. */
-  TEMPORAL_UI_URL: httpUrl.optional(),
-  /** For the links that `console login` prints. */
-  CONSOLE_BASE_URL: consoleBaseUrl.default('http://console.localhost:3002'),
 };
 
 /** The shape of the settings of each kind of process, which docs/configuration.md lists. */
@@ -211,39 +206,47 @@ export const shapes = {
   stack: stackShape,
 } as const;
 
-/** @throws SetupError */
-export const readApiConfig = (variables: Environment = process.env) => {
-  const env = withoutBlank(variables);
-  const { values, problems } = parseVariables(apiShape, env);
+/** Reads the settings of a process that needs Temporal. @throws SetupError */
+const readWithTemporal = <S extends z.ZodRawShape>(
+  shape: S,
+  env: Environment,
+  findProblem: (texts: Environment) => string | undefined = () => undefined,
+) => {
+  const { values, texts, problems } = parseVariables(shape, env);
   const temporal = readTemporalVariables(env, problems);
+  const problem = findProblem(texts);
+  if (problem !== undefined) problems.push(problem);
   return requireValid(values && temporal && { ...values, temporal }, problems);
 };
+
+/** @throws SetupError */
+export const readApiConfig = (variables: Environment = process.env) =>
+  readWithTemporal(apiShape, withoutBlank(variables));
 
 /** @throws SetupError */
 export const readWorkerConfig = (variables: Environment = process.env) => {
   const env = withoutBlank(variables);
   const queues = env['TASK_QUEUES'] ?? defaultQueues;
   const keyFor = (queue: string) => (queues.includes(queue) ? keyRing : keyRing.optional());
-  const { values, texts, problems } = parseVariables(
+  return readWithTemporal(
     { ...workerShape, SECRETS_KEY: keyFor('payments'), WEBHOOKS_KEY: keyFor('webhooks') },
     env,
+    (texts) =>
+      texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL'])
+        ? 'ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL'
+        : undefined,
   );
-  const temporal = readTemporalVariables(env, problems);
-  if (texts['ALLOW_LOOPBACK_TARGETS'] === 'true' && isPublic(texts['PUBLIC_BASE_URL']))
-    problems.push('ALLOW_LOOPBACK_TARGETS: must not be true with a public PUBLIC_BASE_URL');
-  return requireValid(values && temporal && { ...values, temporal }, problems);
 };
 
 /** @throws SetupError */
-export const readConsoleConfig = (variables: Environment = process.env) => {
-  const env = withoutBlank(variables);
-  const { values, texts, problems } = parseVariables(consoleShape, env);
-  const temporal = readTemporalVariables(env, problems);
-  const set = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].filter((name) => texts[name]);
-  if (set.length === 1 || set.length === 2)
-    problems.push('OIDC_*: OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET need each other');
-  return requireValid(values && temporal && { ...values, temporal }, problems);
-};
+export const readConsoleConfig = (variables: Environment = process.env) =>
+  readWithTemporal(consoleShape, withoutBlank(variables), (texts) => {
+    const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = texts;
+    const isSet = [OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET].map(Boolean);
+    return new Set(isSet).size > 1
+      ? 'OIDC_*: OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET need each other'
+      : undefined;
+  });
 
 /**
  * Uses the embedded stack without a DATABASE_URL, or with the stack's own.
@@ -254,10 +257,7 @@ export const readAdminConfig = (variables: Environment = process.env) => {
   const embedded = readStackVariables(env['DATA_DIR'] ?? '.data');
   const isElsewhere = env['DATABASE_URL_FILE'] ?? env['DATABASE_URL'];
   const usesStack = !isElsewhere || env['DATABASE_URL'] === embedded['DATABASE_URL'];
-  const settings = usesStack ? { ...embedded, ...env } : env;
-  const { values, problems } = parseVariables(adminShape, settings);
-  const temporal = readTemporalVariables(settings, problems);
-  return requireValid(values && temporal && { ...values, temporal }, problems);
+  return readWithTemporal(adminShape, usesStack ? { ...embedded, ...env } : env);
 };
 
 /** For the migrations. @throws SetupError */
@@ -272,13 +272,8 @@ export const readTemporalConfig = (variables: Environment = process.env) => {
   const env = withoutBlank(variables);
   const isElsewhere = env['TEMPORAL_ADDRESS'] ?? env['TEMPORAL_CONFIG_FILE'];
   const embedded = isElsewhere ? {} : readStackVariables(env['DATA_DIR'] ?? '.data');
-  const settings = { ...embedded, ...env };
-  const { values, problems } = parseVariables(
-    { WORKFLOW_BUNDLE: workerShape.WORKFLOW_BUNDLE },
-    settings,
-  );
-  const temporal = readTemporalVariables(settings, problems);
-  return requireValid(values && temporal && { ...values, temporal }, problems);
+  const { WORKFLOW_BUNDLE } = workerShape;
+  return readWithTemporal({ WORKFLOW_BUNDLE }, { ...embedded, ...env });
 };
 
 /** Variables that the stack passes on to its programs: paths, proxies, certificates, pip, Go. No others. */

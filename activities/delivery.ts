@@ -1,5 +1,5 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import type { ErrorClass } from '../contract/attempt-error.ts';
+import type { AttemptResult, ErrorClass } from '../contract/attempt.ts';
 import { eventId } from '../contract/ids.ts';
 import { limits } from '../contract/limits.ts';
 import type { Consequence, Deliveries, Delivery } from '../postgres/deliveries.ts';
@@ -14,7 +14,7 @@ import type { ActivityStartedAt } from '../temporal/activity-started-at.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import { webhookUrlProblem } from '../webhooks/address.ts';
 import type { WebhookDispatcher } from '../webhooks/connector.ts';
-import { post, type WebhookResult } from '../webhooks/request.ts';
+import { post } from '../webhooks/request.ts';
 import type { Step } from '../webhooks/schedule.ts';
 import { nextStep, toleranceMs } from '../webhooks/schedule.ts';
 import { createHeaders } from '../webhooks/signature.ts';
@@ -61,7 +61,7 @@ export const createDeliveryActivities = (deps: Deps) => {
     return delivery;
   };
 
-  const send = async (delivery: Delivery, number: number): Promise<WebhookResult> => {
+  const send = async (delivery: Delivery, number: number): Promise<AttemptResult> => {
     const { webhookUrl: url, event, application } = delivery;
     if (url === null) return notSent('no_url', 'The application has no webhook URL any more');
     const problem = webhookUrlProblem(url, targetRule);
@@ -78,7 +78,7 @@ export const createDeliveryActivities = (deps: Deps) => {
 
   /** @param delayMs until the next attempt of the round; undefined after the last one */
   const consequenceOf = (
-    { errorClass }: WebhookResult,
+    { errorClass }: AttemptResult,
     delayMs: number | undefined,
   ): Consequence => {
     if (errorClass === null) return { status: 'delivered' };
@@ -165,7 +165,7 @@ export const createDeliveryActivities = (deps: Deps) => {
 const runId = () => activityInfo().workflowExecution?.runId ?? '';
 
 /** An attempt that failed before anything was sent. */
-const notSent = (errorClass: ErrorClass, error: string): WebhookResult => ({
+const notSent = (errorClass: ErrorClass, error: string): AttemptResult => ({
   durationMs: 0,
   responseStatus: null,
   errorClass,

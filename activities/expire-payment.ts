@@ -2,10 +2,8 @@ import type { GatewayExchange } from '../contract/gateway-exchange.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { VerificationResult } from '../contract/status.ts';
 import { isTerminal } from '../contract/status.ts';
-import type { AdapterOf } from '../gateways/adapters.ts';
 import type { GatewayAdapter, GatewayStatus, OpenedPayment } from '../gateways/gateway.ts';
 import type { PaymentWithAccount } from '../postgres/payment-outcomes.ts';
-import type { Bulkhead } from './bulkhead.ts';
 import { createFinalizer } from './finalize.ts';
 import { findPayment } from './find-payment.ts';
 import {
@@ -18,15 +16,8 @@ import {
 } from './gateway-calls.ts';
 import { alertAbout } from './log.ts';
 import { expired, failedWith, outcomeOf } from './outcome.ts';
-import { createRecordWaiting, type Deps as RecordDeps } from './record-waiting.ts';
-
-export interface Deps extends RecordDeps {
-  gatewayOf: AdapterOf;
-  gatewayBulkhead: Bulkhead;
-  publicBaseUrl: string;
-  /** An earlier try of the activity broke off. */
-  isRetry: () => boolean;
-}
+import { createRecordWaiting } from './record-waiting.ts';
+import type { Deps } from './verify-payment.ts';
 
 export interface ExpireRequest {
   id: string;

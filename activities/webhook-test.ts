@@ -1,5 +1,5 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { ErrorClass } from '../contract/attempt-error.ts';
+import type { ErrorClass } from '../contract/attempt.ts';
 import type { SecretBox } from '../postgres/secret-box.ts';
 import type { WebhookTests } from '../postgres/webhook-tests.ts';
 import type { WebhookTestInput } from '../temporal/messages.ts';

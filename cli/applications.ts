@@ -1,9 +1,14 @@
-import type { Command } from 'commander';
 import type { Application } from '../postgres/applications.ts';
 import { Refusal } from '../operations/change.ts';
 import { hideQuery } from '../operations/webhook-url.ts';
-import type { CliContext } from './commands.ts';
-import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
+import {
+  type CommandGroup,
+  type CommandSpec,
+  count,
+  option,
+  reasonOption,
+  textOf,
+} from './commands.ts';
 import type { Io } from './io.ts';
 import { facts, table, type Output } from './output.ts';
 
@@ -48,150 +53,127 @@ const readWebhookUrl = async (given: unknown, io: Io): Promise<string | null> =>
 const toUrls = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.map(String) : undefined;
 
-const createCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'create <application>',
-      summary:
-        'create an application with its first webhook secret, which is shown once; issue a token next',
-      examples: [
-        'applications create shop --gateway sandbox --callback-url https://shop.example/return --webhook-url https://shop.example/webhook',
-      ],
-      options: [
-        option('--gateway <slug>', 'default gateway').makeOptionMandatory(),
-        callbackUrlOption().makeOptionMandatory(),
-        webhookUrlOption(),
-        reason(),
-      ],
-    },
-    async ({ args: [slug = ''], options, operations, io }) => {
-      const application = {
-        slug,
-        defaultGateway: String(options.gateway),
-        callbackUrls: toUrls(options.callbackUrl) ?? [],
-        webhookUrl: await readWebhookUrl(options.webhookUrl, io),
-      };
-      const created = await operations.applications.create(application, textOf(options.reason));
-      const { text, json } = format(created.application);
-      return {
-        text: `${text}\n\nWebhook secret, which cannot be shown again:\n${created.secret}`,
-        json: { application: json, webhookSecret: created.secret },
-      };
-    },
-  );
+const createCommand: CommandSpec = {
+  usage: 'create <application>',
+  summary:
+    'create an application with its first webhook secret, which is shown once; issue a token next',
+  examples: [
+    'applications create shop --gateway sandbox --callback-url https://shop.example/return --webhook-url https://shop.example/webhook',
+  ],
+  options: [
+    option('--gateway <slug>', 'default gateway').makeOptionMandatory(),
+    callbackUrlOption().makeOptionMandatory(),
+    webhookUrlOption(),
+    reasonOption(),
+  ],
+  run: async ({ args: [slug = ''], options, reason, operations, io }) => {
+    const application = {
+      slug,
+      defaultGateway: String(options.gateway),
+      callbackUrls: toUrls(options.callbackUrl) ?? [],
+      webhookUrl: await readWebhookUrl(options.webhookUrl, io),
+    };
+    const created = await operations.applications.create(application, reason);
+    const { text, json } = format(created.application);
+    return {
+      text: `${text}\n\nWebhook secret, which cannot be shown again:\n${created.secret}`,
+      json: { application: json, webhookSecret: created.secret },
+    };
+  },
+};
 
-const updateCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'update <application>',
-      summary:
-        'change URLs, default gateway or request budget; the next attempt uses a new webhook URL',
-      examples: [
-        'applications update shop --webhook-url https://shop.example/new-webhook',
-        'applications update shop --webhook-url - < webhook-url',
-        'applications update shop --no-webhook-url --reason "receiver is gone"',
-        'applications update shop --requests-per-minute 600',
-      ],
-      options: [
-        callbackUrlOption(),
-        webhookUrlOption(),
-        option('--no-webhook-url', 'remove the webhook URL'),
-        option('--gateway <slug>', 'default gateway'),
-        option('--requests-per-minute <count>', 'request budget').argParser(count(1_000_000)),
-        reason(),
-      ],
-    },
-    async ({ args: [slug = ''], options, operations, io }) => {
-      const callbackUrls = toUrls(options.callbackUrl);
-      const { gateway, requestsPerMinute } = options;
-      const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
-      const settings = {
-        ...(callbackUrls && { callbackUrls }),
-        ...(options.webhookUrl === false && { webhookUrl: null }),
-        ...(webhookUrl !== null && { webhookUrl }),
-        ...(typeof gateway === 'string' && { defaultGateway: gateway }),
-        ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
-      };
-      if (Object.keys(settings).length === 0)
-        throw new Refusal('Nothing to change: see applications update --help.');
-      return format(await operations.applications.update(slug, settings, textOf(options.reason)));
-    },
-  );
+const updateCommand: CommandSpec = {
+  usage: 'update <application>',
+  summary:
+    'change URLs, default gateway or request budget; the next attempt uses a new webhook URL',
+  examples: [
+    'applications update shop --webhook-url https://shop.example/new-webhook',
+    'applications update shop --webhook-url - < webhook-url',
+    'applications update shop --no-webhook-url --reason "receiver is gone"',
+    'applications update shop --requests-per-minute 600',
+  ],
+  options: [
+    callbackUrlOption(),
+    webhookUrlOption(),
+    option('--no-webhook-url', 'remove the webhook URL'),
+    option('--gateway <slug>', 'default gateway'),
+    option('--requests-per-minute <count>', 'request budget').argParser(count(1_000_000)),
+    reasonOption(),
+  ],
+  run: async ({ args: [slug = ''], options, reason, operations, io }) => {
+    const callbackUrls = toUrls(options.callbackUrl);
+    const { gateway, requestsPerMinute } = options;
+    const webhookUrl = await readWebhookUrl(options.webhookUrl, io);
+    const settings = {
+      ...(callbackUrls && { callbackUrls }),
+      ...(options.webhookUrl === false && { webhookUrl: null }),
+      ...(webhookUrl !== null && { webhookUrl }),
+      ...(typeof gateway === 'string' && { defaultGateway: gateway }),
+      ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
+    };
+    if (Object.keys(settings).length === 0)
+      throw new Refusal('Nothing to change: see applications update --help.');
+    return format(await operations.applications.update(slug, settings, reason));
+  },
+};
 
-const setStatusCommand = (
-  context: CliContext,
-  { name, status, summary }: { name: string; status: Application['status']; summary: string },
-): Command =>
-  command(
-    context,
-    {
-      usage: `${name} <application>`,
-      summary,
-      examples: [`applications ${name} shop --reason "requested by its owner"`],
-      options: [reason()],
-    },
-    async ({ args: [slug = ''], options, operations }) =>
-      format(await operations.applications.setStatus(slug, status, textOf(options.reason))),
-  );
+const setStatusCommand = ({
+  name,
+  status,
+  summary,
+}: {
+  name: string;
+  status: Application['status'];
+  summary: string;
+}): CommandSpec => ({
+  usage: `${name} <application>`,
+  summary,
+  examples: [`applications ${name} shop --reason "requested by its owner"`],
+  options: [reasonOption()],
+  run: async ({ args: [slug = ''], reason, operations }) =>
+    format(await operations.applications.setStatus(slug, status, reason)),
+});
 
-const listCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'list',
-      summary: 'list all applications',
-      examples: ['applications list --json'],
-    },
-    async ({ operations, io }) => {
-      const found = await listUpTo(listMax, io, (max) => operations.applications.list(max));
-      const applications = found.map(redact);
-      const rows = applications.map((application) => [
-        application.slug,
-        application.status,
-        application.defaultGateway,
-        application.requestsPerMinute,
-        application.webhookUrl,
-        application.createdAt,
-      ]);
-      const headings = ['slug', 'status', 'gateway', 'budget', 'webhook URL', 'created'];
-      return { text: table(headings, rows, 'There are no applications.'), json: applications };
-    },
-  );
+const listCommand: CommandSpec = {
+  usage: 'list',
+  summary: 'list all applications',
+  examples: ['applications list --json'],
+  run: async ({ list, operations }) => {
+    const found = await list((max) => operations.applications.list(max));
+    const applications = found.map(redact);
+    const rows = applications.map((application) => ({
+      slug: application.slug,
+      status: application.status,
+      gateway: application.defaultGateway,
+      budget: application.requestsPerMinute,
+      'webhook URL': application.webhookUrl,
+      created: application.createdAt,
+    }));
+    return { text: table(rows, 'There are no applications.'), json: applications };
+  },
+};
 
-const showCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'show <application>',
-      summary: 'show one application',
-      examples: ['applications show shop'],
-    },
-    async ({ args: [slug = ''], operations }) => format(await operations.applications.get(slug)),
-  );
+const showCommand: CommandSpec = {
+  usage: 'show <application>',
+  summary: 'show one application',
+  examples: ['applications show shop'],
+  run: async ({ args: [slug = ''], operations }) => format(await operations.applications.get(slug)),
+};
 
-export const applicationCommands = (context: CliContext): Command =>
-  group(
-    {
-      name: 'applications',
-      summary: 'manage the systems that use the service',
-      examples: ['applications list', 'applications create --help'],
-    },
-    [
-      createCommand(context),
-      listCommand(context),
-      showCommand(context),
-      updateCommand(context),
-      setStatusCommand(context, {
-        name: 'disable',
-        status: 'disabled',
-        summary: 'reject API calls; webhooks are still delivered',
-      }),
-      setStatusCommand(context, {
-        name: 'enable',
-        status: 'active',
-        summary: 'accept API calls again',
-      }),
-    ],
-  );
+export const applicationCommands: CommandGroup = {
+  name: 'applications',
+  summary: 'manage the systems that use the service',
+  examples: ['applications list', 'applications create --help'],
+  commands: [
+    createCommand,
+    listCommand,
+    showCommand,
+    updateCommand,
+    setStatusCommand({
+      name: 'disable',
+      status: 'disabled',
+      summary: 'reject API calls; webhooks are still delivered',
+    }),
+    setStatusCommand({ name: 'enable', status: 'active', summary: 'accept API calls again' }),
+  ],
+};

@@ -1,9 +1,7 @@
-import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { Operations } from '../operations/operations.ts';
 import type { AuditFacts, ChainEnd } from '../postgres/audit-log.ts';
-import type { CliContext } from './commands.ts';
-import { command, limit, listUpTo, option, textOf } from './commands.ts';
+import { type CommandSpec, limitOption, option, textOf } from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 
 const parseNoted = (text: string): ChainEnd => {
@@ -29,46 +27,39 @@ const verify = async (operations: Operations, noted: ChainEnd | null): Promise<O
 const formatFacts = (recorded: AuditFacts | null): string =>
   recorded ? JSON.stringify(recorded) : '';
 
-export const auditCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'audit',
-      summary: 'list the changes of admins, the newest first',
-      examples: ['audit --limit 20', 'audit --subject application:shop --json', 'audit --verify'],
-      options: [
-        option('--subject <subject>', 'e.g. application:shop, gateway:zarinpal, payment:PAY_…'),
-        limit(),
-        option(
-          '--verify',
-          'check that no record was changed or removed, and print the last one: note it elsewhere',
-        ),
-        option(
-          '--noted <record>',
-          'with --verify: a record noted earlier, which must be there',
-        ).argParser(parseNoted),
-      ],
-    },
-    async ({ options, operations, io }) => {
-      if (options.verify || options.noted)
-        return verify(operations, (options.noted as ChainEnd | undefined) ?? null);
-      const subject = textOf(options.subject);
-      const records = await listUpTo(Number(options.limit), io, (max) =>
-        operations.auditLog({ subject, limit: max }),
-      );
-      const rows = records.map(
-        ({ at, actor, action, subject: changed, before, after, reason, payments }) => [
-          at,
-          actor,
-          action,
-          changed,
-          formatFacts(before),
-          formatFacts(payments === null ? after : { ...after, payments }),
-          reason,
-        ],
-      );
-      const headings = ['time', 'actor', 'action', 'subject', 'before', 'after', 'reason'];
-      const ifEmpty = `The audit log has no entry${subject === null ? '' : ` for ${subject}`}.`;
-      return { text: table(headings, rows, ifEmpty), json: records };
-    },
-  );
+export const auditCommand: CommandSpec = {
+  usage: 'audit',
+  summary: 'list the changes of admins, the newest first',
+  examples: ['audit --limit 20', 'audit --subject application:shop --json', 'audit --verify'],
+  options: [
+    option('--subject <subject>', 'e.g. application:shop, gateway:zarinpal, payment:PAY_…'),
+    limitOption(),
+    option(
+      '--verify',
+      'check that no record was changed or removed, and print the last one: note it elsewhere',
+    ),
+    option(
+      '--noted <record>',
+      'with --verify: a record noted earlier, which must be there',
+    ).argParser(parseNoted),
+  ],
+  run: async ({ options, list, operations }) => {
+    if (options['verify'] || options['noted'])
+      return verify(operations, (options['noted'] as ChainEnd | undefined) ?? null);
+    const subject = textOf(options.subject);
+    const records = await list((max) => operations.auditLog({ subject, limit: max }));
+    const rows = records.map((record) => ({
+      time: record.at,
+      actor: record.actor,
+      action: record.action,
+      subject: record.subject,
+      before: formatFacts(record.before),
+      after: formatFacts(
+        record.payments === null ? record.after : { ...record.after, payments: record.payments },
+      ),
+      reason: record.reason,
+    }));
+    const ifEmpty = `The audit log has no entry${subject === null ? '' : ` for ${subject}`}.`;
+    return { text: table(rows, ifEmpty), json: records };
+  },
+};

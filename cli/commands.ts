@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Refusal } from '../operations/change.ts';
-import { Incomplete } from '../operations/incomplete.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
@@ -25,7 +24,7 @@ interface CommonOptions {
   yes?: boolean;
 }
 
-export interface Spec {
+export interface CommandSpec {
   /** Name and arguments, as the help shows them. */
   usage: string;
   /** Another name of the command. */
@@ -38,12 +37,23 @@ export interface Spec {
   findMisuse?: (options: Options) => string | null;
   /** Returns the sentence that the admin confirms; null if the call changes nothing. */
   describeChange?: (args: readonly string[], options: Options) => string | null;
+  run: (call: Call) => Promise<Output>;
+}
+
+/** Commands under one word, e.g. `tokens issue`. */
+export interface CommandGroup extends Pick<CommandSpec, 'summary' | 'examples'> {
+  name: string;
+  commands: readonly CommandSpec[];
 }
 
 export interface Call {
   /** In the order of the usage. A variadic argument is the rest. */
   args: readonly string[];
   options: Options;
+  /** The value of `reasonOption`. */
+  reason: string | null;
+  /** Gets a list as long as `limitOption` says, else the longest, and prints a note if there is more. */
+  list: <T>(find: (limit: number) => Promise<T[]>) => Promise<T[]>;
   operations: Operations;
   io: Io;
   interruption: CliContext['interruption'];
@@ -52,7 +62,7 @@ export interface Call {
 export const option = (flags: string, description: string): Option =>
   new Option(flags, description);
 
-export const reason = (): Option => option('--reason <text>', 'why, for the audit log');
+export const reasonOption = (): Option => option('--reason <text>', 'why, for the audit log');
 
 /** Parses a whole number from 1 to `max`. */
 export const count = (max: number) => (text: string) => {
@@ -68,33 +78,18 @@ const actor = (text: string): string => {
 };
 
 /** The longest list that a command prints. */
-export const listMax = 1_000;
+const listMax = 1_000;
 
-export const limit = (): Option =>
+export const limitOption = (): Option =>
   option('--limit <count>', 'maximum of rows').argParser(count(listMax)).default(50);
-
-/** Gets a list of at most `max` items, and prints a note if there are more. */
-export const listUpTo = async <T>(
-  max: number,
-  io: Io,
-  list: (limit: number) => Promise<T[]>,
-): Promise<T[]> => {
-  const found = await list(max + 1);
-  if (found.length > max) {
-    const advice = max < listMax ? `; --limit takes up to ${listMax}` : '';
-    io.note(`There are more than ${max}${advice}.`);
-  }
-  return found.slice(0, max);
-};
 
 /** The value of an option that takes a text; null without it. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Makes one command: it parses, asks for a confirmation, runs and prints the output. */
-export const command = (
+export const createCommand = (
   { io, open, interruption }: CliContext,
-  { usage, alias, summary, examples, options = [], findMisuse, describeChange }: Spec,
-  run: (call: Call) => Promise<Output>,
+  { usage, alias, summary, examples, options = [], findMisuse, describeChange, run }: CommandSpec,
 ): Command => {
   const [name, ...args] = usage.split(' ');
   const made = new Command(name).summary(summary).description(summary);
@@ -116,26 +111,32 @@ export const command = (
     if (misuse !== null) made.error(`error: ${misuse}`);
     const change = describeChange?.(texts, parsed) ?? null;
     if (change !== null && !parsed.yes) await confirm(io, change);
-    const operations = await open(parsed.as);
-    const call = { args: texts, options: parsed, operations, io, interruption };
-    const { text, json, failed, error } = await run(call);
+    const { text, json, failed, error } = await run({
+      args: texts,
+      options: parsed,
+      reason: textOf(parsed['reason']),
+      list: (find) => listUpTo(Number(parsed['limit'] ?? listMax), io, find),
+      operations: await open(parsed.as),
+      io,
+      interruption,
+    });
     io.out(parsed.json ? jsonText(json) : text);
     if (error !== undefined) throw error;
     if (failed) throw new ReportedError();
   });
 };
 
-/** Formats what a long operation did, also if it was interrupted or failed in the middle. */
-export const formatDone = async <T>(
-  work: Promise<T>,
-  format: (done: T, isComplete: boolean) => Output,
-): Promise<Output> => {
-  try {
-    return format(await work, true);
-  } catch (error) {
-    if (!(error instanceof Incomplete)) throw error;
-    return { ...format(error.done as T, false), error: error.cause };
+const listUpTo = async <T>(
+  max: number,
+  io: Io,
+  find: (limit: number) => Promise<T[]>,
+): Promise<T[]> => {
+  const found = await find(max + 1);
+  if (found.length > max) {
+    const advice = max < listMax ? `; --limit takes up to ${listMax}` : '';
+    io.note(`There are more than ${max}${advice}.`);
   }
+  return found.slice(0, max);
 };
 
 const formatExamples = (examples: readonly string[]): string =>
@@ -148,18 +149,11 @@ const confirm = async (io: Io, change: string) => {
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was done.');
 };
 
-interface Group {
-  name: string;
-  summary: string;
-  examples: readonly string[];
-}
-
-/** Groups commands under one word, e.g. `tokens issue`. */
-export const group = (
-  { name, summary, examples }: Group,
-  commands: readonly Command[],
+export const createGroup = (
+  context: CliContext,
+  { name, summary, examples, commands }: CommandGroup,
 ): Command => {
   const made = new Command(name).summary(summary).description(summary);
-  for (const each of commands) made.addCommand(each);
+  for (const each of commands) made.addCommand(createCommand(context, each));
   return made.addHelpText('after', () => formatExamples(examples));
 };

@@ -1,78 +1,75 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import { limits } from '../contract/limits.ts';
 import { Refusal } from '../operations/change.ts';
 import type { PaymentTimeline } from '../operations/payments.ts';
 import { everyDelivery } from '../postgres/delivery-filter.ts';
-import type { Call, CliContext } from './commands.ts';
-import { command, count, group, limit, listUpTo, option, reason, textOf } from './commands.ts';
+import {
+  type CommandSpec,
+  type CommandGroup,
+  type Call,
+  count,
+  limitOption,
+  option,
+  reasonOption,
+  textOf,
+} from './commands.ts';
 import { facts, type Output, table } from './output.ts';
 import { formatPayments } from './payments.ts';
 
 const exhausted = { id: null, orderId: null, status: null, delivery: 'exhausted' } as const;
 
-const listCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'list',
-      summary: 'list deliveries whose six attempts have failed',
-      examples: ['deliveries list --application shop'],
-      options: [option('--application <slug>', 'only of this application'), limit()],
-    },
-    async ({ options, operations, io }) => {
-      const application = textOf(options.application);
-      const found = await listUpTo(Number(options.limit), io, (max) =>
-        operations.payments.find({ ...exhausted, application }, max),
-      );
-      return formatPayments(found, 'No delivery is exhausted.');
-    },
-  );
+const listCommand: CommandSpec = {
+  usage: 'list',
+  summary: 'list deliveries whose six attempts have failed',
+  examples: ['deliveries list --application shop'],
+  options: [option('--application <slug>', 'only of this application'), limitOption()],
+  run: async ({ options, list, operations }) => {
+    const application = textOf(options.application);
+    const found = await list((max) => operations.payments.find({ ...exhausted, application }, max));
+    return formatPayments(found, 'No delivery is exhausted.');
+  },
+};
 
-const replayCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'replay [payments...]',
-      summary: 'send events again now: six new attempts if exhausted, the next attempt if failing',
-      examples: [
-        'deliveries replay PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
-        'deliveries replay --application shop --rate 5 --yes --reason "receiver is back"',
-      ],
-      options: [
-        option('--application <slug>', 'all exhausted deliveries of this application'),
-        option('--rate <count>', 'maximum a second, with --application')
-          .argParser(count(limits.workerReplaysPerSecond))
-          .default(limits.replaysPerSecond),
-        reason(),
-      ],
-      describeChange: (ids, { application }) =>
-        typeof application === 'string'
-          ? `All exhausted events of ${application} are sent again.`
-          : `The events of ${ids.length} payments are sent again.`,
-    },
-    async (call) => {
-      const application = textOf(call.options.application);
-      if ((application === null) === (call.args.length === 0))
-        throw new Refusal('Name either payments or an --application.');
-      return application === null ? replayEach(call) : replayAll(call, application);
-    },
-  );
+const replayCommand: CommandSpec = {
+  usage: 'replay [payments...]',
+  summary: 'send events again now: six new attempts if exhausted, the next attempt if failing',
+  examples: [
+    'deliveries replay PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
+    'deliveries replay --application shop --rate 5 --yes --reason "receiver is back"',
+  ],
+  options: [
+    option('--application <slug>', 'all exhausted deliveries of this application'),
+    option('--rate <count>', 'maximum a second, with --application')
+      .argParser(count(limits.workerReplaysPerSecond))
+      .default(limits.replaysPerSecond),
+    reasonOption(),
+  ],
+  describeChange: (ids, { application }) =>
+    typeof application === 'string'
+      ? `All exhausted events of ${application} are sent again.`
+      : `The events of ${ids.length} payments are sent again.`,
+  run: async (call) => {
+    const application = textOf(call.options.application);
+    if ((application === null) === (call.args.length === 0))
+      throw new Refusal('Name either payments or an --application.');
+    return application === null ? replayEach(call) : replayAll(call, application);
+  },
+};
 
-const replayEach = async ({ args, options, operations }: Call): Promise<Output> => {
+const replayEach = async ({ args, reason, operations }: Call): Promise<Output> => {
   const results: { id: string; result: string; why: string }[] = [];
   for (const id of args) {
     try {
-      const when = await operations.replays.replayOne(id, textOf(options.reason));
+      const when = await operations.replays.replayOne(id, reason);
       results.push({ id, result: 'replayed', why: when === 'later' ? 'within 6 minutes' : '' });
     } catch (error) {
       if (!(error instanceof Refusal) || args.length === 1) throw error;
       results.push({ id, result: 'refused', why: error.message });
     }
   }
-  const rows = results.map(({ id, result, why }) => [id, result, why]);
+  const rows = results.map(({ id, result, why }) => ({ payment: id, result, note: why }));
   return {
-    text: table(['payment', 'result', 'note'], rows, ''),
+    text: table(rows, ''),
     json: results,
     failed: results.some(({ result }) => result === 'refused'),
   };
@@ -80,14 +77,12 @@ const replayEach = async ({ args, options, operations }: Call): Promise<Output> 
 
 /** Starts a replay and shows its progress until its end. Ctrl-C stops it before its next event. */
 const replayAll = async (call: Call, application: string): Promise<Output> => {
-  const { options, operations, io, interruption } = call;
+  const { options, reason, operations, io, interruption } = call;
   const [any] = await operations.payments.find({ ...exhausted, application }, 1);
   if (!any) return { text: 'No delivery is exhausted.', json: [] };
   const filter = { ...everyDelivery, application, delivery: 'exhausted', to: new Date() } as const;
-  const id = await operations.replays.start(filter, {
-    perSecond: Number(options.rate),
-    reason: textOf(options.reason),
-  });
+  const perSecond = Number(options.rate);
+  const id = await operations.replays.start(filter, { perSecond, reason });
   io.note(`Replay ${id}. Ctrl-C stops it.`);
   const signal = interruption();
   for (let shown = ''; ;) {
@@ -107,16 +102,12 @@ const replayAll = async (call: Call, application: string): Promise<Output> => {
   }
 };
 
-const showCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'show <payment>',
-      summary: 'show the delivery of a payment, with every attempt',
-      examples: ['deliveries show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'],
-    },
-    async ({ args: [id = ''], operations }) => formatDelivery(await operations.payments.get(id)),
-  );
+const showCommand: CommandSpec = {
+  usage: 'show <payment>',
+  summary: 'show the delivery of a payment, with every attempt',
+  examples: ['deliveries show PAY_01K9Z5W6X7Y8ZABCDEFGHJKMNP'],
+  run: async ({ args: [id = ''], operations }) => formatDelivery(await operations.payments.get(id)),
+};
 
 const formatDelivery = ({ payment, workflowUrl }: PaymentTimeline): Output => {
   const { id, application, eventId, eventKind, delivery, round, nextAttemptAt, attempts } = payment;
@@ -130,19 +121,18 @@ const formatDelivery = ({ payment, workflowUrl }: PaymentTimeline): Output => {
     'next attempt': nextAttemptAt,
     workflow: workflowUrl,
   });
-  const rows = attempts.map((attempt) => [
-    attempt.number,
-    attempt.round,
-    attempt.trigger,
-    attempt.startedAt,
-    attempt.durationMs,
-    attempt.responseStatus,
-    attempt.completedAt === null ? 'not completed' : (attempt.errorClass ?? 'delivered'),
-    attempt.error,
-  ]);
-  const headings = ['attempt', 'round', 'trigger', 'time', 'ms', 'status', 'result', 'error'];
+  const rows = attempts.map((attempt) => ({
+    attempt: attempt.number,
+    round: attempt.round,
+    trigger: attempt.trigger,
+    time: attempt.startedAt,
+    ms: attempt.durationMs,
+    status: attempt.responseStatus,
+    result: attempt.completedAt === null ? 'not completed' : (attempt.errorClass ?? 'delivered'),
+    error: attempt.error,
+  }));
   return {
-    text: `${summary}\n\n${table(headings, rows, 'There was no attempt.')}`,
+    text: `${summary}\n\n${table(rows, 'There was no attempt.')}`,
     json: {
       paymentId: id,
       application,
@@ -157,12 +147,9 @@ const formatDelivery = ({ payment, workflowUrl }: PaymentTimeline): Output => {
   };
 };
 
-export const deliveryCommands = (context: CliContext): Command =>
-  group(
-    {
-      name: 'deliveries',
-      summary: 'show a delivery, list exhausted ones, send them again',
-      examples: ['deliveries list', 'deliveries show --help', 'deliveries replay --help'],
-    },
-    [listCommand(context), showCommand(context), replayCommand(context)],
-  );
+export const deliveryCommands: CommandGroup = {
+  name: 'deliveries',
+  summary: 'show a delivery, list exhausted ones, send them again',
+  examples: ['deliveries list', 'deliveries show --help', 'deliveries replay --help'],
+  commands: [listCommand, showCommand, replayCommand],
+};

@@ -3,16 +3,13 @@ import { userInfo } from 'node:os';
 import process from 'node:process';
 import { Client, Connection } from '@temporalio/client';
 import { readAdminConfig } from '../config.ts';
-import { problemWithAccount } from '../gateways/adapters.ts';
-import { sealCredentials } from '../gateways/registry.ts';
 import { connect } from '../postgres/driver/connection.ts';
-import { createSecretBox } from '../postgres/secret-box.ts';
 import { exitAfterOutput, SetupError } from '../process.ts';
 import { createTemporalAdmin } from '../temporal/admin-client.ts';
-import { createResolver } from '../webhooks/resolver.ts';
 import { createIo } from './io.ts';
 import { runAdmin } from './program.ts';
 import { createOperations } from '../operations/operations.ts';
+import { depsOf } from '../operations/settings.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -28,49 +25,24 @@ const userName = (): string => {
 /** Connects at the first use: a list needs the database only. */
 const open = async (actor = userName()) => {
   const config = readAdminConfig();
-  const { temporal, TEMPORAL_UI_URL: uiUrl } = config;
-  const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
   const sql = connect(config.DATABASE_URL, { name: 'payments-admin', max: 2 });
   closing.push(() => sql.end({ timeout: 1 }));
   let connected: Promise<Client> | undefined;
   const temporalClient = () =>
-    (connected ??= connectTemporal(temporal).then((client) => {
+    (connected ??= connectTemporal(config.temporal).then((client) => {
       closing.push(() => client.connection.close());
       return client;
     }));
-  const secretBox = () => {
-    if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
-    throw new SetupError('SECRETS_KEY is missing: it encrypts the credentials of gateways.');
-  };
-  const webhookBox = () => {
-    if (config.WEBHOOKS_KEY) return createSecretBox(config.WEBHOOKS_KEY, 'WEBHOOKS_KEY');
-    throw new SetupError('WEBHOOKS_KEY is missing: it encrypts webhook secrets.');
-  };
-  const notificationBox = () => {
-    if (config.NOTIFICATIONS_KEY)
-      return createSecretBox(config.NOTIFICATIONS_KEY, 'NOTIFICATIONS_KEY');
-    throw new SetupError('NOTIFICATIONS_KEY is missing: it encrypts the notification secrets.');
-  };
   return createOperations({
+    ...depsOf(config),
     sql,
     actor,
     via: 'cli',
-    targetRule,
-    resolve: createResolver(),
-    problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
-    consoleUrl: config.CONSOLE_BASE_URL,
-    now: () => new Date(),
     retention: {
       attemptBodyDays: config.KEEP_ATTEMPT_BODIES_DAYS,
       paymentDays: config.KEEP_PAYMENTS_DAYS ?? null,
     },
-    secretBox,
-    webhookBox,
-    notificationBox,
-    sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
     temporal: async () => createTemporalAdmin(await temporalClient()),
-    workflowUrl: (id) =>
-      uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,
   });
 };
 

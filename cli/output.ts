@@ -47,13 +47,13 @@ const rowLines = (row: readonly string[][], widths: readonly number[]): string[]
       .trimEnd(),
   );
 
-/** Rows under headings, or the sentence `ifEmpty`. */
-export const table = (
-  headings: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  ifEmpty: string,
-): string =>
-  rows.length === 0 ? ifEmpty : columns([headings.map((one) => one.toUpperCase()), ...rows]);
+/** Rows under headings, which are the names of their cells, or the sentence `ifEmpty`. */
+export const table = (rows: readonly Readonly<Record<string, Cell>>[], ifEmpty: string): string => {
+  const [first] = rows;
+  if (!first) return ifEmpty;
+  const headings = Object.keys(first).map((name) => name.toUpperCase());
+  return columns([headings, ...rows.map((row) => Object.values(row))]);
+};
 
 /** One line for each name and value. */
 export const facts = (entries: Readonly<Record<string, Cell>>): string =>

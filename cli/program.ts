@@ -4,8 +4,14 @@ import { SetupError } from '../process.ts';
 import { Refusal } from '../operations/change.ts';
 import { applicationCommands } from './applications.ts';
 import { auditCommand } from './audit.ts';
-import type { CliContext } from './commands.ts';
-import { ReportedError } from './commands.ts';
+import {
+  type CliContext,
+  type CommandGroup,
+  type CommandSpec,
+  createCommand,
+  createGroup,
+  ReportedError,
+} from './commands.ts';
 import { consoleCommands } from './console.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { gatewayCommands } from './gateways.ts';
@@ -32,24 +38,28 @@ export const runAdmin = async (context: CliContext, argv: readonly string[]): Pr
   }
 };
 
+export const commands: readonly (CommandGroup | CommandSpec)[] = [
+  applicationCommands,
+  tokenCommands,
+  secretCommands,
+  gatewayCommands,
+  paymentCommands,
+  deliveryCommands,
+  webhookCommands,
+  reconcileCommand,
+  purgeCommand,
+  consoleCommands,
+  auditCommand,
+];
+
 const createProgram = (context: CliContext): Command => {
   const program = new Command('npm run admin --')
     .description('Administers the payment service. Every change is recorded in an audit log.')
     .addHelpText('after', ['', 'Examples:', ...examples].join('\n'));
-  for (const create of [
-    applicationCommands,
-    tokenCommands,
-    secretCommands,
-    gatewayCommands,
-    paymentCommands,
-    deliveryCommands,
-    webhookCommands,
-    reconcileCommand,
-    purgeCommand,
-    consoleCommands,
-    auditCommand,
-  ])
-    program.addCommand(create(context));
+  for (const each of commands)
+    program.addCommand(
+      'commands' in each ? createGroup(context, each) : createCommand(context, each),
+    );
   redirectOutput(program, context);
   return program;
 };

@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
 import { Refusal } from '../operations/change.ts';
-import type { CliContext } from './commands.ts';
-import { command, group, reason, textOf } from './commands.ts';
+import { type CommandSpec, type CommandGroup, reasonOption } from './commands.ts';
 import { facts, secretNotice, table } from './output.ts';
 
 const parseId = (text: string): number => {
@@ -9,108 +7,87 @@ const parseId = (text: string): number => {
   throw new Refusal('The id must be a number: see secrets list.');
 };
 
-const rotateCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'rotate <application>',
-      summary: 'add a webhook secret, which is shown once; the old one stays valid for 24 hours',
-      examples: ['secrets rotate shop', 'secrets rotate shop --yes --json'],
-      options: [reason()],
-      describeChange: ([application]) =>
-        `${application} gets a new webhook secret, and the old one retires in 24 hours.`,
-    },
-    async ({ args: [application = ''], options, operations }) => {
-      const secret = await operations.secrets.rotate(application, textOf(options.reason));
-      return { text: `${secret}\n${secretNotice}`, json: { secret } };
-    },
-  );
+const rotateCommand: CommandSpec = {
+  usage: 'rotate <application>',
+  summary: 'add a webhook secret, which is shown once; the old one stays valid for 24 hours',
+  examples: ['secrets rotate shop', 'secrets rotate shop --yes --json'],
+  options: [reasonOption()],
+  describeChange: ([application]) =>
+    `${application} gets a new webhook secret, and the old one retires in 24 hours.`,
+  run: async ({ args: [application = ''], reason, operations }) => {
+    const secret = await operations.secrets.rotate(application, reason);
+    return { text: `${secret}\n${secretNotice}`, json: { secret } };
+  },
+};
 
-const listCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'list <application>',
-      summary: 'list the valid webhook secrets of an application, without the secrets themselves',
-      examples: ['secrets list shop'],
-    },
-    async ({ args: [application = ''], operations }) => {
-      const secrets = await operations.secrets.list(application);
-      const rows = secrets.map(({ id, createdAt, retiresAt, keyId }) => [
-        id,
-        createdAt,
-        retiresAt,
-        keyId,
-      ]);
-      const headings = ['id', 'created', 'retires', 'encrypted with key'];
-      return {
-        text: table(headings, rows, 'The application has no webhook secret.'),
-        json: secrets,
-      };
-    },
-  );
+const listCommand: CommandSpec = {
+  usage: 'list <application>',
+  summary: 'list the valid webhook secrets of an application, without the secrets themselves',
+  examples: ['secrets list shop'],
+  run: async ({ args: [application = ''], operations }) => {
+    const secrets = await operations.secrets.list(application);
+    const rows = secrets.map(({ id, createdAt, retiresAt, keyId }) => ({
+      id,
+      created: createdAt,
+      retires: retiresAt,
+      'encrypted with key': keyId,
+    }));
+    return {
+      text: table(rows, 'The application has no webhook secret.'),
+      json: secrets,
+    };
+  },
+};
 
-const retireCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'retire <application> <id>',
-      summary: 'retire one of two webhook secrets at once: the next attempt is not signed with it',
-      examples: ['secrets retire shop 17 --yes --reason "leaked"'],
-      options: [reason()],
-      describeChange: ([application, id]) => `The secret ${id} of ${application} retires at once.`,
-    },
-    async ({ args: [application = '', text = ''], options, operations }) => {
-      const id = parseId(text);
-      await operations.secrets.retire({ application, id }, textOf(options.reason));
-      return { text: facts({ retired: id }), json: { retired: id } };
-    },
-  );
+const retireCommand: CommandSpec = {
+  usage: 'retire <application> <id>',
+  summary: 'retire one of two webhook secrets at once: the next attempt is not signed with it',
+  examples: ['secrets retire shop 17 --yes --reason "leaked"'],
+  options: [reasonOption()],
+  describeChange: ([application, id]) => `The secret ${id} of ${application} retires at once.`,
+  run: async ({ args: [application = '', text = ''], reason, operations }) => {
+    const id = parseId(text);
+    await operations.secrets.retire({ application, id }, reason);
+    return { text: facts({ retired: id }), json: { retired: id } };
+  },
+};
 
-const resealCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'reseal',
-      summary:
-        'encrypt everything with the first keys of SECRETS_KEY, WEBHOOKS_KEY and NOTIFICATIONS_KEY; then remove the others',
-      examples: ['secrets reseal --reason "yearly rotation of the key"'],
-      options: [reason()],
-    },
-    async ({ options, operations }) => {
-      const resealed = await operations.secrets.reseal(textOf(options.reason));
-      return { text: `Encrypted with the first key: ${resealed}`, json: { resealed } };
-    },
-  );
+const resealCommand: CommandSpec = {
+  usage: 'reseal',
+  summary:
+    'encrypt everything with the first keys of SECRETS_KEY, WEBHOOKS_KEY and NOTIFICATIONS_KEY; then remove the others',
+  examples: ['secrets reseal --reason "yearly rotation of the key"'],
+  options: [reasonOption()],
+  run: async ({ reason, operations }) => {
+    const resealed = await operations.secrets.reseal(reason);
+    return { text: `Encrypted with the first key: ${resealed}`, json: { resealed } };
+  },
+};
 
-const listKeysCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'list-keys',
-      summary:
-        'list the keys of SECRETS_KEY, WEBHOOKS_KEY and NOTIFICATIONS_KEY that are in use, and how many secrets each has encrypted; exits with 1 if not all are encrypted with the first keys',
-      examples: ['secrets list-keys'],
-    },
-    async ({ operations }) => {
-      const keys = await operations.secrets.listKeys();
-      const rows = keys.map(({ setting, keyId, use, seals }) => [setting, keyId, use, seals]);
-      return {
-        text: table(['setting', 'key', 'use', 'secrets'], rows, ''),
-        json: keys,
-        failed: keys.some(({ use, seals }) => use !== 'encrypts' && seals > 0),
-      };
-    },
-  );
+const listKeysCommand: CommandSpec = {
+  usage: 'list-keys',
+  summary:
+    'list the keys of SECRETS_KEY, WEBHOOKS_KEY and NOTIFICATIONS_KEY that are in use, and how many secrets each has encrypted; exits with 1 if not all are encrypted with the first keys',
+  examples: ['secrets list-keys'],
+  run: async ({ operations }) => {
+    const keys = await operations.secrets.listKeys();
+    const rows = keys.map(({ setting, keyId, use, seals }) => ({
+      setting,
+      key: keyId,
+      use,
+      secrets: seals,
+    }));
+    return {
+      text: table(rows, ''),
+      json: keys,
+      failed: keys.some(({ use, seals }) => use !== 'encrypts' && seals > 0),
+    };
+  },
+};
 
-export const secretCommands = (context: CliContext): Command =>
-  group(
-    {
-      name: 'secrets',
-      summary: 'manage the webhook secrets of an application',
-      examples: ['secrets list shop', 'secrets rotate --help'],
-    },
-    [rotateCommand, listCommand, retireCommand, resealCommand, listKeysCommand].map((create) =>
-      create(context),
-    ),
-  );
+export const secretCommands: CommandGroup = {
+  name: 'secrets',
+  summary: 'manage the webhook secrets of an application',
+  examples: ['secrets list shop', 'secrets rotate --help'],
+  commands: [rotateCommand, listCommand, retireCommand, resealCommand, listKeysCommand],
+};

@@ -1,7 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { type TokenScope, tokenModes, tokenScopes } from '../contract/token.ts';
-import type { CliContext } from './commands.ts';
-import { command, count, group, listMax, listUpTo, option, reason, textOf } from './commands.ts';
+import { type CommandSpec, type CommandGroup, count, option, reasonOption } from './commands.ts';
 import { clean, secretNotice, table } from './output.ts';
 
 const dayMs = 86_400_000;
@@ -13,104 +12,78 @@ const parseScopes = (text: string): TokenScope[] => {
   throw new InvalidArgumentError(`It must be some of ${tokenScopes.join(',')}.`);
 };
 
-const issueCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'issue <application>',
-      summary: 'issue a bearer token, which is shown once',
-      examples: [
-        'tokens issue shop --mode test --name "staging"',
-        'tokens issue shop --mode live --name "checkout" --expires-in-days 365',
-        'tokens issue shop --mode live --name "reports" --scopes read',
-      ],
-      options: [
-        option('--mode <mode>', 'live or test')
-          .choices([...tokenModes])
-          .makeOptionMandatory(),
-        option('--name <text>', 'what the token is for').makeOptionMandatory(),
-        option('--scopes <scopes>', `some of ${tokenScopes.join(',')} (default: all)`).argParser(
-          parseScopes,
-        ),
-        option('--expires-in-days <days>', 'lifetime (default: no limit)').argParser(count(3_650)),
-        reason(),
-      ],
-    },
-    async ({ args: [application = ''], options, operations }) => {
-      const days = options.expiresInDays;
-      const expiresAt = typeof days === 'number' ? new Date(Date.now() + days * dayMs) : null;
-      const mode = options.mode === 'live' ? 'live' : 'test';
-      const name = String(options.name);
-      const scopes = (options.scopes as TokenScope[] | undefined) ?? tokenScopes;
-      const token = await operations.tokens.issue(
-        { application, mode, name, scopes, expiresAt },
-        textOf(options.reason),
-      );
-      return { text: `${token}\n${secretNotice}`, json: { token, mode, name, scopes, expiresAt } };
-    },
-  );
+const issueCommand: CommandSpec = {
+  usage: 'issue <application>',
+  summary: 'issue a bearer token, which is shown once',
+  examples: [
+    'tokens issue shop --mode test --name "staging"',
+    'tokens issue shop --mode live --name "checkout" --expires-in-days 365',
+    'tokens issue shop --mode live --name "reports" --scopes read',
+  ],
+  options: [
+    option('--mode <mode>', 'live or test')
+      .choices([...tokenModes])
+      .makeOptionMandatory(),
+    option('--name <text>', 'what the token is for').makeOptionMandatory(),
+    option('--scopes <scopes>', `some of ${tokenScopes.join(',')} (default: all)`).argParser(
+      parseScopes,
+    ),
+    option('--expires-in-days <days>', 'lifetime (default: no limit)').argParser(count(3_650)),
+    reasonOption(),
+  ],
+  run: async ({ args: [application = ''], options, reason, operations }) => {
+    const days = options.expiresInDays;
+    const expiresAt = typeof days === 'number' ? new Date(Date.now() + days * dayMs) : null;
+    const mode = options.mode === 'live' ? 'live' : 'test';
+    const name = String(options.name);
+    const scopes = (options['scopes'] as TokenScope[] | undefined) ?? tokenScopes;
+    const token = await operations.tokens.issue(
+      { application, mode, name, scopes, expiresAt },
+      reason,
+    );
+    return { text: `${token}\n${secretNotice}`, json: { token, mode, name, scopes, expiresAt } };
+  },
+};
 
-const listCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'list <application>',
-      summary: 'list the tokens of an application, without the secret part',
-      examples: ['tokens list shop'],
-    },
-    async ({ args: [application = ''], operations, io }) => {
-      const tokens = await listUpTo(listMax, io, (max) => operations.tokens.list(application, max));
-      const rows = tokens.map((token) => [
-        token.id,
-        token.prefix,
-        token.mode,
-        token.scopes.join(),
-        token.name,
-        token.createdAt,
-        token.lastUsedAt,
-        token.expiresAt,
-        token.revokedAt,
-      ]);
-      const headings = [
-        'id',
-        'prefix',
-        'mode',
-        'scopes',
-        'name',
-        'created',
-        'last used',
-        'expires',
-        'revoked',
-      ];
-      return { text: table(headings, rows, 'The application has no tokens.'), json: tokens };
-    },
-  );
+const listCommand: CommandSpec = {
+  usage: 'list <application>',
+  summary: 'list the tokens of an application, without the secret part',
+  examples: ['tokens list shop'],
+  run: async ({ args: [application = ''], list, operations }) => {
+    const tokens = await list((max) => operations.tokens.list(application, max));
+    const rows = tokens.map((token) => ({
+      id: token.id,
+      prefix: token.prefix,
+      mode: token.mode,
+      scopes: token.scopes.join(),
+      name: token.name,
+      created: token.createdAt,
+      'last used': token.lastUsedAt,
+      expires: token.expiresAt,
+      revoked: token.revokedAt,
+    }));
+    return { text: table(rows, 'The application has no tokens.'), json: tokens };
+  },
+};
 
-const revokeCommand = (context: CliContext): Command =>
-  command(
-    context,
-    {
-      usage: 'revoke <application> <id>',
-      summary: 'revoke a token: the API rejects the next request with it',
-      examples: ['tokens revoke shop 3f1c9a0b2d4e5f60 --yes --reason "leaked"'],
-      options: [reason()],
-      describeChange: ([application, id]) => `The token ${id} of ${application} will be revoked.`,
-    },
-    async ({ args: [application = '', id = ''], options, operations }) => {
-      const token = await operations.tokens.revoke({ application, id }, textOf(options.reason));
-      return {
-        text: `Revoked: ${token.prefix}… (${clean(token.name)})`,
-        json: { revoked: token.id },
-      };
-    },
-  );
+const revokeCommand: CommandSpec = {
+  usage: 'revoke <application> <id>',
+  summary: 'revoke a token: the API rejects the next request with it',
+  examples: ['tokens revoke shop 3f1c9a0b2d4e5f60 --yes --reason "leaked"'],
+  options: [reasonOption()],
+  describeChange: ([application, id]) => `The token ${id} of ${application} will be revoked.`,
+  run: async ({ args: [application = '', id = ''], reason, operations }) => {
+    const token = await operations.tokens.revoke({ application, id }, reason);
+    return {
+      text: `Revoked: ${token.prefix}… (${clean(token.name)})`,
+      json: { revoked: token.id },
+    };
+  },
+};
 
-export const tokenCommands = (context: CliContext): Command =>
-  group(
-    {
-      name: 'tokens',
-      summary: 'manage the bearer tokens of an application',
-      examples: ['tokens list shop', 'tokens issue --help'],
-    },
-    [issueCommand(context), listCommand(context), revokeCommand(context)],
-  );
+export const tokenCommands: CommandGroup = {
+  name: 'tokens',
+  summary: 'manage the bearer tokens of an application',
+  examples: ['tokens list shop', 'tokens issue --help'],
+  commands: [issueCommand, listCommand, revokeCommand],
+};

@@ -4,7 +4,7 @@ import { Refusal } from '../operations/change.ts';
 import type { ConsoleRole } from '../postgres/console-logins.ts';
 import type { Html } from './html.ts';
 import { notice } from './html.ts';
-import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest, Route } from './request.ts';
+import type { ConsoleResponse, PersonRequest, Route } from './request.ts';
 import { page, redirect } from './request.ts';
 
 export interface Question {
@@ -19,12 +19,6 @@ export interface Question {
   typedName?: string;
 }
 
-export interface Work {
-  operations: ConsoleOperations;
-  request: PersonRequest;
-  reason: string;
-}
-
 /** A change by a person: a page asks for confirmation, and its form makes the change. */
 export interface Action {
   path: string;
@@ -32,7 +26,7 @@ export interface Action {
   isSensitive?: boolean;
   confirm: (request: PersonRequest) => Promise<Question>;
   /** @returns a page that is shown once, or nothing: then the page it came from shows the new state */
-  execute: (work: Work) => Promise<ConsoleResponse | void>;
+  execute: (request: PersonRequest, reason: string) => Promise<ConsoleResponse | void>;
 }
 
 const reasonMax = 500;
@@ -110,7 +104,7 @@ const createUsedForms = () => {
 };
 
 /** Each action has two routes: GET asks for confirmation, POST makes the change. */
-export const actionRoutes = (deps: Deps, actions: readonly Action[]): Route[] => {
+export const actionRoutes = (actions: readonly Action[]): Route[] => {
   const usedForms = createUsedForms();
   return actions.flatMap(({ path, role, isSensitive = false, confirm, execute }): Route[] => {
     const common = { path, role, isSensitive };
@@ -129,10 +123,9 @@ export const actionRoutes = (deps: Deps, actions: readonly Action[]): Route[] =>
           409,
         );
       usedForms.add(formId);
-      const operations = deps.operationsOf(request.session.name);
       const reason = request.form.get('reason')?.trim() ?? '';
       try {
-        const answer = await execute({ operations, request, reason });
+        const answer = await execute(request, reason);
         return answer ?? redirect(question.back);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;

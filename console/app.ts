@@ -180,7 +180,7 @@ const respond = async (deps: Deps, route: Route, ctx: Context): Promise<ConsoleR
     return { kind: 'redirect', to: '/login' };
   }
   if (secret !== undefined && !route.isPolled) await deps.logins.markSeen(secret);
-  const personRequest = { ...request, session };
+  const personRequest = { ...request, session, operations: deps.operationsOf(session.name) };
   const refusal = refuseByRole(route, session);
   if (refusal === 'stale') return confirmLoginPage(deps, personRequest, ctx.path);
   return refusal ?? route.handle(personRequest);

@@ -1,4 +1,4 @@
-import { errorClasses } from '../contract/attempt-error.ts';
+import { errorClasses } from '../contract/attempt.ts';
 import { eventKinds } from '../contract/event.ts';
 import { eventIdPattern } from '../contract/ids.ts';
 import { deliveryStatuses } from '../contract/status.ts';

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { eventIdPattern } from '../contract/ids.ts';
-import type { ListFilter, Position } from '../postgres/console.ts';
+import type { ListPosition } from '../contract/list.ts';
+import type { DeliveryRow, ListFilter } from '../postgres/console.ts';
 import type { Html } from './html.ts';
 import { isZone } from './pages/settings.ts';
 import type { ConsoleRequest } from './request.ts';
@@ -28,7 +29,7 @@ export const choose = <T extends string>(
 
 const position = /^(\d{1,13})\.([\w-]{1,64})$/;
 
-const readPosition = (text: string | null): Position | null => {
+const readPosition = (text: string | null): ListPosition | null => {
   const [, ms, id] = position.exec(text ?? '') ?? [];
   if (ms === undefined || id === undefined) return null;
   const at = new Date(Number(ms));
@@ -76,7 +77,7 @@ export const readFilter = (request: FilterRequest, now: Date): ListFilter => {
 };
 
 /** The position in a list of deliveries, which has the id of an event. */
-export const readEventPosition = (query: URLSearchParams): Position | null => {
+export const readEventPosition = (query: URLSearchParams): ListPosition | null => {
   const after = readPosition(query.get('after'));
   return after && eventIdPattern.test(after.id) ? after : null;
 };
@@ -159,11 +160,7 @@ export const listFilters = (
   </form>`;
 
 /** The address of the next page: the same filter, after this row. */
-export const pageLinks = (
-  path: string,
-  query: URLSearchParams,
-  { next }: { next: string | null },
-): Html => {
+export const pageLinks = (path: string, query: URLSearchParams, next: string | null): Html => {
   const address = (after: string | null) => {
     const changed = new URLSearchParams(query);
     changed.delete('after');
@@ -178,4 +175,8 @@ export const pageLinks = (
   </nav>`;
 };
 
-export const positionOf = ({ at, id }: Position): string => `${at.getTime()}.${id}`;
+export const positionOf = ({ at, id }: ListPosition): string => `${at.getTime()}.${id}`;
+
+/** The position of the next page of deliveries; null after the last page. */
+export const nextPosition = (last: DeliveryRow | undefined): string | null =>
+  last ? positionOf({ at: last.createdAt, id: last.eventId }) : null;

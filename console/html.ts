@@ -20,6 +20,8 @@ const externalText = (text: string): Html => html`<bdi>${escapeControls(text)}</
 
 export type Cell = Html | string | number | Date | null | undefined;
 
+export type Row = Readonly<Record<string, Cell>>;
+
 /** Formats times of one zone. */
 export type FormatTime = (at: Date) => string;
 
@@ -44,40 +46,38 @@ export const cellsOf = (format: FormatTime) => {
   };
   return {
     cell,
-    /** Rows under headings. On a phone each cell carries its heading. */
+    /** Rows under headings, which are the names of their cells. On a phone each cell carries its heading. */
     table: ({
       caption,
-      headings,
       rows,
       ifEmpty,
     }: {
       caption: string;
-      headings: readonly string[];
-      rows: readonly (readonly Cell[])[];
+      rows: readonly Row[];
       ifEmpty: string;
     }): Html =>
-      rows.length === 0
+      rows[0] === undefined
         ? html`<p class="empty">${ifEmpty}</p>`
         : html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
             <table>
               <caption class="hidden">${caption}</caption>
               <thead>
-                <tr>${headings.map((heading) => html`<th scope="col">${heading}</th>`)}</tr>
+                <tr>${Object.keys(rows[0]).map((heading) => html`<th scope="col">${heading}</th>`)}</tr>
               </thead>
               <tbody>
                 ${rows.map(
                   (row) =>
-                    html`<tr>${row.map(
-                      (value, index) =>
-                        html`<td data-heading="${headings[index] ?? ''}"><div>${cell(value)}</div></td>`,
+                    html`<tr>${Object.entries(row).map(
+                      ([heading, value]) =>
+                        html`<td data-heading="${heading}"><div>${cell(value)}</div></td>`,
                     )}</tr>`,
                 )}
               </tbody>
             </table>
           </div>`,
     /** Names with their values, without those that have none. */
-    facts: (entries: readonly (readonly [name: string, value: Cell])[]): Html =>
-      html`<dl class="facts">${entries
+    facts: (entries: Row): Html =>
+      html`<dl class="facts">${Object.entries(entries)
         .filter(([, value]) => value !== null && value !== undefined && value !== '')
         .map(([name, value]) => html`<div><dt>${name}</dt><dd>${cell(value)}</dd></div>`)}</dl>`,
   };

@@ -1,23 +1,19 @@
 import '../node-version.mjs';
 import { createServer } from 'node:http';
-import { Refusal } from '../operations/change.ts';
 import { createOperations } from '../operations/operations.ts';
+import { depsOf } from '../operations/settings.ts';
 import { readConsoleConfig } from '../config.ts';
-import { problemWithAccount } from '../gateways/adapters.ts';
-import { sealCredentials } from '../gateways/registry.ts';
 import { createBacklogMetrics } from '../postgres/backlog-metrics.ts';
 import { createConsoleLoginQueries } from '../postgres/console-logins.ts';
 import { createConsolePasskeyQueries } from '../postgres/console-passkeys.ts';
 import { createConsolePeopleQueries } from '../postgres/console-people.ts';
 import { createConsoleQueries } from '../postgres/console.ts';
 import { connect } from '../postgres/driver/connection.ts';
-import { createSecretBox } from '../postgres/secret-box.ts';
 import { listen, runProcess, SetupError } from '../process.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { createTemporalAdmin } from '../temporal/admin-client.ts';
 import { connectClient } from '../temporal/client.ts';
 import { readLastHeartbeat } from '../temporal/sweeper.ts';
-import { createResolver } from '../webhooks/resolver.ts';
 import { createConsole } from './app.ts';
 import { createAttempts } from './attempt.ts';
 import { createIdentityProvider } from './identity-provider.ts';
@@ -39,7 +35,7 @@ const identityProviderOf = (
 
 await runProcess(async () => {
   const config = readConsoleConfig();
-  const { temporal, TEMPORAL_UI_URL: uiUrl, CONSOLE_BASE_URL: baseUrl } = config;
+  const { temporal, CONSOLE_BASE_URL: baseUrl } = config;
   const logger = createLogger('console', config.LOG_LEVEL);
   const sql = connect(config.DATABASE_URL, {
     name: 'payments-console',
@@ -51,21 +47,7 @@ await runProcess(async () => {
     );
   });
   const client = connectClient(temporal);
-  const targetRule = { allowLoopback: config.ALLOW_LOOPBACK_TARGETS };
-  const resolve = createResolver();
-  const secretBox = () => {
-    if (config.SECRETS_KEY) return createSecretBox(config.SECRETS_KEY);
-    throw new Refusal('The console has no SECRETS_KEY, which encrypts credentials.');
-  };
-  const webhookBox = () => {
-    if (config.WEBHOOKS_KEY) return createSecretBox(config.WEBHOOKS_KEY, 'WEBHOOKS_KEY');
-    throw new Refusal('The console has no WEBHOOKS_KEY, which encrypts webhook secrets.');
-  };
-  const notificationBox = () => {
-    if (config.NOTIFICATIONS_KEY)
-      return createSecretBox(config.NOTIFICATIONS_KEY, 'NOTIFICATIONS_KEY');
-    throw new Refusal('The console has no NOTIFICATIONS_KEY, which encrypts notification secrets.');
-  };
+  const shared = depsOf(config);
   const logins = createConsoleLoginQueries(sql);
   const console = createConsole({
     baseUrl,
@@ -78,25 +60,15 @@ await runProcess(async () => {
     identityProvider: identityProviderOf(config, logger),
     backlog: createBacklogMetrics(sql),
     readLastHeartbeat: () => readLastHeartbeat(client),
-    now: () => new Date(),
+    now: shared.now,
     operationsOf: (actor) =>
       createOperations({
+        ...shared,
         sql,
         actor,
         via: 'console',
-        targetRule,
-        resolve,
-        problemWithAccount: (driver, account) => problemWithAccount(driver, account, targetRule),
-        secretBox,
-        webhookBox,
-        notificationBox,
-        sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
         temporal: async () => createTemporalAdmin(client),
         retention: { attemptBodyDays: 36_500, paymentDays: null },
-        workflowUrl: (id) =>
-          uiUrl ? `${uiUrl}/namespaces/${temporal.namespace}/workflows/${id}` : null,
-        consoleUrl: baseUrl,
-        now: () => new Date(),
       }),
   });
   const handle = console.callback();

@@ -15,19 +15,7 @@ import type { Cells, FormatTime, Html } from './html.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
 /** The operations that the console's login in Postgres may carry out. */
-export type ConsoleOperations = Pick<
-  Operations,
-  | 'applications'
-  | 'tokens'
-  | 'secrets'
-  | 'gateways'
-  | 'payments'
-  | 'replays'
-  | 'reconcile'
-  | 'testWebhook'
-  | 'auditLog'
-  | 'console'
->;
+export type ConsoleOperations = Omit<Operations, 'purge'>;
 
 export interface Deps {
   queries: ReturnType<typeof createConsoleQueries>;
@@ -69,6 +57,8 @@ export interface ConsoleRequest {
 /** A request of somebody who is logged in. */
 export interface PersonRequest extends ConsoleRequest {
   session: ConsoleSession;
+  /** Their audit records name this person. */
+  operations: ConsoleOperations;
 }
 
 export type ConsoleResponse =

@@ -3,7 +3,7 @@ import { EventBody } from './event-schema.ts';
 import { eventKinds } from './event.ts';
 import { limits } from './limits.ts';
 import { openEnum } from './open-enum.ts';
-import { PaymentResponse, time } from './responses.ts';
+import { paginationFields, PaymentResponse, time } from './responses.ts';
 import { deliveryStatuses, roundTriggers } from './status.ts';
 
 const DeliveryResponse = z
@@ -93,18 +93,12 @@ export const EventListResponse = z
   .strictObject({
     data: z.array(EventSummary).max(limits.perPage),
     pagination: z
-      .strictObject({
-        per_page: z.int().min(1).max(limits.perPage),
-        has_more: z.boolean(),
-        next_cursor: z
-          .string()
-          .nullable()
-          .meta({
-            description:
-              'Send it as `cursor` to get the next page. With `order=asc` it is there on the last page too: ' +
-              'keep it, and continue from it later. Null on the last page of `desc`, and for an empty feed.',
-          }),
-      })
+      .strictObject(
+        paginationFields(
+          'Send it as `cursor` to get the next page. With `order=asc` it is there on the last page too: ' +
+            'keep it, and continue from it later. Null on the last page of `desc`, and for an empty feed.',
+        ),
+      )
       .meta({ id: 'EventPagination' }),
   })
   .meta({ id: 'EventList' });

@@ -93,6 +93,13 @@ const paymentSchemas = {
 export const PaymentResponse = z.strictObject(paymentSchemas).meta({ id: 'Payment' });
 export type PaymentResponse = z.infer<typeof PaymentResponse>;
 
+/** The members of `pagination` that every list has. */
+export const paginationFields = (nextCursor: string) => ({
+  per_page: z.int().min(1).max(limits.perPage),
+  has_more: z.boolean(),
+  next_cursor: nullableText(nextCursor),
+});
+
 /** A list of payments, newest first. */
 export const PaymentListResponse = z
   .strictObject({
@@ -100,14 +107,9 @@ export const PaymentListResponse = z
     pagination: z
       .strictObject({
         page: z.int().min(1).nullable().meta({ description: 'Null if a cursor was sent.' }),
-        per_page: z.int().min(1).max(limits.perPage),
-        has_more: z.boolean(),
-        next_cursor: z
-          .string()
-          .nullable()
-          .meta({
-            description: `Send it as \`cursor\` to get the next page; null on the last page. ${sameWithCursor}`,
-          }),
+        ...paginationFields(
+          `Send it as \`cursor\` to get the next page; null on the last page. ${sameWithCursor}`,
+        ),
       })
       .meta({ id: 'PaymentPagination' }),
   })

@@ -6,7 +6,7 @@ import type { HttpResponse } from './call.ts';
 import { parseResponse } from './call.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { GatewayStatus, OpenedPayment, Opening, Reversal } from './gateway.ts';
-import { maskedPan, providerMessage } from './redact.ts';
+import { failed, maskedPan, providerMessage } from './redact.ts';
 
 /** A verification has 32 bits for the amount. PayPing's document names no other bounds. */
 const maxTomans = 2 ** 31 - 1;
@@ -119,7 +119,7 @@ export const parseVerification = (
     return toPaid(requireSamePayment(payment, verified));
   }
   const failureCode = status === 400 ? verifyRefusals[code] : undefined;
-  if (failureCode) return { state: 'failed', failureCode, ...providerMessage(code, title) };
+  if (failureCode) return failed(failureCode, code, title);
   throw unexpected('verify', response);
 };
 
@@ -139,21 +139,12 @@ export const isRefunded = ({ isRefund, refundStatus }: Report): boolean =>
 
 export const toStatus = (report: Report): GatewayStatus => {
   const { amount, paymentStatus, refId } = report;
-  if (isRefunded(report))
-    return {
-      state: 'failed',
-      failureCode: 'payment_reversed',
-      ...providerMessage('refunded', null),
-    };
+  if (isRefunded(report)) return failed('payment_reversed', 'refunded');
   switch (paymentStatus) {
     case statuses.cancelled:
       return { state: 'cancelled' };
     case statuses.bankFailed:
-      return {
-        state: 'failed',
-        failureCode: 'gateway_error',
-        ...providerMessage(paymentStatus, null),
-      };
+      return failed('gateway_error', paymentStatus);
     case statuses.awaiting:
       return { state: 'processing' };
     case statuses.verified:

@@ -19,7 +19,7 @@ import {
   toStatus,
   unexpected,
 } from './payping-responses.ts';
-import { providerMessage } from './redact.ts';
+import { failed, providerMessage } from './redact.ts';
 
 /*
  * Source: PayPing's document of its API (v1, v2 and v3), and independent clients for what it leaves out.
@@ -89,11 +89,7 @@ export const payping = defineDriver({
         if ((!isVerified && !isAwaiting) || isRefunded(report)) return toStatus(report);
         // Another amount is not verified, and goes back to the payer by itself.
         if (isAwaiting && amount !== toWire(capabilities, payment))
-          return {
-            state: 'failed',
-            failureCode: 'amount_mismatch',
-            ...providerMessage(null, `${amount} IRT`),
-          };
+          return failed('amount_mismatch', null, `${amount} IRT`);
         if (!refId) {
           if (isVerified) return toStatus(report);
           throw new GatewayUnavailable('payping, report: paid, but without the number for verify');

@@ -1,3 +1,5 @@
+import type { FailureCode } from '../contract/failure-codes.ts';
+
 /** The provider's code and message as admins see them: short, without card numbers, valid in Postgres. */
 export const providerMessage = (
   code: string | number | null | undefined,
@@ -6,6 +8,13 @@ export const providerMessage = (
   code: code === null || code === undefined ? null : redact(String(code), 100),
   message: message === null || message === undefined ? null : redact(message, 500),
 });
+
+/** The state of a payment that failed, with the provider's code and message as admins see them. */
+export const failed = (
+  failureCode: FailureCode,
+  code: string | number | null,
+  message: string | null | undefined = null,
+) => ({ state: 'failed' as const, failureCode, ...providerMessage(code, message) });
 
 const redact = (text: string, length: number): string =>
   // toWellFormed() comes last: slice() may cut a character in half, which Postgres rejects.

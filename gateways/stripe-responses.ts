@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fromWire } from './amount.ts';
 import { GatewayUnavailable } from './errors.ts';
 import type { GatewayStatus } from './gateway.ts';
-import { providerMessage } from './redact.ts';
+import { failed } from './redact.ts';
 import { stripeCurrencies } from './stripe-currencies.ts';
 import { toFailureCode } from './stripe-failures.ts';
 
@@ -54,22 +54,13 @@ export const toStatus = (session: z.output<typeof Session>): GatewayStatus => {
     if (!hasFailed) return { state: 'processing' };
     const error = intent.last_payment_error;
     const code = error?.decline_code ?? error?.code ?? null;
-    return {
-      state: 'failed',
-      failureCode: toFailureCode(code),
-      ...providerMessage(code, error?.message),
-    };
+    return failed(toFailureCode(code), code, error?.message);
   }
   if (status !== 'complete' || !intent)
     throw new GatewayUnavailable(
       'stripe, retrieve: paid, but not complete or without a payment intent',
     );
-  if (intent.latest_charge?.refunded)
-    return {
-      state: 'failed',
-      failureCode: 'payment_reversed',
-      ...providerMessage('refunded', null),
-    };
+  if (intent.latest_charge?.refunded) return failed('payment_reversed', 'refunded');
   const currency = session.currency.toUpperCase();
   return {
     state: 'paid',

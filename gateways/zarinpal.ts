@@ -13,7 +13,7 @@ import type {
   Tools,
 } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
-import { maskedPan, providerMessage } from './redact.ts';
+import { failed, maskedPan, providerMessage } from './redact.ts';
 
 const hosts = { sandbox: 'https://sandbox.zarinpal.com', live: 'https://payment.zarinpal.com' };
 
@@ -107,12 +107,7 @@ export const zarinpal = defineDriver({
         );
         if (response.refusal) {
           const { code, message } = response.refusal;
-          if (code === refusals.anotherAmount)
-            return {
-              state: 'failed',
-              failureCode: 'amount_mismatch',
-              ...providerMessage(code, message),
-            };
+          if (code === refusals.anotherAmount) return failed('amount_mismatch', code, message);
           if (code !== refusals.notPaid) throw unexpected('verify', code);
           // The inquiry said paid, the verification says not paid. Ask again; no outcome if they still differ.
           const now = await getStatus(payment);
@@ -208,13 +203,9 @@ const toStatus = (status: Status, payment: OpenedPayment): GatewayStatus => {
     case 'VERIFIED':
       return paid(payment);
     case 'FAILED':
-      return {
-        state: 'failed',
-        failureCode: 'payment_not_completed',
-        ...providerMessage(status, null),
-      };
+      return failed('payment_not_completed', status);
     case 'REVERSED':
-      return { state: 'failed', failureCode: 'payment_reversed', ...providerMessage(status, null) };
+      return failed('payment_reversed', status);
   }
 };
 

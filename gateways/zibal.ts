@@ -14,7 +14,7 @@ import type {
   Tools,
 } from './gateway.ts';
 import { defineDriver } from './gateway.ts';
-import { maskedPan, providerMessage } from './redact.ts';
+import { failed, maskedPan, providerMessage } from './redact.ts';
 
 /*
  * Host, sandbox merchant, paths and codes are from the official sample, fields from independent clients:
@@ -111,11 +111,7 @@ export const zibal = defineDriver({
         const { amount } = inquired;
         // A verification sends no amount. Another amount is not verified, and goes back to the payer.
         if (amount !== toWire(capabilities, payment))
-          return {
-            state: 'failed',
-            failureCode: 'amount_mismatch',
-            ...providerMessage(null, `${amount} IRR`),
-          };
+          return failed('amount_mismatch', null, `${amount} IRR`);
         const response = await post('verify', toBody(payment));
         switch (response.result) {
           case results.ok:
@@ -193,7 +189,7 @@ const toStatus = ({ status, ...facts }: z.output<typeof Inquired>): GatewayStatu
   const failureCode = failureCodes[status];
   // An undocumented status may mean that money moves.
   if (!failureCode) throw new GatewayUnavailable(`zibal, inquiry: unknown status ${status}`);
-  return { state: 'failed', failureCode, ...providerMessage(status, null) };
+  return failed(failureCode, status);
 };
 
 const paid = ({ amount, refNumber, cardNumber }: z.output<typeof Paid>): GatewayStatus => ({

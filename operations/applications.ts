@@ -4,7 +4,6 @@ import { createApplications } from '../postgres/applications.ts';
 import type { AuditFacts } from '../postgres/audit-log.ts';
 import type { Queries, Sql } from '../postgres/driver/sql.ts';
 import { createGateways } from '../postgres/gateways.ts';
-import type { SecretBox } from '../postgres/secret-box.ts';
 import { createWebhookSecrets } from '../postgres/webhook-secrets.ts';
 import type { TargetRule } from '../webhooks/address.ts';
 import {
@@ -14,19 +13,9 @@ import {
   isLocalhost,
   webhookUrlProblem,
 } from '../webhooks/address.ts';
-import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
 import { hideQuery } from './webhook-url.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  targetRule: TargetRule;
-  /** Returns all addresses of a host name. */
-  resolve: (hostname: string) => Promise<string[]>;
-  /** @throws without WEBHOOKS_KEY */
-  webhookBox: () => SecretBox;
-}
+import type { Deps } from './deps.ts';
 
 export type NewApplication = Pick<Application, 'slug' | 'defaultGateway' | 'callbackUrls'> & {
   webhookUrl: string | null;
@@ -72,7 +61,7 @@ export const createApplicationOperations = ({
   targetRule,
   resolve,
   webhookBox,
-}: Deps) => {
+}: Pick<Deps, 'sql' | 'change' | 'targetRule' | 'resolve' | 'webhookBox'>) => {
   const checkUrls = async ({
     callbackUrls,
     webhookUrl,

@@ -14,24 +14,18 @@ export interface Change {
 }
 
 export interface Changed<T> {
-  result: T;
+  /** What the caller gets, if anything. */
+  result?: T;
   /** Null for a new thing. */
   before: AuditFacts | null;
   /** Null for a removed thing. */
   after: AuditFacts | null;
 }
 
-export interface Deps {
-  sql: Sql;
-  /** The admin's name. */
-  actor: string;
-  via: Via;
-}
-
 /** Makes a change and its record in the audit log in one transaction. */
 export const createChange =
-  ({ sql, actor, via }: Deps) =>
-  async <T>(change: Change, work: (tx: Queries) => Promise<Changed<T>>): Promise<T> => {
+  ({ sql, actor, via }: { sql: Sql; actor: string; via: Via }) =>
+  async <T = void>(change: Change, work: (tx: Queries) => Promise<Changed<T>>): Promise<T> => {
     let changed: Changed<T> | undefined;
     await sql.begin(async (tx) => {
       changed = await work(tx);
@@ -39,6 +33,6 @@ export const createChange =
       await createAuditLog(tx).insert({ ...change, actor, via, before, after });
     });
     if (!changed) throw new Error('The transaction ended without its work');
-    return changed.result;
+    return changed.result as T; // Without a result T is void.
   };
 export type MakeChange = ReturnType<typeof createChange>;

@@ -13,20 +13,16 @@ import {
   createConsolePeopleQueries,
   type ListedPerson,
 } from '../postgres/console-people.ts';
-import type { Sql } from '../postgres/driver/sql.ts';
-import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  actor: string;
-  /** The address of the web console for people. */
-  consoleUrl: string;
-}
+import type { Deps } from './deps.ts';
 
 /** Lets people into the web console, and out. */
-export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) => ({
+export const createConsoleLogins = ({
+  sql,
+  change,
+  actor,
+  consoleUrl,
+}: Pick<Deps, 'sql' | 'change' | 'actor' | 'consoleUrl'>) => ({
   /**
    * By default the link is for the caller, with the role that the person has, or else as an admin.
    * @returns a link that opens one session within 15 minutes
@@ -76,7 +72,6 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
       await people.delete(name);
       await people.insert({ name, ...after });
       return {
-        result: undefined,
         before: before ? { role: before.role, email: before.email } : null,
         after,
       };
@@ -91,7 +86,6 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
       if (!person) throw new Refusal(`There is no person "${name}".`);
       await people.delete(name);
       return {
-        result: undefined,
         before: { role: person.role, email: person.email },
         after: null,
       };
@@ -140,7 +134,7 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
     await change({ action: 'console.account', subject, reason: null }, async (tx) => {
       if (!(await createConsolePeopleQueries(tx).bindAccount(name, account)))
         throw new Refusal(`"${name}" has another account of the identity provider.`);
-      return { result: undefined, before: null, after: { ...account } };
+      return { before: null, after: { ...account } };
     });
   },
 
@@ -149,7 +143,7 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
     await change({ action: 'passkey.add', subject, reason: null }, async (tx) => {
       if (!(await createConsolePasskeyQueries(tx).insert(passkey, label)))
         throw new Refusal('The passkey exists, or there are ten already.');
-      return { result: undefined, before: null, after: { label } };
+      return { before: null, after: { label } };
     });
   },
 
@@ -160,7 +154,7 @@ export const createConsoleLogins = ({ sql, change, actor, consoleUrl }: Deps) =>
     await change({ action: 'passkey.remove', subject: `person:${name}`, reason }, async (tx) => {
       const label = await createConsolePasskeyQueries(tx).delete(name, id);
       if (label === undefined) throw new Refusal('There is no such passkey.');
-      return { result: undefined, before: { label }, after: null };
+      return { before: { label }, after: null };
     });
   },
 });

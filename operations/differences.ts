@@ -7,18 +7,9 @@
  * restore, the workflow may be past an end that Postgres has lost. Reset it to its first task.
  * `end_without_delivery`: ended without an event or a delivery. No statement of the service writes that.
  * `workflow_without_payment`: in Temporal only.
+ * The texts are for people. docs/operating/restoring.md explains each of them.
  */
-export type DifferenceKind =
-  | 'payment_without_workflow'
-  | 'delivery_without_workflow'
-  | 'late_payment_without_workflow'
-  | 'delivery_overdue'
-  | 'payment_overdue'
-  | 'end_without_delivery'
-  | 'workflow_without_payment';
-
-/** For people. docs/operating/restoring.md explains each of them. */
-export const differenceTexts: Record<DifferenceKind, string> = {
+export const differenceTexts = {
   payment_without_workflow: 'open payment without a workflow',
   delivery_without_workflow: 'undelivered event without a workflow',
   late_payment_without_workflow: 'late payment without a workflow',
@@ -26,4 +17,5 @@ export const differenceTexts: Record<DifferenceKind, string> = {
   payment_overdue: 'payment overdue, workflow runs',
   end_without_delivery: 'ended payment without an event or delivery',
   workflow_without_payment: 'workflow without a payment',
-};
+} as const;
+export type DifferenceKind = keyof typeof differenceTexts;

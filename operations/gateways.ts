@@ -1,30 +1,11 @@
 import type { GatewayKind, SealedCredentials } from '../contract/gateway-account.ts';
-import type { Sql } from '../postgres/driver/sql.ts';
+import { problemWithAccount } from '../gateways/adapters.ts';
+import { sealCredentials } from '../gateways/registry.ts';
 import type { ListedGateway } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import { checkSlug } from './applications.ts';
-import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  problemWithAccount: ProblemWithAccount;
-  sealCredentials: SealCredentials;
-}
-
-/** @returns why the account cannot work, by field and without a value; undefined if it can */
-export type ProblemWithAccount = (
-  driver: string,
-  account: { slug: string; kind: GatewayKind; credentials: object },
-) => string | undefined;
-
-/** @throws without SECRETS_KEY, or without NOTIFICATIONS_KEY for an account that needs it */
-export type SealCredentials = (account: {
-  slug: string;
-  driver: string;
-  credentials: object;
-}) => SealedCredentials;
+import type { Deps } from './deps.ts';
 
 export interface NewGateway {
   slug: string;
@@ -39,21 +20,24 @@ const noCredentials: SealedCredentials = { credentials: null, notificationSecret
 export const createGatewayOperations = ({
   sql,
   change,
-  problemWithAccount,
-  sealCredentials,
-}: Deps) => ({
+  targetRule,
+  secretBox,
+  notificationBox,
+}: Pick<Deps, 'sql' | 'change' | 'targetRule' | 'secretBox' | 'notificationBox'>) => ({
   async add({ slug, driver, kind, credentials }: NewGateway, reason: string | null): Promise<void> {
     checkSlug(slug);
     const parsed = credentials === null ? {} : parseCredentials(credentials);
-    const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
+    const problem = problemWithAccount(driver, { slug, kind, credentials: parsed }, targetRule);
     if (problem !== undefined) throw new Refusal(`${problem}.`);
     const sealed =
-      credentials === null ? noCredentials : sealCredentials({ slug, driver, credentials: parsed });
+      credentials === null
+        ? noCredentials
+        : sealCredentials({ slug, driver, credentials: parsed }, { secretBox, notificationBox });
     await change({ action: 'gateway.add', subject: `gateway:${slug}`, reason }, async (tx) => {
       const added = await createGateways(tx).insert({ slug, driver, kind, ...sealed });
       if (!added) throw new Refusal(`The gateway "${slug}" already exists.`);
       const after = { driver, kind, enabled: true, has_credentials: credentials !== null };
-      return { result: undefined, before: null, after };
+      return { before: null, after };
     });
   },
 
@@ -69,12 +53,14 @@ export const createGatewayOperations = ({
       const account = (await gateways.list()).find((each) => each.slug === slug);
       if (!account) throw new Refusal(`There is no gateway "${slug}".`);
       const { driver, kind, hasCredentials } = account;
-      const problem = problemWithAccount(driver, { slug, kind, credentials: parsed });
+      const problem = problemWithAccount(driver, { slug, kind, credentials: parsed }, targetRule);
       if (problem !== undefined) throw new Refusal(`${problem}.`);
-      const sealed = sealCredentials({ slug, driver, credentials: parsed });
+      const sealed = sealCredentials(
+        { slug, driver, credentials: parsed },
+        { secretBox, notificationBox },
+      );
       await gateways.setCredentials(slug, sealed);
       return {
-        result: undefined,
         before: { has_credentials: hasCredentials },
         after: {
           has_credentials: true,
@@ -98,7 +84,7 @@ export const createGatewayOperations = ({
             ? `The gateway "${slug}" is already ${enabled ? 'enabled' : 'disabled'}.`
             : `There is no gateway "${slug}".`,
         );
-      return { result: undefined, before: { enabled: !enabled }, after: { enabled } };
+      return { before: { enabled: !enabled }, after: { enabled } };
     });
   },
 });

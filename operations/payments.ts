@@ -6,16 +6,10 @@ import type {
   PaymentSummary,
 } from '../postgres/admin-payments.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
-import type { Sql } from '../postgres/driver/sql.ts';
 import type { LatePaymentResult } from '../postgres/late-payments.ts';
 import { findApplication } from './applications.ts';
 import { Refusal } from './change.ts';
-
-export interface Deps {
-  sql: Sql;
-  /** A link into the Temporal UI; null if its address is not known. */
-  workflowUrl: (paymentId: string) => string | null;
-}
+import type { Deps } from './deps.ts';
 
 /** A past or expected event in a payment's life. */
 export interface TimelineEntry {
@@ -31,7 +25,10 @@ export interface PaymentTimeline {
   workflowUrl: string | null;
 }
 
-export const createPaymentOperations = ({ sql, workflowUrl }: Deps) => ({
+export const createPaymentOperations = ({
+  sql,
+  workflowUrl,
+}: Pick<Deps, 'sql' | 'workflowUrl'>) => ({
   async find(filter: PaymentFilter, limit: number): Promise<PaymentSummary[]> {
     if (filter.application !== null) await findApplication(sql, filter.application);
     return createAdminPayments(sql).find(filter, limit);

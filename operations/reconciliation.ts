@@ -1,19 +1,10 @@
-import type { Sql } from '../postgres/driver/sql.ts';
 import type { Page, PaymentInProgress } from '../postgres/reconciliation.ts';
 import { createReconciliationQueries } from '../postgres/reconciliation.ts';
 import type { TemporalAdmin, WorkflowSummary } from '../temporal/admin-client.ts';
 import { latePaymentWorkflowId } from '../temporal/start-options.ts';
-import type { MakeChange } from './change.ts';
 import type { DifferenceKind } from './differences.ts';
-import { Incomplete, interrupted } from './incomplete.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  /** @throws if Temporal cannot be reached */
-  temporal: () => Promise<Temporal>;
-}
-type Temporal = Pick<TemporalAdmin, 'restart' | 'startLatePayment' | 'list' | 'running'>;
+import { Refusal } from './change.ts';
+import type { Deps } from './deps.ts';
 
 export interface Difference {
   kind: DifferenceKind;
@@ -33,8 +24,10 @@ export interface Difference {
 
 export interface Reconciliation {
   differences: Difference[];
-  /** False if `limit` or `scan` was reached: there may be more. */
+  /** False if `limit` or `scan` was reached, or if it ended before its end: there may be more. */
   complete: boolean;
+  /** Why it ended before its end; what it did until then stays done. */
+  error?: unknown;
 }
 
 export interface ReconcileOptions {
@@ -58,8 +51,7 @@ const keysPerScan = 100;
 
 /** Compares the payments in Postgres with the workflows in Temporal. Never ends a workflow. */
 export const createReconciliation =
-  ({ sql, change, temporal: connect }: Deps) =>
-  /** @throws Incomplete with the differences until then */
+  ({ sql, change, temporal: connect }: Pick<Deps, 'sql' | 'change' | 'temporal'>) =>
   async (options: ReconcileOptions): Promise<Reconciliation> => {
     const temporal = await connect();
     const queries = createReconciliationQueries(sql);
@@ -67,12 +59,14 @@ export const createReconciliation =
     const run = { temporal, queries, change, report, options };
     try {
       return await compareAll(run);
-    } catch (error) {
-      const done = { differences: report.differences, complete: false };
-      if (!options.signal?.aborted) throw new Incomplete(done, error);
-      throw interrupted(done, 'Not everything was compared: there may be more differences.');
+    } catch (cause) {
+      const error = options.signal?.aborted ? interrupted() : cause;
+      return { differences: report.differences, complete: false, error };
     }
   };
+
+const interrupted = () =>
+  new Refusal('Interrupted. Not everything was compared: there may be more differences.');
 
 const compareAll = async (run: Run): Promise<Reconciliation> => {
   const { queries, temporal, report } = run;
@@ -129,7 +123,7 @@ const createReport = (limit: number) => {
 };
 
 interface Run extends Pick<Deps, 'change'> {
-  temporal: Temporal;
+  temporal: TemporalAdmin;
   queries: ReturnType<typeof createReconciliationQueries>;
   report: ReturnType<typeof createReport>;
   options: ReconcileOptions;
@@ -198,7 +192,7 @@ const heal = async (
 ): Promise<void> => {
   await change({ action, subject: `payment:${payment.id}`, reason }, async () => {
     await start(payment);
-    return { result: undefined, before: { workflow: null }, after: { workflow: 'running' } };
+    return { before: { workflow: null }, after: { workflow: 'running' } };
   });
 };
 

@@ -4,27 +4,17 @@ import type { DeliveryStatus } from '../contract/status.ts';
 import { isoTime } from '../contract/time.ts';
 import { createAdminPayments } from '../postgres/admin-payments.ts';
 import { createDeliveries } from '../postgres/deliveries.ts';
-import type { Sql } from '../postgres/driver/sql.ts';
 import {
   createReplays,
   type Replay,
   type ReplayFilter,
   type ReplayResult,
 } from '../postgres/replays.ts';
-import type { TemporalAdmin } from '../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../temporal/payment-workflows.ts';
 import { type Replayed, replayDelivery } from '../temporal/replay-delivery.ts';
 import { findApplication } from './applications.ts';
-import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  /** @throws if Temporal cannot be reached */
-  temporal: () => Promise<Pick<TemporalAdmin, 'deliver' | 'startReplayMany'>>;
-  now: () => Date;
-}
+import type { Deps } from './deps.ts';
 
 export interface ReplayOptions {
   /** A limit for the sake of the receivers, up to what one worker begins a second. */
@@ -33,7 +23,12 @@ export interface ReplayOptions {
 }
 
 /** Replays of one delivery or of many, for operators. Applications' replays are among the many. */
-export const createReplayOperations = ({ sql, change, temporal, now }: Deps) => {
+export const createReplayOperations = ({
+  sql,
+  change,
+  temporal,
+  now,
+}: Pick<Deps, 'sql' | 'change' | 'temporal' | 'now'>) => {
   const replays = createReplays(sql);
 
   const startWorkflow = async (id: string, application: string | null): Promise<void> => {
@@ -120,7 +115,7 @@ export const createReplayOperations = ({ sql, change, temporal, now }: Deps) => 
           if (!(await created.insertOfOperator({ ...filter, id, matched, perSecond })))
             throw alreadyRunning((await created.getRunningId(running)) ?? '');
           const after = { ...toAuditFacts(filter), events: matched, per_second: perSecond };
-          return { result: undefined, before: null, after };
+          return { before: null, after };
         },
       );
       return id;
@@ -135,7 +130,7 @@ export const createReplayOperations = ({ sql, change, temporal, now }: Deps) => 
           if (status !== 'running') throw new Refusal('It has ended already.');
           if (stopRequested) throw new Refusal('It is stopping already.');
           await createReplays(tx).requestStop(id);
-          return { result: undefined, before: { begun, refused, events: matched }, after: null };
+          return { before: { begun, refused, events: matched }, after: null };
         },
       );
       const { trigger, application } = await find(id);

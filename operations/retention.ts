@@ -1,20 +1,6 @@
 import { isoTime } from '../contract/time.ts';
-import type { Sql } from '../postgres/driver/sql.ts';
 import { createRetention } from '../postgres/retention.ts';
-import type { MakeChange } from './change.ts';
-
-export interface RetentionPolicy {
-  attemptBodyDays: number;
-  /** Null keeps payments without limit. */
-  paymentDays: number | null;
-}
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  retention: RetentionPolicy;
-  now: () => Date;
-}
+import type { Deps } from './deps.ts';
 
 export interface Purged {
   attemptBodies: number;
@@ -26,14 +12,13 @@ const dayMs = 24 * 3_600_000;
 
 /** Deletes data that is older than the policy allows, at most `limit` of each kind. Safe to interrupt. */
 export const createPurge =
-  ({ sql, change, retention, now }: Deps) =>
+  ({ sql, change, retention, now }: Pick<Deps, 'sql' | 'change' | 'retention' | 'now'>) =>
   async (limit: number, reason: string | null): Promise<Purged> => {
     const queries = createRetention(sql);
     const ago = (days: number) => new Date(now().getTime() - days * dayMs);
     const bodiesBefore = ago(retention.attemptBodyDays);
     const paymentsBefore = retention.paymentDays === null ? null : ago(retention.paymentDays);
     await change({ action: 'retention.purge', subject: 'retention', reason }, async () => ({
-      result: undefined,
       before: null,
       after: {
         attempt_bodies_before: isoTime(bodiesBefore),

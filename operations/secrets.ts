@@ -1,24 +1,14 @@
 import { credentialsOwner, notificationSecretsOwner } from '../contract/ids.ts';
-import type { Queries, Sql } from '../postgres/driver/sql.ts';
+import type { Queries } from '../postgres/driver/sql.ts';
 import type { SealedPart } from '../postgres/gateways.ts';
 import { createGateways } from '../postgres/gateways.ts';
 import type { KeySetting, SecretBox } from '../postgres/secret-box.ts';
 import { listSealingKeys, type SealingKey } from '../postgres/sealing-keys.ts';
 import { createWebhookSecrets, type WebhookSecret } from '../postgres/webhook-secrets.ts';
 import { findApplication, lockApplication } from './applications.ts';
-import type { Changed, MakeChange } from './change.ts';
+import type { Changed } from './change.ts';
 import { Refusal } from './change.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  /** @throws without SECRETS_KEY */
-  secretBox: () => SecretBox;
-  /** @throws without WEBHOOKS_KEY */
-  webhookBox: () => SecretBox;
-  /** @throws without NOTIFICATIONS_KEY */
-  notificationBox: () => SecretBox;
-}
+import type { Deps } from './deps.ts';
 
 export interface ListedKey extends SealingKey {
   /** `missing`: no setting holds it, so nobody can open what it has sealed. */
@@ -40,7 +30,7 @@ export const createSecretOperations = ({
   secretBox,
   webhookBox,
   notificationBox,
-}: Deps) => {
+}: Pick<Deps, 'sql' | 'change' | 'secretBox' | 'webhookBox' | 'notificationBox'>) => {
   const keyBoxes: Record<KeySetting, () => SecretBox> = {
     SECRETS_KEY: secretBox,
     WEBHOOKS_KEY: webhookBox,
@@ -99,7 +89,6 @@ export const createSecretOperations = ({
         const [kept] = valid.filter((secret) => secret.id !== id);
         if (kept) await secrets.cancelRetirement(application, kept.id);
         return {
-          result: undefined,
           before: { ids: valid.map((secret) => String(secret.id)) },
           after: { ids: [String(kept?.id)] },
         };

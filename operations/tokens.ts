@@ -1,18 +1,12 @@
+import { tokenScopes } from '../contract/token.ts';
 import type { TokenSummary } from '../postgres/admin-tokens.ts';
 import { createAdminTokens } from '../postgres/admin-tokens.ts';
-import { tokenScopes } from '../contract/token.ts';
-import type { Sql } from '../postgres/driver/sql.ts';
 import { createTokens, type NewToken } from '../postgres/tokens.ts';
 import { findApplication, lockApplication } from './applications.ts';
-import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
+import type { Deps } from './deps.ts';
 
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-}
-
-export const createTokenOperations = ({ sql, change }: Deps) => ({
+export const createTokenOperations = ({ sql, change }: Pick<Deps, 'sql' | 'change'>) => ({
   /** @returns the token, which cannot be read again */
   async issue(
     token: Required<Omit<NewToken, 'scopes'>> & Pick<NewToken, 'scopes'>,

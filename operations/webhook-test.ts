@@ -1,18 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql } from '../postgres/driver/sql.ts';
 import { createWebhookTests, type WebhookTestResult } from '../postgres/webhook-tests.ts';
-import type { TemporalAdmin } from '../temporal/admin-client.ts';
 import { TemporalUnavailable } from '../temporal/payment-workflows.ts';
 import { findApplication } from './applications.ts';
-import type { MakeChange } from './change.ts';
 import { Refusal } from './change.ts';
-
-export interface Deps {
-  sql: Sql;
-  change: MakeChange;
-  /** @throws if Temporal cannot be reached */
-  temporal: () => Promise<Pick<TemporalAdmin, 'testWebhook'>>;
-}
+import type { Deps } from './deps.ts';
 
 export interface WebhookTest extends WebhookTestResult {
   url: string;
@@ -20,7 +11,7 @@ export interface WebhookTest extends WebhookTestResult {
 
 /** A worker sends the sample, as for the API: only workers read webhook secrets and send webhooks. */
 export const createWebhookTest =
-  ({ sql, change, temporal }: Deps) =>
+  ({ sql, change, temporal }: Pick<Deps, 'sql' | 'change' | 'temporal'>) =>
   /** Sends one signed sample event of a paid payment that does not exist. */
   async (slug: string, reason: string | null): Promise<WebhookTest> => {
     const { webhookUrl: url } = await findApplication(sql, slug);
@@ -45,7 +36,6 @@ export const createWebhookTest =
     if (!result) throw new Refusal('The worker recorded no answer. Try again.');
     const subject = `application:${slug}`;
     await change({ action: 'webhook.test', subject, reason }, async () => ({
-      result: undefined,
       before: null,
       after: { status: result.responseStatus, error_class: result.errorClass },
     }));

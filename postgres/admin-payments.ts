@@ -84,6 +84,11 @@ export interface PaymentRecord
   exchanges: GatewayExchange[];
 }
 
+/** Joins the event that ended the payment `p` as `e`, and its delivery as `d`. */
+export const joinOwnDelivery = (sql: Queries) => sql`
+  left join events e on e.payment_id = p.id and e.subject = p.id
+  left join deliveries d on d.event_id = e.id`;
+
 export const createAdminPayments = (sql: Queries) => {
   const summary = sql`
     ${selectPayment(sql, summaryFields)}, d.status as delivery,
@@ -92,10 +97,7 @@ export const createAdminPayments = (sql: Queries) => {
         and q.status = 'paid' and (q.paid_at, q.id) < (coalesce(p.paid_at, p.created_at), p.id)
       order by q.paid_at limit 1) as "duplicateOf"`;
 
-  /** The event that ended the payment, and its delivery. */
-  const ownDelivery = sql`
-    left join events e on e.payment_id = p.id and e.subject = p.id
-    left join deliveries d on d.event_id = e.id`;
+  const ownDelivery = joinOwnDelivery(sql);
 
   const listAttempts = (id: string) => sql<AttemptRecord[]>`
     select number, round, trigger, started_at as "startedAt", completed_at as "completedAt",

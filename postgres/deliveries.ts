@@ -1,3 +1,4 @@
+import type { AttemptResult, PastAttempt } from '../contract/attempt.ts';
 import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
 import { type WorkflowStart, workflowStartFields } from '../contract/payment.ts';
@@ -5,17 +6,6 @@ import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
 import type { Queries } from './driver/sql.ts';
 import { selectPayment } from './payment-columns.ts';
 import { isActive } from './webhook-secrets.ts';
-
-/** One POST in the ledger. */
-export interface LedgerRow {
-  number: number;
-  /** When the attempt was due, by Temporal's clock, which a test can skip. */
-  scheduledAt: Date;
-  /** Real time. */
-  startedAt: Date;
-  completed: boolean;
-  durationMs: number | null;
-}
 
 /** The input of an attempt. It is read for every attempt, so a corrected URL or secret takes effect at once. */
 export interface Delivery {
@@ -33,19 +23,9 @@ export interface Delivery {
   /** Sealed, see secret-box.ts; newest first. */
   secrets: string[];
   /** The attempts of this round, in order. */
-  attempts: LedgerRow[];
+  attempts: PastAttempt[];
   /** Over all rounds; 0 before the first attempt. */
   highestNumber: number;
-}
-
-/** The result of a POST. */
-export interface AttemptResult {
-  durationMs: number;
-  responseStatus: number | null;
-  errorClass: string | null;
-  error: string | null;
-  responseBody: string | null;
-  responseTruncated: boolean;
 }
 
 /** The state of the delivery after an attempt. */
@@ -67,7 +47,7 @@ interface DeliveryRow extends Omit<Delivery, 'event' | 'attempts'> {
   eventId: string;
   kind: EventKind;
   body: Buffer;
-  attempts: (Omit<LedgerRow, 'scheduledAt' | 'startedAt'> &
+  attempts: (Omit<PastAttempt, 'scheduledAt' | 'startedAt'> &
     Record<'scheduledAt' | 'startedAt', string>)[];
 }
 
@@ -80,6 +60,26 @@ const toDelivery = ({ eventId, kind, body, attempts, ...row }: DeliveryRow): Del
     startedAt: new Date(attempt.startedAt),
   })),
 });
+
+/** A delivery in a list for people. */
+export interface ListedDelivery {
+  eventId: string;
+  kind: EventKind;
+  paymentId: string;
+  application: string;
+  test: boolean;
+  orderId: string;
+  /** The number of the last attempt that has ended, with its result. */
+  attempts: number;
+  responseStatus: number | null;
+  errorClass: string | null;
+}
+
+/** Its columns: of the delivery `d`, and of `t` as `joinLastAttempt` joins it. */
+export const deliveryColumns = (sql: Queries) => sql`
+  d.event_id as "eventId", d.kind, d.payment_id as "paymentId", d.application, d.test,
+  d.order_id as "orderId", coalesce(t.number, 0) as attempts,
+  t.response_status as "responseStatus", d.error_class as "errorClass"`;
 
 /** Joins the last attempt of the delivery `d` that has ended, as `t`. */
 export const joinLastAttempt = (sql: Queries) => sql`

@@ -1,7 +1,8 @@
 import type { EventKind } from '../contract/event.ts';
 import { limits } from '../contract/limits.ts';
 import type { ListPosition } from '../contract/list.ts';
-import { type DeliveryStatus, deliveryStatuses, type RoundTrigger } from '../contract/status.ts';
+import { type DeliveryStatus, deliveryStatuses } from '../contract/status.ts';
+import type { AttemptRecord } from './admin-payments.ts';
 import type { Fragment, Queries } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
 
@@ -23,18 +24,11 @@ export interface EventRecord {
 }
 
 /** One POST, as the application sees it. */
-export interface EventAttempt {
-  number: number;
-  round: number;
-  trigger: RoundTrigger;
+export interface EventAttempt extends Omit<AttemptRecord, 'startedAt' | 'completedAt' | 'error'> {
   startedAt: string;
   completedAt: string | null;
-  durationMs: number | null;
-  responseStatus: number | null;
-  errorClass: string | null;
   /** Null for an accepted attempt: should an address check ever fail, no answer becomes readable. */
   responseBody: string | null;
-  responseTruncated: boolean | null;
 }
 
 export interface EventWithAttempts extends EventRecord {

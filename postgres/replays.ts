@@ -1,7 +1,12 @@
 import type { ListPosition } from '../contract/list.ts';
 import type { WorkflowStart } from '../contract/payment.ts';
 import type { DeliveryStatus, RoundTrigger } from '../contract/status.ts';
-import { createDeliveries, joinLastAttempt } from './deliveries.ts';
+import {
+  createDeliveries,
+  deliveryColumns,
+  joinLastAttempt,
+  type ListedDelivery,
+} from './deliveries.ts';
 import { type DeliveryFilter, matchingDeliveries } from './delivery-filter.ts';
 import type { Queries, Sql } from './driver/sql.ts';
 import type { Owner } from './payments.ts';
@@ -55,21 +60,12 @@ export interface ReplayedEvent {
 }
 
 /** The effect of a replay on an event, and the state of its delivery now. */
-export interface ReplayResult {
+export interface ReplayResult extends ListedDelivery {
   /** The position in the replay, from 1. */
   number: number;
   /** False: the event had another status when its turn came. */
   begun: boolean;
-  eventId: string;
-  kind: string;
-  paymentId: string;
-  application: string;
-  test: boolean;
-  orderId: string;
   delivery: DeliveryStatus;
-  attempts: number;
-  responseStatus: number | null;
-  errorClass: string | null;
 }
 
 /** Over all applications, those without a webhook URL are left out: nothing can be sent to them. */
@@ -189,10 +185,7 @@ export const createReplays = (sql: Queries) => {
     /** The results after a position, in order. Events that were purged are left out. */
     async listResults(id: string, { after, limit }: { after: number; limit: number }) {
       return sql<ReplayResult[]>`
-        select r.number, r.begun, d.event_id as "eventId", d.kind, d.payment_id as "paymentId",
-          d.application, d.test, d.order_id as "orderId", d.status as delivery,
-          coalesce(t.number, 0) as attempts, t.response_status as "responseStatus",
-          d.error_class as "errorClass"
+        select r.number, r.begun, ${deliveryColumns(sql)}, d.status as delivery
         from replay_results r
         join deliveries d on d.event_id = r.event_id
         ${joinLastAttempt(sql)}

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { GatewayKind } from '../contract/gateway-account.ts';
 import { type TokenMode, type TokenScope, tokenScopes } from '../contract/token.ts';
 import type { Queries } from './driver/sql.ts';
 import type { Gateway } from './gateways.ts';
@@ -36,21 +35,7 @@ export interface Budget {
   secondsLeft: number;
 }
 
-interface CallerRow {
-  slug: string;
-  status: string;
-  callback_urls: string[];
-  webhook_url: string | null;
-  mode: TokenMode;
-  scopes: TokenScope[];
-  gateway: string;
-  driver: string;
-  kind: GatewayKind;
-  enabled: boolean;
-  requests_per_minute: number;
-  requests: number;
-  seconds_left: number;
-}
+type CallerRow = Omit<Caller, 'defaultGateway' | 'budget'> & Gateway & Budget;
 
 const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
@@ -77,16 +62,16 @@ export const createTokens = (sql: Queries) => ({
         where hash = ${hashToken(token)} and revoked_at is null
           and (expires_at is null or expires_at > now())
       ), caller as (
-        select a.slug, a.status, a.callback_urls, a.webhook_url, a.requests_per_minute, token.mode,
-          token.scopes,
-          g.slug as gateway, g.driver, g.kind, g.enabled
+        select a.slug as application, a.status = 'disabled' as disabled, token.mode, token.scopes,
+          a.callback_urls as "callbackUrls", a.webhook_url as "webhookUrl",
+          a.requests_per_minute as "perMinute", g.slug, g.driver, g.kind, g.enabled
         from token
         join applications a on a.slug = token.application
         join gateways g on g.slug = a.default_gateway
       ), counted as (
         insert into request_counts as c (application, minute, requests)
-        select slug, floor(extract(epoch from now()) / 60), 1
-        from caller where status = 'active'
+        select application, floor(extract(epoch from now()) / 60), 1
+        from caller where not disabled
         -- A query may start before the minute ends and lock the row after it, so the minute is read again.
         -- Any other minute starts a new count, also an earlier one: the clock may be set back.
         on conflict (application) do update set (minute, requests) = (
@@ -104,27 +89,27 @@ export const createTokens = (sql: Queries) => ({
         -- A disabled application is not counted; these are its earlier requests.
         coalesce(counted.requests, (
           select c.requests from request_counts c
-          where c.application = caller.slug
+          where c.application = caller.application
             and c.minute = floor(extract(epoch from now()) / 60)
-        ), 0) as requests,
-        60 - floor(extract(epoch from now()))::bigint % 60 as seconds_left
+        ), 0) as used,
+        60 - floor(extract(epoch from now()))::bigint % 60 as "secondsLeft"
       from caller left join counted on true`;
     return row && toCaller(row);
   },
 });
 export type Tokens = ReturnType<typeof createTokens>;
 
-const toCaller = (row: CallerRow): Caller => ({
-  application: row.slug,
-  disabled: row.status === 'disabled',
-  mode: row.mode,
-  scopes: row.scopes,
-  callbackUrls: row.callback_urls,
-  webhookUrl: row.webhook_url,
-  defaultGateway: { slug: row.gateway, driver: row.driver, kind: row.kind, enabled: row.enabled },
-  budget: {
-    perMinute: row.requests_per_minute,
-    used: row.requests,
-    secondsLeft: row.seconds_left,
-  },
+const toCaller = ({
+  slug,
+  driver,
+  kind,
+  enabled,
+  perMinute,
+  used,
+  secondsLeft,
+  ...caller
+}: CallerRow): Caller => ({
+  ...caller,
+  defaultGateway: { slug, driver, kind, enabled },
+  budget: { perMinute, used, secondsLeft },
 });

@@ -29,9 +29,6 @@ const pageSize = 500;
 const describesAtOnce = 10;
 
 export const createTemporalAdmin = (client: Client): TemporalAdmin => {
-  const { deliver, restart, startLatePayment, startReplayMany, testWebhook } =
-    createPaymentWorkflows(client);
-
   const isRunning = async (id: string): Promise<boolean> => {
     try {
       const { status } = await client.withDeadline(Date.now() + deadlineMs, () =>
@@ -45,11 +42,7 @@ export const createTemporalAdmin = (client: Client): TemporalAdmin => {
   };
 
   return {
-    deliver,
-    restart,
-    startLatePayment,
-    startReplayMany,
-    testWebhook,
+    ...createPaymentWorkflows(client),
 
     async *list(since) {
       const types = `WorkflowType IN ('${paymentWorkflow}', '${latePaymentWorkflow}')`;

@@ -19,6 +19,12 @@ export const searchAttributes = {
   orderId: defineSearchAttributeKey('OrderId', SearchAttributeType.KEYWORD),
 };
 
+/** A running workflow is left alone. A closed one is started again. */
+const startOrJoin = {
+  workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  workflowIdConflictPolicy: 'USE_EXISTING',
+} as const;
+
 /**
  * A running workflow is left alone.
  * @param options.restart also start a workflow whose earlier run has closed
@@ -67,8 +73,7 @@ const lateFairnessKey = ':late';
 export const latePaymentStartOptions = (paymentId: string, askAt?: number) => ({
   taskQueue: paymentsQueue,
   workflowId: latePaymentWorkflowId(paymentId),
-  workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-  workflowIdConflictPolicy: 'USE_EXISTING' as const,
+  ...startOrJoin,
   // Anybody with a payment's link can start one.
   priority: { fairnessKey: lateFairnessKey },
   args: [{ id: paymentId, ...(askAt !== undefined && { askAt }) }] as [LatePaymentInput],
@@ -79,8 +84,7 @@ export const latePaymentStartOptions = (paymentId: string, askAt?: number) => ({
 export const replayStartOptions = (input: ReplayInput, application: string) => ({
   taskQueue: paymentsQueue,
   workflowId: `REPLAY_${input.eventId}`,
-  workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-  workflowIdConflictPolicy: 'USE_EXISTING' as const,
+  ...startOrJoin,
   priority: { fairnessKey: application },
   args: [input] as [ReplayInput],
   staticSummary: `Replay of an event of ${application}`,
@@ -96,8 +100,7 @@ const operatorsFairnessKey = ':operators';
 export const replayManyStartOptions = (replayId: string, application: string | null) => ({
   taskQueue: paymentsQueue,
   workflowId: replayId,
-  workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-  workflowIdConflictPolicy: 'USE_EXISTING' as const,
+  ...startOrJoin,
   priority: { fairnessKey: application ?? operatorsFairnessKey },
   args: [{ replayId }] as [ReplayManyInput],
   staticSummary:

@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import type { ErrorClass } from '../contract/attempt-error.ts';
+import type { ErrorClass } from '../contract/attempt.ts';
 
 export interface Failure {
   errorClass: ErrorClass;

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ErrorClass } from '../contract/attempt-error.ts';
+import type { AttemptResult } from '../contract/attempt.ts';
 import { limits } from '../contract/limits.ts';
 import { failureOf } from './failure.ts';
 
@@ -19,17 +19,6 @@ export interface WebhookRequest {
   deadlineMs?: number;
 }
 
-/** The result of one POST. */
-export interface WebhookResult {
-  durationMs: number;
-  responseStatus: number | null;
-  /** Null if the receiver accepted the webhook. */
-  errorClass: ErrorClass | null;
-  error: string | null;
-  responseBody: string | null;
-  responseTruncated: boolean;
-}
-
 /**
  * Sends one POST. Follows no redirect and decompresses nothing. Every fault of the receiver is a result.
  * undici's handlers, because its `request()` makes a stream, which costs as much as the rest of an attempt.
@@ -39,7 +28,7 @@ export const post = async ({
   deadlineMs = attemptDeadlineMs,
   signal,
   ...webhook
-}: WebhookRequest): Promise<WebhookResult> => {
+}: WebhookRequest): Promise<AttemptResult> => {
   signal.throwIfAborted();
   const began = performance.now();
   const handle: AbortHandle = { aborted: false, abort: () => {} };
@@ -87,7 +76,7 @@ interface Response {
 }
 
 /** The status decides: a 2xx is delivered even if its body breaks off. */
-const toResult = ({ status, kept, bytes }: Response): Omit<WebhookResult, 'durationMs'> => {
+const toResult = ({ status, kept, bytes }: Response): Omit<AttemptResult, 'durationMs'> => {
   // Postgres takes no NUL in a text.
   const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '');
   const isAccepted = status >= 200 && status < 300;

@@ -1,8 +1,9 @@
+import type { AttemptResult } from '../contract/attempt.ts';
 import { createEvent, type Event, type EventKind } from '../contract/event.ts';
 import { newPaymentId } from '../contract/ids.ts';
 import { terminalStatuses } from '../contract/status.ts';
 import type { WebhookDispatcher } from './connector.ts';
-import { post, type WebhookResult } from './request.ts';
+import { post } from './request.ts';
 import { createHeaders } from './signature.ts';
 
 export interface SampleRequest {
@@ -20,7 +21,7 @@ export interface SampleRequest {
 /** Sends one signed sample event of a payment that does not exist. The URL must have been checked. */
 export const sendSample = async (
   request: SampleRequest,
-): Promise<{ sent: string; result: WebhookResult }> => {
+): Promise<{ sent: string; result: AttemptResult }> => {
   const { url, secrets, dispatcher, signal, now } = request;
   const event = createSample(request);
   const body = Buffer.from(event.body);

@@ -1,3 +1,4 @@
+import type { PastAttempt } from '../contract/attempt.ts';
 import { limits } from '../contract/limits.ts';
 
 /** The delay from the end of one attempt to the next. */
@@ -7,17 +8,6 @@ export const delaysMs: readonly number[] = limits.attemptDelaysMinutes.map(
 
 /** Temporal's clock and ours drift apart by less than this within one attempt. */
 export const toleranceMs = 500;
-
-/** An attempt of the ledger. Temporal's clock is kept apart from ours: a test can skip its time. */
-export interface PastAttempt {
-  number: number;
-  /** When it was due, by Temporal's clock. */
-  scheduledAt: Date;
-  /** By the worker's clock. */
-  startedAt: Date;
-  completed: boolean;
-  durationMs: number | null;
-}
 
 export interface DeliveryProgress {
   /** The attempts of the current round, in order. */

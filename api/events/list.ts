@@ -2,21 +2,9 @@ import { EventListResponse } from '../../contract/event-responses.ts';
 import { eventCursors, hashFilters, ListEvents } from '../../contract/list-events.ts';
 import type { EventRecord, Events } from '../../postgres/events.ts';
 import { listHandler } from '../http/list-handler.ts';
-import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { exampleEvents } from './event-examples.ts';
 import { presentEventSummary } from './present-event.ts';
-
-/** The response to `delivery=lost`. */
-const invalidDelivery: ValidationExample = {
-  message: 'The query is not valid, see details.fields.',
-  fields: [
-    {
-      path: 'delivery',
-      rule: 'invalid_value',
-      message: 'must be one of pending, delivered, exhausted, none',
-    },
-  ],
-};
 
 export const listEventsRoute = {
   tag: 'Events',
@@ -27,7 +15,12 @@ export const listEventsRoute = {
     '`order=asc` is a feed for catching up without a webhook: read to the end, keep the last `next_cursor`, ' +
     'and continue from it later. The feed shows each event once; a replay does not move an event in it.',
   query: ListEvents,
-  validationExample: invalidDelivery,
+  // To `delivery=lost`.
+  validationExample: {
+    path: 'delivery',
+    rule: 'invalid_value',
+    message: 'must be one of pending, delivered, exhausted, none',
+  },
   responses: {
     200: {
       description: 'A page of events.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PaymentError } from '../../contract/errors.ts';
+import { type FieldError, PaymentError } from '../../contract/errors.ts';
 import type { Alert } from '../../contract/alerts.ts';
 import type { GatewayKind, NotificationAccount } from '../../contract/gateway-account.ts';
 import { paymentIdPattern, slugPattern } from '../../contract/ids.ts';
@@ -19,17 +19,13 @@ import { type PaymentWorkflows, TemporalUnavailable } from '../../temporal/payme
 import { createAddressBulkhead } from '../http/address-bulkhead.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { rateLimited, RepeatedRateLimitError } from '../http/rate-limiter.ts';
-import type { Handler, RequestOf, RouteSpec, ValidationExample } from '../http/route.ts';
+import type { Handler, RequestOf, RouteSpec } from '../http/route.ts';
 
-const invalidSignature: ValidationExample = {
-  message: 'The signature is not valid.',
-  fields: [
-    {
-      path: 'signature',
-      rule: 'signature',
-      message: "must be the gateway's own, of these bytes and not older than 5 minutes",
-    },
-  ],
+const invalidMessage = 'The signature is not valid.';
+const invalidSignature: FieldError = {
+  path: 'signature',
+  rule: 'signature',
+  message: "must be the gateway's own, of these bytes and not older than 5 minutes",
 };
 
 export const notifyOfPaymentRoute = {
@@ -50,6 +46,7 @@ export const notifyOfPaymentRoute = {
     bytes: `As documented by the provider, uncompressed, at most ${limits.requestBodyKb} KB.`,
   },
   validationExample: invalidSignature,
+  validationMessage: invalidMessage,
   responses: { 200: { description: 'Received.' } },
   errors: ['NOT_FOUND'],
 } as const satisfies RouteSpec;
@@ -117,8 +114,8 @@ const readVerified = async (
   const notification = read(deps, { header: request.header, body }, account);
   if (!notification) throw counted(deps, request, request.refuse('NOT_FOUND'));
   if (notification.result !== 'rejected') return { notification, kind: account.gatewayKind };
-  const { message, fields } = invalidSignature;
-  const invalid = request.refuse('VALIDATION_FAILED', message, { details: { fields } });
+  const details = { fields: [invalidSignature] };
+  const invalid = request.refuse('VALIDATION_FAILED', invalidMessage, { details });
   const error = counted(deps, request, invalid);
   if (!(error instanceof RepeatedRateLimitError))
     deps.logger.warn({ gateway }, 'Rejected a notification that its gateway has not signed');

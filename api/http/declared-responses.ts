@@ -5,6 +5,7 @@ import { errors } from '../../contract/errors.ts';
 import type { HeaderName } from './response-headers.ts';
 import type { Content, Route } from './route.ts';
 import { errorCodes } from './route.ts';
+import { invalidMessage } from './validation.ts';
 
 /** One response that a route declares: a success, or an error with one code. */
 export interface DeclaredResponse {
@@ -86,15 +87,16 @@ const declaredError = (route: Route, code: ErrorCode): DeclaredResponse => {
 };
 
 const exampleError = (
-  { validationExample }: Route,
+  { validationExample: field, validationMessage, query }: Route,
   code: ErrorCode,
 ): z.infer<(typeof errorResponses)[ErrorCode]> => {
-  const invalid = code === 'VALIDATION_FAILED' ? validationExample : undefined;
+  const isInvalid = code === 'VALIDATION_FAILED' && field !== undefined;
+  const message = validationMessage ?? invalidMessage(query ? 'query' : 'body');
   return {
     error: {
       code,
-      message: invalid?.message ?? errors[code].meaning,
-      ...(invalid && { details: { fields: invalid.fields } }),
+      message: isInvalid ? message : errors[code].meaning,
+      ...(isInvalid && { details: { fields: [field] } }),
       ...(code === 'RATE_LIMITED' && { details: { retry_after: 23 } }),
       request_id: 'req_01K9Z5W6X7Y8ZABCDEFGHJKMNP',
     },

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { fieldErrors } from '../../contract/create-payment.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import { PaymentError } from '../../contract/errors.ts';
+import { invalidMessage } from './validation.ts';
 
 export type QueryReader = (text: string) => Record<string, unknown>;
 
@@ -25,7 +26,7 @@ const readQuery = (schema: z.ZodObject, text: string): Record<string, unknown> =
     ...(parsed.success ? [] : fieldErrors(parsed.error)),
   ];
   if (parsed.success && problems.length === 0) return parsed.data;
-  throw new PaymentError('VALIDATION_FAILED', 'The query is not valid, see details.fields.', {
+  throw new PaymentError('VALIDATION_FAILED', invalidMessage('query'), {
     details: { fields: problems },
   });
 };

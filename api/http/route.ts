@@ -21,12 +21,6 @@ export interface ResponseSpec {
   links?: readonly string[];
 }
 
-/** An example of a VALIDATION_FAILED response. */
-export interface ValidationExample {
-  message: string;
-  fields: readonly FieldError[];
-}
-
 /**
  * A route's requests and responses, declared beside its handler. The validation of queries, the OpenAPI
  * document and the tests read it. Handlers validate path parameters, headers and bodies, because each
@@ -47,7 +41,10 @@ export interface RouteSpec {
     | { form: z.ZodObject }
     /** Raw bytes; the text describes them. */
     | { bytes: string };
-  validationExample?: ValidationExample;
+  /** The problem in the example of a VALIDATION_FAILED response. */
+  validationExample?: FieldError;
+  /** The message of that response, if it is not the one of an invalid body or query. */
+  validationMessage?: string;
   responses: Readonly<Record<number, ResponseSpec>>;
   /** Error codes of its handler, in addition to those that follow from the rest and from the access. */
   errors: readonly ErrorCode[];

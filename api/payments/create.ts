@@ -9,7 +9,7 @@ import type { Caller } from '../../postgres/tokens.ts';
 import { currentTrace, logContext } from '../../telemetry/log.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { ownerOf } from '../http/own.ts';
-import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import type { Backlog } from './backlog.ts';
 import { fingerprintOf, readIdempotencyKey, replay } from './idempotency.ts';
 import type { Deps as NewPaymentDeps } from './new-payment.ts';
@@ -37,18 +37,6 @@ export const createExamples = {
   },
 } satisfies Record<string, z.input<typeof CreatePayment>>;
 
-/** The response to an amount of 0. */
-const invalidAmount: ValidationExample = {
-  message: 'The body is not valid, see details.fields.',
-  fields: [
-    {
-      path: 'amount',
-      rule: 'too_small',
-      message: 'must be an integer from 1 to 999999999999, written without fraction or exponent',
-    },
-  ],
-};
-
 export const createPaymentRoute = {
   summary: 'Create a payment',
   description:
@@ -62,7 +50,12 @@ export const createPaymentRoute = {
     `surrogate in a string, and nesting deeper than ${limits.jsonDepth} levels are rejected.`,
   headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
   body: { json: CreatePayment, examples: createExamples },
-  validationExample: invalidAmount,
+  // To an amount of 0.
+  validationExample: {
+    path: 'amount',
+    rule: 'too_small',
+    message: 'must be an integer from 1 to 999999999999, written without fraction or exponent',
+  },
   responses: {
     201: {
       description: 'The payment, `pending`.',

@@ -3,7 +3,7 @@ import { type Payment, presentPayment } from '../../contract/payment.ts';
 import { PaymentListResponse } from '../../contract/responses.ts';
 import type { Payments } from '../../postgres/payments.ts';
 import { listHandler } from '../http/list-handler.ts';
-import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { paymentExamples } from './payment-examples.ts';
 
 const exampleList: PaymentListResponse = {
@@ -16,14 +16,6 @@ const exampleList: PaymentListResponse = {
   },
 };
 
-/** The response to a `per_page` of 0. */
-const invalidPerPage: ValidationExample = {
-  message: 'The query is not valid, see details.fields.',
-  fields: [
-    { path: 'per_page', rule: 'invalid_format', message: 'must be an integer from 1 to 100' },
-  ],
-};
-
 export const listPaymentsRoute = {
   summary: 'List payments',
   description:
@@ -32,7 +24,12 @@ export const listPaymentsRoute = {
     `repeated or missed. ${sameWithCursor} Unknown or repeated parameters and values out of range are ` +
     'rejected.',
   query: ListPayments,
-  validationExample: invalidPerPage,
+  // To a `per_page` of 0.
+  validationExample: {
+    path: 'per_page',
+    rule: 'invalid_format',
+    message: 'must be an integer from 1 to 100',
+  },
   responses: {
     200: {
       description: 'A page of payments.',

@@ -15,6 +15,7 @@ import type { Gateway, Gateways } from '../../postgres/gateways.ts';
 import type { Caller } from '../../postgres/tokens.ts';
 import { ownerOf } from '../http/own.ts';
 import type { Refuse } from '../http/route.ts';
+import { invalidBody } from '../http/validation.ts';
 
 export interface Deps {
   gateways: Pick<Gateways, 'get' | 'sandboxSlugs'>;
@@ -62,10 +63,7 @@ export const newPayment = async (
         })
       : []),
   ];
-  if (!parsed.success || !gateway || problems.length > 0)
-    throw refuse('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
-      details: { fields: problems },
-    });
+  if (!parsed.success || !gateway || problems.length > 0) throw invalidBody(refuse, problems);
   if (!isAllowed) throw refuse('GATEWAY_NOT_ALLOWED', sandboxOnly(await gateways.sandboxSlugs()));
 
   const createdAt = now();

@@ -6,8 +6,8 @@ import { everyDelivery } from '../../postgres/delivery-filter.ts';
 import type { Replays } from '../../postgres/replays.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
 import { ownerOf } from '../http/own.ts';
-import { parseBody } from '../http/parse-body.ts';
-import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
+import { invalidBody, parseBody } from '../http/validation.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
 import { presentReplay, replayExamples } from './present-replay.ts';
 
@@ -21,12 +21,6 @@ const createExamples = {
   },
 } satisfies Record<string, z.input<typeof CreateReplay>>;
 
-/** The response to a `to` before its `from`. */
-const invalidTime: ValidationExample = {
-  message: 'The body is not valid, see details.fields.',
-  fields: [{ path: 'to', rule: 'too_small', message: 'must be later than from' }],
-};
-
 export const createReplayRoute = {
   tag: 'Events',
   summary: 'Deliver the events of a time range again',
@@ -35,7 +29,8 @@ export const createReplayRoute = {
     `at most ${limits.replaysPerSecond} a second, and ${limits.workerReplaysPerSecond} in one worker for all applications. One replay at a time runs for an application and token mode. With ` +
     '`dry_run` it only counts.',
   body: { json: CreateReplay, examples: createExamples },
-  validationExample: invalidTime,
+  // To a `to` before its `from`.
+  validationExample: { path: 'to', rule: 'too_small', message: 'must be later than from' },
   responses: {
     200: {
       description: 'The count of a dry run.',
@@ -71,17 +66,13 @@ export const createReplayHandler = (
     const filter = { ...everyDelivery, ...owner, delivery, from, to };
     const matched = await replays.countMatching(filter, limits.replayEvents + 1);
     if (matched > limits.replayEvents)
-      throw refuse('VALIDATION_FAILED', 'The body is not valid, see details.fields.', {
-        details: {
-          fields: [
-            {
-              path: 'to',
-              rule: 'too_big',
-              message: `must be earlier: the time range has more than ${limits.replayEvents} such events`,
-            },
-          ],
+      throw invalidBody(refuse, [
+        {
+          path: 'to',
+          rule: 'too_big',
+          message: `must be earlier: the time range has more than ${limits.replayEvents} such events`,
         },
-      });
+      ]);
     if (isDryRun) return { status: 200, body: JSON.stringify({ matched }) };
     if (caller.webhookUrl === null)
       throw refuse(

@@ -6,27 +6,15 @@ import { TestWebhook, WebhookTestResponse } from '../../contract/replays.ts';
 import type { Sql } from '../../postgres/driver/sql.ts';
 import { createWebhookTests, type WebhookTests } from '../../postgres/webhook-tests.ts';
 import type { PaymentWorkflows } from '../../temporal/payment-workflows.ts';
-import { parseBody } from '../http/parse-body.ts';
+import { parseBody } from '../http/validation.ts';
 import { rateLimited } from '../http/rate-limiter.ts';
-import type { Handler, RouteSpec, ValidationExample } from '../http/route.ts';
+import type { Handler, RouteSpec } from '../http/route.ts';
 import { orUnavailable } from '../http/temporal-needed.ts';
 import { eventExamples } from '../payments/payment-examples.ts';
 
 const requestExamples = {
   paid: { event: 'payment.paid' },
 } satisfies Record<string, z.input<typeof TestWebhook>>;
-
-/** The response to an unknown kind of event. */
-const invalidEvent: ValidationExample = {
-  message: 'The body is not valid, see details.fields.',
-  fields: [
-    {
-      path: 'event',
-      rule: 'invalid_value',
-      message: 'must be one of payment.paid, payment.failed, payment.cancelled, payment.expired',
-    },
-  ],
-};
 
 const responseExample: WebhookTestResponse = {
   sent: { ...eventExamples.paid, order_id: 'webhook-test', metadata: { webhook_test: true } },
@@ -45,7 +33,12 @@ export const testWebhookRoute = {
     'what the receiver answered. It has `test` = true, the order id `webhook-test` and a new event id. One ' +
     `attempt; at most ${limits.webhookTestsPerMinute} in a minute.`,
   body: { json: TestWebhook, examples: requestExamples },
-  validationExample: invalidEvent,
+  // To an unknown kind of event.
+  validationExample: {
+    path: 'event',
+    rule: 'invalid_value',
+    message: 'must be one of payment.paid, payment.failed, payment.cancelled, payment.expired',
+  },
   responses: {
     200: {
       description: 'What was sent, and the answer.',

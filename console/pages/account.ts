@@ -15,29 +15,28 @@ const ways = {
 
 /** The login of the person who looks at it, with the person's passkeys. */
 export const accountRoutes = (deps: Deps): Route[] => {
-  const { baseUrl, attempts, passkeys: stored, operationsOf } = deps;
+  const { baseUrl, attempts, passkeys: stored } = deps;
   const passkeys = createPasskeys(baseUrl);
 
   const show = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
     const rows = await stored.list(session.name);
     return page(
       'Your login',
-      html`${cells.facts([
-        ['Person', session.name],
-        ['Role', session.role],
-        ['Logged in', session.createdAt],
-        ['With', ways[session.via]],
-      ])}
+      html`${cells.facts({
+        Person: session.name,
+        Role: session.role,
+        'Logged in': session.createdAt,
+        With: ways[session.via],
+      })}
         <h2>Passkeys</h2>
         ${cells.table({
           caption: 'Passkeys',
-          headings: ['Name', 'Added', 'Last used', 'Action'],
-          rows: rows.map(({ id, label, createdAt, usedAt }) => [
-            label,
-            createdAt,
-            usedAt,
-            action(`/account/passkeys/${id}/remove`, 'Remove'),
-          ]),
+          rows: rows.map(({ id, label, createdAt, usedAt }) => ({
+            Name: label,
+            Added: createdAt,
+            'Last used': usedAt,
+            Action: action(`/account/passkeys/${id}/remove`, 'Remove'),
+          })),
           ifEmpty: 'You have no passkey.',
         })}
         <div class="actions">${action('/account/passkeys', 'Add a passkey')}</div>`,
@@ -79,7 +78,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
   };
 
   const add = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { form, attempt, session } = request;
+    const { form, attempt, session, operations } = request;
     const label = form.get('label')?.trim() ?? '';
     if (!new RegExp(`^\\P{C}{1,${labelMax}}$`, 'u').test(label))
       return askForPasskey(request, `The name has 1 to ${labelMax} characters.`);
@@ -88,7 +87,7 @@ export const accountRoutes = (deps: Deps): Route[] => {
     const passkey = await passkeys.verifyNew(attempt, form.get('response') ?? '');
     if (!passkey) return askForPasskey(request, 'The answer of the device is not valid.');
     const { name } = session;
-    await operationsOf(name).console.addPasskey({ ...passkey, name }, label);
+    await operations.console.addPasskey({ ...passkey, name }, label);
     return { kind: 'redirect', to: begun.back };
   };
 
@@ -113,7 +112,7 @@ export const accountActions: readonly Action[] = [
       button: 'Remove',
       back: '/account',
     }),
-    execute: async ({ operations, request: { params, session }, reason }) => {
+    execute: async ({ operations, params, session }, reason) => {
       const id = params['passkey'] ?? '';
       await operations.console.removePasskey({ name: session.name, id }, reason);
     },

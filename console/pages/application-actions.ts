@@ -2,33 +2,37 @@ import { html } from 'hono/html';
 import { tokenScopes } from '../../contract/token.ts';
 import { Refusal } from '../../operations/change.ts';
 import { hideQuery } from '../../operations/webhook-url.ts';
-import type { Action } from '../actions.ts';
-import { secretPage } from '../actions.ts';
+import { type Action, type Question, secretPage } from '../actions.ts';
 import { select } from '../filters.ts';
 import { action, notice, escapeControls, type Html } from '../html.ts';
-import type { ConsoleOperations, ConsoleResponse, Deps, PersonRequest } from '../request.ts';
+import type { ConsoleOperations, ConsoleResponse, PersonRequest } from '../request.ts';
 import { page } from '../request.ts';
 
 type WebhookTest = Awaited<ReturnType<ConsoleOperations['testWebhook']>>;
 
-const slugOf = ({ params }: Pick<PersonRequest, 'params'>): string => params['slug'] ?? '';
-const backTo = (request: Pick<PersonRequest, 'params'>): string =>
-  `/applications/${slugOf(request)}`;
+interface ApplicationAction extends Pick<Action, 'role' | 'isSensitive'> {
+  /** The path below that of the application. */
+  path: string;
+  describe: (slug: string) => Omit<Question, 'back'>;
+  execute: (
+    slug: string,
+    request: PersonRequest,
+    reason: string,
+  ) => Promise<ConsoleResponse | void>;
+}
 
-const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action => ({
-  path: `/applications/:slug/${word.toLowerCase()}`,
-  role: 'admin',
-  confirm: async (request) => ({
-    title: `${word} the application ${slugOf(request)}`,
-    consequence,
-    button: word,
-    back: backTo(request),
+/** A change of one application, whose page it leads back to. */
+const applicationAction = ({ path, describe, execute, ...access }: ApplicationAction): Action => ({
+  ...access,
+  path: `/applications/:slug/${path}`,
+  confirm: async ({ params: { slug = '' } }) => ({
+    ...describe(slug),
+    back: pathOf(slug),
   }),
-  execute: async ({ operations, request, reason }) => {
-    const status = word === 'Enable' ? 'active' : 'disabled';
-    await operations.applications.setStatus(slugOf(request), status, reason);
-  },
+  execute: (request, reason) => execute(request.params['slug'] ?? '', request, reason),
 });
+
+const pathOf = (slug: string): string => `/applications/${slug}`;
 
 const expiries = { never: null, '30 days': 30, '90 days': 90, '1 year': 365 } as const;
 const expiryNames = Object.keys(expiries) as (keyof typeof expiries)[]; // Object.keys widens to string.
@@ -47,12 +51,12 @@ const testResult = (slug: string, { cells }: PersonRequest, test: WebhookTest): 
         ? notice('good', 'The receiver accepted the sample.')
         : notice('bad', 'The receiver did not accept the sample.')
     }
-      ${cells.facts([
-        ['Webhook URL', hideQuery(url)],
-        ['Status of the answer', responseStatus],
-        ['Error', errorClass],
-        ['Duration', durationMs === null ? null : `${durationMs} ms`],
-      ])}
+      ${cells.facts({
+        'Webhook URL': hideQuery(url),
+        'Status of the answer': responseStatus,
+        Error: errorClass,
+        Duration: durationMs === null ? null : `${durationMs} ms`,
+      })}
       ${
         responseBody === null || responseBody === ''
           ? ''
@@ -91,12 +95,12 @@ const linesOf = (request: PersonRequest, name: string): string[] =>
     .split(/\s+/)
     .filter((line) => line !== '');
 
-const newApplication = (deps: Deps): Action => ({
+const newApplication: Action = {
   path: '/create-application',
   role: 'admin',
   isSensitive: true,
   confirm: async (request) => {
-    const gateways = await deps.operationsOf(request.session.name).gateways.list();
+    const gateways = await request.operations.gateways.list();
     return {
       title: 'Create an application',
       consequence:
@@ -126,8 +130,8 @@ const newApplication = (deps: Deps): Action => ({
         ${webhookUrlField('Webhook URL, may be empty')}`,
     };
   },
-  execute: async ({ operations, request, reason }) => {
-    const { application, secret } = await operations.applications.create(
+  execute: async (request, reason) => {
+    const { application, secret } = await request.operations.applications.create(
       {
         slug: text(request, 'slug'),
         defaultGateway: text(request, 'gateway'),
@@ -137,90 +141,98 @@ const newApplication = (deps: Deps): Action => ({
       reason,
     );
     const { slug } = application;
-    return secretPage(
-      `The new application ${slug}`,
-      'Webhook secret',
-      secret,
-      `/applications/${slug}`,
-    );
+    return secretPage(`The new application ${slug}`, 'Webhook secret', secret, pathOf(slug));
   },
-});
+};
 
-const testWebhook: Action = {
-  path: '/applications/:slug/test-webhook',
+const testWebhook = applicationAction({
+  path: 'test-webhook',
   role: 'operator',
-  confirm: async (request) => ({
-    title: `Test the webhook of ${slugOf(request)}`,
+  describe: (slug) => ({
+    title: `Test the webhook of ${slug}`,
     consequence:
       'A worker sends one signed event of a payment that does not exist to the webhook URL. It says “test”, its order is “webhook-test”. You see what the receiver answers.',
     button: 'Send',
-    back: backTo(request),
   }),
-  execute: async ({ operations, request, reason }) =>
-    testResult(slugOf(request), request, await operations.testWebhook(slugOf(request), reason)),
-};
+  execute: async (slug, request, reason) =>
+    testResult(slug, request, await request.operations.testWebhook(slug, reason)),
+});
 
-const disable = statusAction(
-  'Disable',
-  'The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered.',
-);
+const disable = applicationAction({
+  path: 'disable',
+  role: 'admin',
+  describe: (slug) => ({
+    title: `Disable the application ${slug}`,
+    consequence:
+      'The API refuses the next call of every token of this application. Open payments go on, and their webhooks are still delivered.',
+    button: 'Disable',
+  }),
+  execute: async (slug, { operations }, reason) => {
+    await operations.applications.setStatus(slug, 'disabled', reason);
+  },
+});
 
-const enable = statusAction(
-  'Enable',
-  'The API accepts the calls of this application’s tokens again.',
-);
+const enable = applicationAction({
+  path: 'enable',
+  role: 'admin',
+  describe: (slug) => ({
+    title: `Enable the application ${slug}`,
+    consequence: 'The API accepts the calls of this application’s tokens again.',
+    button: 'Enable',
+  }),
+  execute: async (slug, { operations }, reason) => {
+    await operations.applications.setStatus(slug, 'active', reason);
+  },
+});
 
-const changeWebhookUrl: Action = {
-  path: '/applications/:slug/webhook-url',
+const changeWebhookUrl = applicationAction({
+  path: 'webhook-url',
   role: 'admin',
   isSensitive: true,
-  confirm: async (request) => ({
-    title: `Change the webhook URL of ${slugOf(request)}`,
+  describe: (slug) => ({
+    title: `Change the webhook URL of ${slug}`,
     consequence:
       'The next attempt of every delivery goes to the new address, also of events that have ended already. An empty address stops new webhooks.',
     button: 'Change',
-    back: backTo(request),
     fields: webhookUrlField('New webhook URL'),
   }),
-  execute: async ({ operations, request, reason }) => {
+  execute: async (slug, request, reason) => {
     const webhookUrl = webhookUrlOf(request);
-    await operations.applications.update(slugOf(request), { webhookUrl }, reason);
+    await request.operations.applications.update(slug, { webhookUrl }, reason);
   },
-};
+});
 
-const changeBudget: Action = {
-  path: '/applications/:slug/budget',
+const changeBudget = applicationAction({
+  path: 'budget',
   role: 'admin',
-  confirm: async (request) => ({
-    title: `Change the budget of ${slugOf(request)}`,
+  describe: (slug) => ({
+    title: `Change the budget of ${slug}`,
     consequence: 'The API rejects calls beyond this number in each minute.',
     button: 'Change',
-    back: backTo(request),
     fields: html`<label>
       Requests a minute
       <input type="number" name="budget" min="1" max="1000000" required />
     </label>`,
   }),
-  execute: async ({ operations, request, reason }) => {
+  execute: async (slug, request, reason) => {
     const requestsPerMinute = Number(text(request, 'budget'));
     if (!Number.isInteger(requestsPerMinute))
       throw new Refusal('The budget is a whole number of requests a minute.');
-    await operations.applications.update(slugOf(request), { requestsPerMinute }, reason);
+    await request.operations.applications.update(slug, { requestsPerMinute }, reason);
   },
-};
+});
 
 const scopeNames = ['all', ...tokenScopes];
 
-const issueToken: Action = {
-  path: '/applications/:slug/tokens/issue',
+const issueToken = applicationAction({
+  path: 'tokens/issue',
   role: 'admin',
   isSensitive: true,
-  confirm: async (request) => ({
-    title: `Issue a token for ${slugOf(request)}`,
+  describe: (slug) => ({
+    title: `Issue a token for ${slug}`,
     consequence:
       'Whoever holds the token creates and reads payments of this application, and has events sent again, or only one of these.',
     button: 'Issue',
-    back: backTo(request),
     fields: html`<label>
         Name
         <input name="name" maxlength="100" required />
@@ -229,15 +241,15 @@ const issueToken: Action = {
       ${select('Scopes', 'scopes', { choices: scopeNames, chosen: 'all' })}
       ${select('Expires after', 'expires', { choices: expiryNames, chosen: 'never' })}`,
   }),
-  execute: async ({ operations, request, reason }) => {
+  execute: async (slug, request, reason) => {
     const mode = text(request, 'mode') === 'live' ? 'live' : 'test';
     const days = expiries[expiryNames.find((name) => name === text(request, 'expires')) ?? 'never'];
     const wanted = text(request, 'scopes');
     const scopes = tokenScopes.filter((scope) => wanted === 'all' || wanted === scope);
     if (scopes.length === 0) throw new Refusal('The token needs a scope.');
-    const token = await operations.tokens.issue(
+    const token = await request.operations.tokens.issue(
       {
-        application: slugOf(request),
+        application: slug,
         mode,
         scopes,
         name: text(request, 'name'),
@@ -245,76 +257,62 @@ const issueToken: Action = {
       },
       reason,
     );
-    return secretPage(
-      'The new token',
-      `Token of ${slugOf(request)} (${mode})`,
-      token,
-      backTo(request),
-    );
+    return secretPage('The new token', `Token of ${slug} (${mode})`, token, pathOf(slug));
   },
-};
+});
 
-const revokeToken: Action = {
-  path: '/applications/:slug/tokens/:token/revoke',
+const revokeToken = applicationAction({
+  path: 'tokens/:token/revoke',
   role: 'admin',
   isSensitive: true,
-  confirm: async (request) => ({
-    title: `Revoke a token of ${slugOf(request)}`,
+  describe: (slug) => ({
+    title: `Revoke a token of ${slug}`,
     consequence: 'The API refuses the next call with it. Whatever still uses it stops working.',
     button: 'Revoke',
-    back: backTo(request),
-    typedName: slugOf(request),
+    typedName: slug,
   }),
-  execute: async ({ operations, request, reason }) => {
-    const id = request.params['token'] ?? '';
-    await operations.tokens.revoke({ application: slugOf(request), id }, reason);
+  execute: async (slug, { operations, params: { token: id = '' } }, reason) => {
+    await operations.tokens.revoke({ application: slug, id }, reason);
   },
-};
+});
 
-const rotateSecret: Action = {
-  path: '/applications/:slug/secrets/rotate',
+const rotateSecret = applicationAction({
+  path: 'secrets/rotate',
   role: 'admin',
   isSensitive: true,
-  confirm: async (request) => ({
-    title: `Rotate the webhook secret of ${slugOf(request)}`,
+  describe: (slug) => ({
+    title: `Rotate the webhook secret of ${slug}`,
     consequence:
       'Every webhook is signed with the new secret from now on, and with the old one for 24 hours beside it. Hand the new one over before that.',
     button: 'Rotate',
-    back: backTo(request),
   }),
-  execute: async ({ operations, request, reason }) => {
-    const secret = await operations.secrets.rotate(slugOf(request), reason);
-    return secretPage(
-      'The new webhook secret',
-      `Secret of ${slugOf(request)}`,
-      secret,
-      backTo(request),
-    );
+  execute: async (slug, { operations }, reason) => {
+    const secret = await operations.secrets.rotate(slug, reason);
+    return secretPage('The new webhook secret', `Secret of ${slug}`, secret, pathOf(slug));
   },
-};
+});
 
-const retireSecret: Action = {
-  path: '/applications/:slug/secrets/:secret/retire',
+const retireSecret = applicationAction({
+  path: 'secrets/:secret/retire',
   role: 'admin',
   isSensitive: true,
-  confirm: async (request) => ({
-    title: `Retire a webhook secret of ${slugOf(request)}`,
+  describe: (slug) => ({
+    title: `Retire a webhook secret of ${slug}`,
     consequence:
       'The next attempt is not signed with it. A receiver that knows no other secret refuses it.',
     button: 'Retire',
-    back: backTo(request),
-    typedName: slugOf(request),
+    typedName: slug,
   }),
-  execute: async ({ operations, request, reason }) => {
-    const id = Number(request.params['secret']);
+  execute: async (slug, { operations, params }, reason) => {
+    const id = Number(params['secret']);
     if (!Number.isSafeInteger(id)) throw new Refusal('There is no such secret.');
-    await operations.secrets.retire({ application: slugOf(request), id }, reason);
+    await operations.secrets.retire({ application: slug, id }, reason);
   },
-};
+});
 
 /** The changes of applications, their tokens and their webhook secrets. */
-export const applicationActions = (deps: Deps): readonly Action[] => [
-  newApplication(deps),
+export const applicationActions: readonly Action[] = [
+  newApplication,
   testWebhook,
   disable,
   enable,

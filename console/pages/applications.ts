@@ -4,7 +4,7 @@ import type { TokenSummary } from '../../postgres/admin-tokens.ts';
 import type { Application } from '../../postgres/applications.ts';
 import type { WebhookSecret } from '../../postgres/webhook-secrets.ts';
 import { pageLinks } from '../filters.ts';
-import type { Cell } from '../html.ts';
+import type { Row } from '../html.ts';
 import { action, link, state } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
@@ -12,14 +12,14 @@ import { page } from '../request.ts';
 const listMax = 500;
 const tokensMax = 50;
 
-const rowOf = (application: Application): Cell[] => [
-  link(`/applications/${application.slug}`, application.slug),
-  state(application.status),
-  application.defaultGateway,
-  application.webhookUrl === null ? null : hideQuery(application.webhookUrl),
-  application.requestsPerMinute,
-  application.createdAt,
-];
+const rowOf = (application: Application): Row => ({
+  Application: link(`/applications/${application.slug}`, application.slug),
+  Status: state(application.status),
+  'Default gateway': application.defaultGateway,
+  'Webhook URL': application.webhookUrl === null ? null : hideQuery(application.webhookUrl),
+  'Requests a minute': application.requestsPerMinute,
+  Created: application.createdAt,
+});
 
 const readTokenId = (query: URLSearchParams): string | null => {
   const id = query.get('after') ?? '';
@@ -32,20 +32,12 @@ const stateOf = (token: TokenSummary, now: Date): string => {
 };
 
 export const applicationRoutes = (deps: Deps): Route[] => {
-  const list = async ({ session, cells }: PersonRequest): Promise<ConsoleResponse> => {
-    const found = await deps.operationsOf(session.name).applications.list(listMax + 1);
+  const list = async ({ session, operations, cells }: PersonRequest): Promise<ConsoleResponse> => {
+    const found = await operations.applications.list(listMax + 1);
     return page(
       'Applications',
       html`${cells.table({
         caption: 'Applications',
-        headings: [
-          'Application',
-          'Status',
-          'Default gateway',
-          'Webhook URL',
-          'Requests a minute',
-          'Created',
-        ],
         rows: found.slice(0, listMax).map(rowOf),
         ifEmpty:
           session.role === 'admin'
@@ -58,9 +50,8 @@ export const applicationRoutes = (deps: Deps): Route[] => {
   };
 
   const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { session, cells, params, query } = request;
+    const { session, operations, cells, params, query } = request;
     const slug = params['slug'] ?? '';
-    const operations = deps.operationsOf(session.name);
     const application = await operations.applications.get(slug);
     const [tokens, secrets] = await Promise.all([
       operations.tokens.list(slug, tokensMax + 1, readTokenId(query)),
@@ -68,39 +59,38 @@ export const applicationRoutes = (deps: Deps): Route[] => {
     ]);
     const isAdmin = session.role === 'admin';
     const at = `/applications/${slug}`;
-    const tokenRow = (token: TokenSummary): Cell[] => {
+    const tokenRow = (token: TokenSummary): Row => {
       const status = stateOf(token, deps.now());
-      return [
-        token.prefix,
-        token.name,
-        token.mode,
-        token.scopes.join(', '),
-        state(status),
-        token.createdAt,
-        token.lastUsedAt,
-        token.expiresAt,
-        isAdmin && status === 'valid' ? action(`${at}/tokens/${token.id}/revoke`, 'Revoke') : null,
-      ];
+      const mayRevoke = isAdmin && status === 'valid';
+      return {
+        Prefix: token.prefix,
+        Name: token.name,
+        Mode: token.mode,
+        Scopes: token.scopes.join(', '),
+        Status: state(status),
+        Issued: token.createdAt,
+        'Last used': token.lastUsedAt,
+        Expires: token.expiresAt,
+        Action: mayRevoke ? action(`${at}/tokens/${token.id}/revoke`, 'Revoke') : null,
+      };
     };
-    const secretRow = (secret: WebhookSecret): Cell[] => [
-      secret.id,
-      secret.createdAt,
-      secret.retiresAt,
-      isAdmin && secrets.length > 1 ? action(`${at}/secrets/${secret.id}/retire`, 'Retire') : null,
-    ];
+    const mayRetire = isAdmin && secrets.length > 1;
+    const secretRow = (secret: WebhookSecret): Row => ({
+      Number: secret.id,
+      Issued: secret.createdAt,
+      Retires: secret.retiresAt,
+      Action: mayRetire ? action(`${at}/secrets/${secret.id}/retire`, 'Retire') : null,
+    });
     return page(
       `Application ${slug}`,
-      html`${cells.facts([
-        ['Status', state(application.status)],
-        ['Default gateway', application.defaultGateway],
-        [
-          'Webhook URL',
-          application.webhookUrl === null ? 'none' : hideQuery(application.webhookUrl),
-        ],
-        ['Callback URLs', application.callbackUrls.join(', ')],
-        ['Requests a minute', application.requestsPerMinute],
-        ['Created', application.createdAt],
-      ])}
+      html`${cells.facts({
+        Status: state(application.status),
+        'Default gateway': application.defaultGateway,
+        'Webhook URL': application.webhookUrl === null ? 'none' : hideQuery(application.webhookUrl),
+        'Callback URLs': application.callbackUrls.join(', '),
+        'Requests a minute': application.requestsPerMinute,
+        Created: application.createdAt,
+      })}
       <p class="links">
         ${link(`/payments?application=${slug}`, 'Payments')} ${link(`${at}/events`, 'Events')}
         ${link(`/deliveries?application=${slug}`, 'Exhausted webhooks')}
@@ -127,28 +117,14 @@ export const applicationRoutes = (deps: Deps): Route[] => {
       <h2>Tokens</h2>
       ${cells.table({
         caption: 'Tokens',
-        headings: [
-          'Prefix',
-          'Name',
-          'Mode',
-          'Scopes',
-          'Status',
-          'Issued',
-          'Last used',
-          'Expires',
-          'Action',
-        ],
         rows: tokens.slice(0, tokensMax).map(tokenRow),
         ifEmpty: 'The application has no token, so it cannot call the API.',
       })}
-      ${pageLinks(at, query, {
-        next: tokens.length > tokensMax ? (tokens[tokensMax - 1]?.id ?? null) : null,
-      })}
+      ${pageLinks(at, query, tokens.length > tokensMax ? (tokens[tokensMax - 1]?.id ?? null) : null)}
       <div class="actions">${isAdmin ? action(`${at}/tokens/issue`, 'Issue a token') : ''}</div>
       <h2>Webhook secrets</h2>
       ${cells.table({
         caption: 'Webhook secrets',
-        headings: ['Number', 'Issued', 'Retires', 'Action'],
         rows: secrets.map(secretRow),
         ifEmpty: 'There is no secret: webhooks cannot be signed.',
       })}

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { errorClasses } from '../../contract/attempt-error.ts';
+import { errorClasses } from '../../contract/attempt.ts';
 import { eventKinds } from '../../contract/event.ts';
 import { deliveryStatuses } from '../../contract/status.ts';
 import type { DeliveryRow } from '../../postgres/console.ts';
@@ -11,37 +11,26 @@ import {
   pageLinks,
   pageOf,
   pageSize,
-  positionOf,
+  nextPosition,
   readEventPosition,
   select,
 } from '../filters.ts';
-import type { Cell, Html } from '../html.ts';
+import type { Html, Row } from '../html.ts';
 import { idLink, link, notice, state, nowrap } from '../html.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
-const headings = [
-  'Payment',
-  'Ended',
-  'Application',
-  'Order',
-  'Event',
-  'Webhook',
-  'Attempts',
-  'Last answer',
-];
-
-const rowOf = (row: DeliveryRow, isPending: boolean): Cell[] => [
-  idLink(`/payments/${row.paymentId}`, row.paymentId),
-  row.createdAt,
-  html`${link(`/applications/${row.application}`, row.application)}${row.test ? ' (test)' : ''}`,
-  row.orderId,
-  nowrap(row.kind),
-  state(row.status),
-  row.attempts,
-  [row.responseStatus, row.errorClass].filter((part) => part !== null).join(' · '),
-  ...(isPending ? [row.nextAttemptAt] : []),
-];
+const rowOf = (row: DeliveryRow): Row => ({
+  Payment: idLink(`/payments/${row.paymentId}`, row.paymentId),
+  Ended: row.createdAt,
+  Application: html`${link(`/applications/${row.application}`, row.application)}${row.test ? ' (test)' : ''}`,
+  Order: row.orderId,
+  Event: nowrap(row.kind),
+  Webhook: state(row.status),
+  Attempts: row.attempts,
+  'Last answer': [row.responseStatus, row.errorClass].filter((part) => part !== null).join(' · '),
+  ...(row.status === 'pending' && { 'Next attempt': row.nextAttemptAt }),
+});
 
 const checkbox = ({ eventId, paymentId }: DeliveryRow): Html =>
   html`<input type="checkbox" name="event" value="${eventId}" aria-label="Select ${paymentId}" />`;
@@ -75,12 +64,11 @@ const selection = (filter: DeliveryFilter, table: Html): Html =>
 
 export const deliveryRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, cells, session } = request;
+    const { query, cells, session, operations } = request;
     const now = deps.now();
     const read = readDeliveryFilter(request, now);
     const filter = { ...read, delivery: read.delivery ?? ('exhausted' as const) };
     const { delivery: status, kind, errorClass } = filter;
-    const operations = deps.operationsOf(session.name);
     const [found, applications, running] = await Promise.all([
       deps.queries.listDeliveries(filter, { after: readEventPosition(query), limit: pageSize + 1 }),
       operations.applications.list(1_000),
@@ -96,15 +84,9 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
     })}`;
     const selects =
       session.role !== 'viewer' && rows.length > 0 && replayable.some((each) => each === status);
-    const isPending = status === 'pending';
     const table = cells.table({
       caption: 'Deliveries',
-      headings: [
-        ...(selects ? ['Select'] : []),
-        ...headings,
-        ...(isPending ? ['Next attempt'] : []),
-      ],
-      rows: rows.map((row) => [...(selects ? [checkbox(row)] : []), ...rowOf(row, isPending)]),
+      rows: rows.map((row) => ({ ...(selects && { Select: checkbox(row) }), ...rowOf(row) })),
       ifEmpty:
         status === 'exhausted' && kind === null && errorClass === null
           ? 'No webhook is exhausted: every event was delivered, or will be tried again.'
@@ -116,9 +98,7 @@ export const deliveryRoutes = (deps: Deps): Route[] => {
       ${runningNotice(running)}
       ${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
       ${selects ? selection({ ...filter, to: filter.to ?? now }, table) : table}
-      ${pageLinks('/deliveries', query, {
-        next: last ? positionOf({ at: last.createdAt, id: last.eventId }) : null,
-      })}
+      ${pageLinks('/deliveries', query, nextPosition(last))}
       `,
     );
   };

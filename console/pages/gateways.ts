@@ -1,43 +1,44 @@
 import { html } from 'hono/html';
 import { sandboxAccount, type ListedGateway } from '../../postgres/gateways.ts';
 import type { Action } from '../actions.ts';
-import { action, state } from '../html.ts';
-import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import { action, type Html, state } from '../html.ts';
+import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
-export const gatewayRoutes = (deps: Deps): Route[] => {
-  const list = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
-    const gateways = await deps.operationsOf(session.name).gateways.list();
-    const actions = ({ slug, driver, enabled, hasCredentials }: ListedGateway) =>
-      html`<div class="buttons">
-        ${action(`/gateways/${slug}/${enabled ? 'disable' : 'enable'}`, enabled ? 'Disable' : 'Enable')}
-        ${driver === sandboxAccount.driver ? '' : action(`/gateways/${slug}/credentials`, hasCredentials ? 'Replace the credentials' : 'Set the credentials')}
-      </div>`;
-    return page(
-      'Gateways',
-      html`${cells.table({
-        caption: 'Gateways',
-        headings: ['Gateway', 'Driver', 'Environment', 'Status', 'Credentials', 'Added', 'Action'],
-        rows: gateways.map((gateway) => [
-          gateway.slug,
-          gateway.driver,
-          gateway.kind,
-          state(gateway.enabled ? 'enabled' : 'disabled'),
+const actionsOf = ({ slug, driver, enabled, hasCredentials }: ListedGateway): Html =>
+  html`<div class="buttons">
+    ${action(`/gateways/${slug}/${enabled ? 'disable' : 'enable'}`, enabled ? 'Disable' : 'Enable')}
+    ${driver === sandboxAccount.driver ? '' : action(`/gateways/${slug}/credentials`, hasCredentials ? 'Replace the credentials' : 'Set the credentials')}
+  </div>`;
+
+const list = async ({ cells, session, operations }: PersonRequest): Promise<ConsoleResponse> => {
+  const gateways = await operations.gateways.list();
+  return page(
+    'Gateways',
+    html`${cells.table({
+      caption: 'Gateways',
+      rows: gateways.map((gateway) => ({
+        Gateway: gateway.slug,
+        Driver: gateway.driver,
+        Environment: gateway.kind,
+        Status: state(gateway.enabled ? 'enabled' : 'disabled'),
+        Credentials:
           gateway.driver === sandboxAccount.driver
             ? 'none needed'
             : state(gateway.hasCredentials ? 'set' : 'missing'),
-          gateway.createdAt,
-          session.role === 'admin' ? actions(gateway) : null,
-        ]),
-        ifEmpty: 'There is no gateway yet. The command line adds one.',
-      })}
+        Added: gateway.createdAt,
+        Action: session.role === 'admin' ? actionsOf(gateway) : null,
+      })),
+      ifEmpty: 'There is no gateway yet. The command line adds one.',
+    })}
       <p class="soft">
         The command line adds gateways. The console can replace credentials, and cannot read them.
       </p>`,
-    );
-  };
-  return [{ method: 'GET', path: '/gateways', role: 'viewer', handle: list }];
+  );
 };
+export const gatewayRoutes: Route[] = [
+  { method: 'GET', path: '/gateways', role: 'viewer', handle: list },
+];
 
 const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action => ({
   path: `/gateways/:slug/${word.toLowerCase()}`,
@@ -48,7 +49,7 @@ const statusAction = (word: 'Enable' | 'Disable', consequence: string): Action =
     button: word,
     back: '/gateways',
   }),
-  execute: async ({ operations, request: { params }, reason }) => {
+  execute: async ({ operations, params }, reason) => {
     await operations.gateways.setEnabled(params['slug'] ?? '', word === 'Enable', reason);
   },
 });
@@ -81,7 +82,7 @@ export const gatewayActions: readonly Action[] = [
         ></textarea>
       </label>`,
     }),
-    execute: async ({ operations, request: { params, form }, reason }) => {
+    execute: async ({ operations, params, form }, reason) => {
       const credentials = form.get('credentials') ?? '';
       await operations.gateways.setCredentials(params['slug'] ?? '', credentials, reason);
     },

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { BacklogMetrics } from '../../postgres/backlog-metrics.ts';
 import { comparedMax, type GatewayCount, type HourCount } from '../../postgres/console.ts';
+import { singleFlight } from '../../telemetry/single-flight.ts';
 import { barChart } from '../chart.ts';
 import { choose, select } from '../filters.ts';
 import type { Html } from '../html.ts';
@@ -10,9 +11,7 @@ import { page } from '../request.ts';
 
 const hourMs = 3_600_000;
 const shownHours = 24;
-/** Several tabs share one reading. */
-const keptMs = 20_000;
-const tooOldMs = 60_000;
+const keptMs = 14_000;
 const heartbeatTimeoutMs = 1_500;
 
 interface Figures {
@@ -21,35 +20,32 @@ interface Figures {
   gateways: GatewayCount[];
   backlog: BacklogMetrics;
   exhausted: { application: string; count: number }[];
-  oldest: { id: string; createdAt: Date; expiresAt: Date } | undefined;
-  /** `unavailable`: Temporal does not answer. */
-  sweeper: Date | null | 'unavailable';
+  oldest: { id: string; createdAt: Date } | undefined;
+  /** Undefined: Temporal does not answer. */
+  sweeper: Date | null | undefined;
 }
 
-const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('Too late')), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-const readFigures = async (deps: Deps, test: boolean | null): Promise<Figures> => {
-  const at = deps.now();
-  const firstHour = new Date(
-    Math.floor(at.getTime() / hourMs) * hourMs - (shownHours - 1) * hourMs,
+/** The beginnings of the last hours, in UTC. */
+const hoursUntil = (at: Date): Date[] =>
+  Array.from(
+    { length: shownHours },
+    (_, index) => new Date((Math.floor(at.getTime() / hourMs) - shownHours + 1 + index) * hourMs),
   );
+
+const readFigures = async (
+  deps: Deps,
+  test: boolean | null,
+  readSweeper: () => Promise<Date | null | undefined>,
+): Promise<Figures> => {
+  const at = deps.now();
+  const [firstHour = at] = hoursUntil(at);
   const [counts, gateways, backlog, exhausted, oldest, sweeper] = await Promise.all([
     deps.queries.countByHour(test, firstHour),
     deps.queries.countByGateway(test, firstHour),
     deps.backlog.measure(),
     deps.queries.countExhausted(),
     deps.queries.oldestOpen(),
-    within(deps.readLastHeartbeat(), heartbeatTimeoutMs).catch(() => 'unavailable' as const),
+    readSweeper(),
   ]);
   return { at, counts, gateways, backlog, exhausted, oldest, sweeper };
 };
@@ -66,20 +62,18 @@ const series = [
 const partOf = ({ status }: Pick<HourCount, 'status'>): number =>
   status === 'paid' ? 0 : status === 'pending' || status === 'processing' ? 2 : 1;
 
-const hourly = ({ at, counts }: Figures, zone: string) =>
-  Array.from({ length: shownHours }, (_, index) => {
-    const hour = new Date(
-      Math.floor(at.getTime() / hourMs) * hourMs - (shownHours - 1 - index) * hourMs,
-    );
-    const own = counts.filter((each) => each.hour.getTime() === hour.getTime());
-    const label = new Intl.DateTimeFormat('en-GB', {
-      timeZone: zone,
-      hour: '2-digit',
-      minute: '2-digit',
-    }).format(hour);
-    const parts = series.map((_series, part) => total(own.filter((each) => partOf(each) === part)));
-    return { label, parts };
+const hourly = ({ at, counts }: Figures, zone: string) => {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    hour: '2-digit',
+    minute: '2-digit',
   });
+  return hoursUntil(at).map((hour) => {
+    const own = counts.filter((each) => each.hour.getTime() === hour.getTime());
+    const parts = series.map((_series, part) => total(own.filter((each) => partOf(each) === part)));
+    return { label: format.format(hour), parts };
+  });
+};
 
 const conversions = (counts: readonly GatewayCount[]) =>
   [...Map.groupBy(counts, ({ gateway }) => gateway)]
@@ -103,7 +97,7 @@ const card = (name: string, value: Html | string, detail: Html | string = ''): H
   html`<li>${name}<strong>${value}</strong><span class="soft">${detail}</span></li>`;
 
 const sweeperCard = ({ sweeper, at }: Figures): Html => {
-  if (sweeper === 'unavailable') return card('Sweeper', '?', 'Temporal does not answer');
+  if (sweeper === undefined) return card('Sweeper', '?', 'Temporal does not answer');
   if (sweeper === null) return card('Sweeper', '▲ not running', 'no worker reports');
   return card(
     'Sweeper',
@@ -146,7 +140,7 @@ const cards = (figures: Figures): Html => {
 const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleRequest): Html => {
   const bars = hourly(figures, zone);
   return html`${
-    figures.sweeper === 'unavailable'
+    figures.sweeper === undefined
       ? notice(
           'bad',
           'Temporal is unavailable. The API still creates and shows payments. Outcomes and webhooks wait until Temporal is back.',
@@ -161,8 +155,10 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
         <summary>The same as a table</summary>
         ${cells.table({
           caption: 'Payments by hour',
-          headings: ['Hour', ...series.map(({ name }) => name)],
-          rows: bars.map(({ label, parts }) => [label, ...parts]),
+          rows: bars.map(({ label, parts }) => ({
+            Hour: label,
+            ...Object.fromEntries(series.map(({ name }, part) => [name, parts[part]])),
+          })),
           ifEmpty: '',
         })}
       </details>
@@ -170,14 +166,13 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
     <h2>Conversion by gateway</h2>
     ${cells.table({
       caption: 'Conversion by gateway',
-      headings: ['Gateway', 'Payments', 'Ended', 'Paid', 'Paid of ended'],
-      rows: conversions(figures.gateways).map(({ gateway, all, ended, paid }) => [
-        gateway,
-        all,
-        ended,
-        paid,
-        percent(paid, ended),
-      ]),
+      rows: conversions(figures.gateways).map(({ gateway, all, ended, paid }) => ({
+        Gateway: gateway,
+        Payments: all,
+        Ended: ended,
+        Paid: paid,
+        'Paid of ended': percent(paid, ended),
+      })),
       ifEmpty: 'No payment was created in the last 24 hours.',
     })}
     <p class="soft">
@@ -187,43 +182,27 @@ const figuresPart = (figures: Figures, { cells, zone, formatTime }: ConsoleReque
     <h2>Exhausted webhooks by application</h2>
     ${cells.table({
       caption: 'Exhausted webhooks by application',
-      headings: ['Application', 'Deliveries'],
-      rows: figures.exhausted.map(({ application, count }) => [
-        link(`/deliveries?status=exhausted&application=${application}`, application),
-        count,
-      ]),
+      rows: figures.exhausted.map(({ application, count }) => ({
+        Application: link(`/deliveries?status=exhausted&application=${application}`, application),
+        Deliveries: count,
+      })),
       ifEmpty: 'Every webhook was delivered, or will be tried again.',
     })}
     <p class="soft">As of ${formatTime(figures.at)}.</p>`;
 };
 
-/**
- * Reads again after a while, once for all who ask meanwhile. A request then gets the earlier figures at
- * once, if they are not too old.
- */
+/** Several tabs share one reading. */
 const createReader = (deps: Deps) => {
+  const readSweeper = singleFlight(deps.readLastHeartbeat, { limitMs: heartbeatTimeoutMs });
   const kept = new Map<boolean | null, { readAt: number; figures: Promise<Figures> }>();
-  const running = new Set<boolean | null>();
-  const readAgain = (test: boolean | null): Promise<Figures> => {
-    const readAt = performance.now();
-    const figures = readFigures(deps, test);
-    running.add(test);
-    figures
-      .then(() => kept.set(test, { readAt, figures }))
-      .catch(() => kept.delete(test))
-      .finally(() => running.delete(test));
-    return figures;
-  };
   return (test: boolean | null): Promise<Figures> => {
     const known = kept.get(test);
-    const age = known ? performance.now() - known.readAt : Infinity;
-    if (!known || age > tooOldMs) {
-      const figures = readAgain(test);
-      kept.set(test, { readAt: performance.now(), figures });
-      return figures;
-    }
-    if (age > keptMs && !running.has(test)) void readAgain(test).catch(() => {});
-    return known.figures;
+    const readAt = performance.now();
+    if (known && readAt - known.readAt < keptMs) return known.figures;
+    const figures = readFigures(deps, test, readSweeper);
+    kept.set(test, { readAt, figures });
+    figures.catch(() => kept.delete(test));
+    return figures;
   };
 };
 

@@ -1,13 +1,12 @@
 import type { Action } from '../actions.ts';
-import type { Deps } from '../request.ts';
 
 /** Of one payment. */
-export const paymentActions = (deps: Deps): readonly Action[] => [
+export const paymentActions: readonly Action[] = [
   {
     path: '/payments/:id/replay',
     role: 'operator',
-    confirm: async ({ params: { id = '' }, session }) => {
-      const { payment } = await deps.operationsOf(session.name).payments.get(id);
+    confirm: async ({ params: { id = '' }, operations }) => {
+      const { payment } = await operations.payments.get(id);
       return {
         title: 'Replay the webhook',
         consequence: `${
@@ -19,7 +18,7 @@ export const paymentActions = (deps: Deps): readonly Action[] => [
         back: `/payments/${id}`,
       };
     },
-    execute: async ({ operations, request: { params }, reason }) => {
+    execute: async ({ operations, params }, reason) => {
       await operations.replays.replayOne(params['id'] ?? '', reason);
     },
   },

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import { paymentIdPattern } from '../../contract/ids.ts';
+import type { ListPosition } from '../../contract/list.ts';
 import { formatMoney } from '../../contract/money.ts';
 import { isTerminal, statuses } from '../../contract/status.ts';
 import type { PaymentTimeline, TimelineEntry } from '../../operations/payments.ts';
 import type { AttemptRecord, PaymentRecord } from '../../postgres/admin-payments.ts';
-import type { PaymentRow, Position } from '../../postgres/console.ts';
+import type { PaymentRow } from '../../postgres/console.ts';
 import {
   choose,
   listFilters,
@@ -14,39 +15,28 @@ import {
   readFilter,
   select,
 } from '../filters.ts';
-import type { Cell, Html } from '../html.ts';
+import type { Html, Row } from '../html.ts';
 import { action, idLink, link, notice, state, time, escapeControls } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
 import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
 import { page } from '../request.ts';
 
-const headings = [
-  'Payment',
-  'Created',
-  'Application',
-  'Order',
-  'Status',
-  'Amount',
-  'Gateway',
-  'Webhook',
-];
-
-const rowOf = (payment: PaymentRow): Cell[] => [
-  idLink(`/payments/${payment.id}`, payment.id),
-  payment.createdAt,
-  html`${link(`/applications/${payment.application}`, payment.application)} ${
+const rowOf = (payment: PaymentRow): Row => ({
+  Payment: idLink(`/payments/${payment.id}`, payment.id),
+  Created: payment.createdAt,
+  Application: html`${link(`/applications/${payment.application}`, payment.application)} ${
     payment.test ? html`<span class="soft">test</span>` : ''
   }`,
-  payment.orderId,
-  state(payment.status),
-  html`<span class="amount">${formatMoney(payment)}</span>`,
-  payment.gateway,
-  payment.delivery === null ? null : state(payment.delivery),
-];
+  Order: payment.orderId,
+  Status: state(payment.status),
+  Amount: html`<span class="amount">${formatMoney(payment)}</span>`,
+  Gateway: payment.gateway,
+  Webhook: payment.delivery === null ? null : state(payment.delivery),
+});
 
 interface Found {
   rows: PaymentRow[];
-  next: Position | null;
+  next: ListPosition | null;
   /** The list has not looked at older payments. */
   searchedBackTo: Date | null;
 }
@@ -56,21 +46,22 @@ export const paymentTable = (
   { cells }: Pick<PersonRequest, 'cells'>,
   rows: readonly PaymentRow[],
   ifEmpty: string,
-): Html => cells.table({ caption: 'Payments', headings, rows: rows.map(rowOf), ifEmpty });
+): Html => cells.table({ caption: 'Payments', rows: rows.map(rowOf), ifEmpty });
 
-const describeAttempt = (attempt: AttemptRecord, canSeeResponses: boolean): Cell[] => [
-  attempt.number,
-  attempt.startedAt,
-  attempt.trigger,
-  attempt.completedAt === null
-    ? state('pending')
-    : attempt.errorClass === null
-      ? state('delivered')
-      : html`${state('failed')} ${escapeControls(attempt.errorClass)}`,
-  attempt.responseStatus,
-  attempt.durationMs === null ? null : `${attempt.durationMs} ms`,
-  canSeeResponses ? answerOf(attempt) : html`<span class="soft">for operators</span>`,
-];
+const describeAttempt = (attempt: AttemptRecord, canSeeResponses: boolean): Row => ({
+  Number: attempt.number,
+  Started: attempt.startedAt,
+  Trigger: attempt.trigger,
+  Result:
+    attempt.completedAt === null
+      ? state('pending')
+      : attempt.errorClass === null
+        ? state('delivered')
+        : html`${state('failed')} ${escapeControls(attempt.errorClass)}`,
+  Status: attempt.responseStatus,
+  Duration: attempt.durationMs === null ? null : `${attempt.durationMs} ms`,
+  Answer: canSeeResponses ? answerOf(attempt) : html`<span class="soft">for operators</span>`,
+});
 
 /** The attempts to deliver a payment's event. Viewers do not see what receivers answered. */
 export const attemptTable = (
@@ -79,7 +70,6 @@ export const attemptTable = (
 ): Html =>
   cells.table({
     caption: 'Attempts to deliver',
-    headings: ['Number', 'Started', 'Trigger', 'Result', 'Status', 'Duration', 'Answer'],
     rows: attempts.map((attempt) => describeAttempt(attempt, session.role !== 'viewer')),
     ifEmpty:
       eventId === null
@@ -163,44 +153,38 @@ const factsPart = (
   description: string | null | undefined,
   { cells }: PersonRequest,
 ): Html =>
-  cells.facts([
-    ['Status', state(payment.status)],
-    ['Amount', formatMoney(payment)],
-    [
-      'Application',
-      html`${link(`/applications/${payment.application}`, payment.application)}${
-        payment.test ? ' (test)' : ''
-      }`,
-    ],
-    ['Order', payment.orderId],
-    ['Description', description],
-    ['Gateway', payment.gateway],
-    ['Gateway reference', payment.gatewayReference],
-    ['Tracking code', payment.trackingCode],
-    ['Card', payment.cardPanMasked],
-    ['Failure', isTerminal(payment.status) ? payment.failureCode : null],
-    ['Gateway message', [payment.gatewayCode, payment.gatewayMessage].filter(Boolean).join(' · ')],
-    [
-      'Duplicate of',
+  cells.facts({
+    Status: state(payment.status),
+    Amount: formatMoney(payment),
+    Application: html`${link(`/applications/${payment.application}`, payment.application)}${
+      payment.test ? ' (test)' : ''
+    }`,
+    Order: payment.orderId,
+    Description: description,
+    Gateway: payment.gateway,
+    'Gateway reference': payment.gatewayReference,
+    'Tracking code': payment.trackingCode,
+    Card: payment.cardPanMasked,
+    Failure: isTerminal(payment.status) ? payment.failureCode : null,
+    'Gateway message': [payment.gatewayCode, payment.gatewayMessage].filter(Boolean).join(' · '),
+    'Duplicate of':
       payment.duplicateOf === null
         ? null
         : idLink(`/payments/${payment.duplicateOf}`, payment.duplicateOf),
-    ],
-    ['Webhook', payment.delivery === null ? null : state(payment.delivery)],
-  ]);
+    Webhook: payment.delivery === null ? null : state(payment.delivery),
+  });
 
 const exchangeTable = ({ exchanges }: PaymentRecord, { cells }: PersonRequest): Html =>
   cells.table({
     caption: 'Gateway exchanges',
-    headings: ['Time', 'Call', 'Result', 'Code', 'Message', 'Duration'],
-    rows: exchanges.map((exchange) => [
-      exchange.at,
-      exchange.operation,
-      exchange.result,
-      exchange.code,
-      exchange.message,
-      `${exchange.durationMs} ms`,
-    ]),
+    rows: exchanges.map((exchange) => ({
+      Time: exchange.at,
+      Call: exchange.operation,
+      Result: exchange.result,
+      Code: exchange.code,
+      Message: exchange.message,
+      Duration: `${exchange.durationMs} ms`,
+    })),
     ifEmpty: 'The gateway was not called yet.',
   });
 
@@ -255,8 +239,7 @@ const paymentPart = async (
 
 export const paymentRoutes = (deps: Deps): Route[] => {
   const list = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { query, session } = request;
-    const operations = deps.operationsOf(session.name);
+    const { query, operations } = request;
     const [applications, gateways] = await Promise.all([
       operations.applications.list(1_000),
       operations.gateways.list(),
@@ -274,13 +257,13 @@ export const paymentRoutes = (deps: Deps): Route[] => {
       'Payments',
       html`${listFilters(request, { own, applications: applications.map(({ slug }) => slug) })}
       ${foundPart(found, request)}
-      ${pageLinks('/payments', query, { next: found.next && positionOf(found.next) })}`,
+      ${pageLinks('/payments', query, found.next && positionOf(found.next))}`,
     );
   };
 
   const current = async (request: PersonRequest): Promise<Live> => {
-    const { params, session } = request;
-    const found = await deps.operationsOf(session.name).payments.get(params['id'] ?? '');
+    const { params, operations } = request;
+    const found = await operations.payments.get(params['id'] ?? '');
     const address = isMoving(found) ? `/payments/${found.payment.id}/state` : null;
     return live(await paymentPart(deps, found, request), { address, seconds: 5 });
   };

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { Refusal } from '../../operations/change.ts';
-import { Incomplete } from '../../operations/incomplete.ts';
 import { differenceTexts } from '../../operations/differences.ts';
 import type { Reconciliation } from '../../operations/reconciliation.ts';
 import type { Action } from '../actions.ts';
@@ -13,10 +12,14 @@ import { page, redirect } from '../request.ts';
 const shownMax = 100;
 const limits = { differences: 1_000, scan: 100_000, ms: 15 * 60_000 } as const;
 
-interface Run {
+interface ReconcileRequest {
   by: string;
   heal: boolean;
   since: Date | null;
+  reason: string;
+}
+
+interface Run extends ReconcileRequest {
   startedAt: Date;
   endedAt: Date | null;
   /** Undefined while it runs. */
@@ -26,34 +29,21 @@ interface Run {
   stop: () => void;
 }
 
-interface ReconcileRequest {
-  by: string;
-  heal: boolean;
-  since: Date | null;
-  reason: string;
-}
-
-const describe = (error: unknown): string => {
-  const cause = error instanceof Incomplete ? error.cause : error;
-  return cause instanceof Refusal ? cause.message : 'Temporal or the database did not answer.';
-};
+const describe = (error: unknown): string =>
+  error instanceof Refusal ? error.message : 'Temporal or the database did not answer.';
 
 /** One comparison at a time, in this process: it takes longer than a request may. */
 const createJob = ({ now, logger }: Pick<Deps, 'now' | 'logger'>) => {
   let last: Run | undefined;
   return {
     last: () => last,
-    start(
-      operations: Pick<ConsoleOperations, 'reconcile'>,
-      { by, heal, since, reason }: ReconcileRequest,
-    ) {
+    start({ reconcile }: Pick<ConsoleOperations, 'reconcile'>, request: ReconcileRequest) {
       if (last?.endedAt === null)
         throw new Refusal(`${last.by} is comparing already. Wait for the result.`);
       const controller = new AbortController();
+      const { signal } = controller;
       const run: Run = {
-        by,
-        heal,
-        since,
+        ...request,
         startedAt: now(),
         endedAt: null,
         found: undefined,
@@ -62,30 +52,20 @@ const createJob = ({ now, logger }: Pick<Deps, 'now' | 'logger'>) => {
       };
       last = run;
       const timeout = setTimeout(run.stop, limits.ms);
-      operations
-        .reconcile({
-          since,
-          heal,
-          reason,
-          limit: limits.differences,
-          scan: limits.scan,
-          signal: controller.signal,
-        })
-        .then(
-          (found) => {
-            run.found = found;
-          },
-          (error: unknown) => {
-            run.problem = describe(error);
-            // Its differences until then.
-            if (error instanceof Incomplete) run.found = error.done as Reconciliation;
-            if (!controller.signal.aborted) logger.error({ err: error }, 'A comparison failed');
-          },
-        )
-        .finally(() => {
-          clearTimeout(timeout);
-          run.endedAt = now();
-        });
+      const { since, heal, reason } = request;
+      const work = async () => {
+        try {
+          const { differences: limit, scan } = limits;
+          run.found = await reconcile({ since, heal, reason, limit, scan, signal });
+          if (run.found.error !== undefined) throw run.found.error;
+        } catch (error) {
+          run.problem = describe(error);
+          if (!signal.aborted) logger.error({ err: error }, 'A comparison failed');
+        }
+        clearTimeout(timeout);
+        run.endedAt = now();
+      };
+      void work();
     },
   };
 };
@@ -120,20 +100,18 @@ const resultOf = ({ found, heal, problem }: Run, { cells }: PersonRequest): Html
     }
     ${cells.table({
       caption: 'Differences',
-      headings: ['Difference', 'Payment', 'Application', 'Order', 'Status', 'Due', 'Workflow'],
-      rows: differences
-        .slice(0, shownMax)
-        .map((each) => [
-          differenceTexts[each.kind],
+      rows: differences.slice(0, shownMax).map((each) => ({
+        Difference: differenceTexts[each.kind],
+        Payment:
           each.kind === 'workflow_without_payment'
             ? html`<span class="id">${each.paymentId}</span>`
             : idLink(`/payments/${each.paymentId}`, each.paymentId),
-          each.application,
-          each.orderId,
-          each.status,
-          each.at,
-          each.healed ? 'started' : null,
-        ]),
+        Application: each.application,
+        Order: each.orderId,
+        Status: each.status,
+        Due: each.at,
+        Workflow: each.healed ? 'started' : null,
+      })),
       ifEmpty: problem === undefined ? 'No difference.' : 'No difference was found until then.',
     })}
     ${
@@ -150,14 +128,14 @@ const runPart = (run: Run, request: PersonRequest): Html => {
   const { cells, session, csrf } = request;
   const isRunning = run.endedAt === null;
   return html`<h2>The last comparison</h2>
-    ${cells.facts([
-      ['State', state(isRunning ? 'running' : run.problem === undefined ? 'done' : 'stopped')],
-      ['By', run.by],
-      ['Missing workflows', run.heal ? 'are started' : 'are only listed'],
-      ['Closed workflows since', run.since],
-      ['Started', run.startedAt],
-      ['Ended', run.endedAt],
-    ])}
+    ${cells.facts({
+      State: state(isRunning ? 'running' : run.problem === undefined ? 'done' : 'stopped'),
+      By: run.by,
+      'Missing workflows': run.heal ? 'are started' : 'are only listed',
+      'Closed workflows since': run.since,
+      Started: run.startedAt,
+      Ended: run.endedAt,
+    })}
     ${
       isRunning
         ? html`<progress aria-label="Comparing"></progress>
@@ -218,9 +196,13 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
   };
 
   /** It changes nothing, so it asks nothing and leaves no record. */
-  const compare = async ({ session, form }: PersonRequest): Promise<ConsoleResponse> => {
+  const compare = async ({
+    session,
+    operations,
+    form,
+  }: PersonRequest): Promise<ConsoleResponse> => {
     const { name: by } = session;
-    job.start(deps.operationsOf(by), { by, heal: false, since: sinceOf(form), reason: '' });
+    job.start(operations, { by, heal: false, since: sinceOf(form), reason: '' });
     return redirect('/reconcile');
   };
 
@@ -247,7 +229,7 @@ export const createReconcile = (deps: Deps): { routes: Route[]; actions: Action[
           button: 'Start them',
           back: '/reconcile',
         }),
-        execute: async ({ operations, request: { session }, reason }) => {
+        execute: async ({ operations, session }, reason) => {
           job.start(operations, { by: session.name, heal: true, since: null, reason });
         },
       },

@@ -5,10 +5,10 @@ import type { Action } from '../actions.ts';
 import { csvLine } from '../csv.ts';
 import { readReplayFilter, writeDeliveryFilter } from '../delivery-filter.ts';
 import { choose, select } from '../filters.ts';
-import type { Cell, FormatTime, Html } from '../html.ts';
+import type { FormatTime, Html, Row } from '../html.ts';
 import { action, idLink, link, state } from '../html.ts';
 import { live, pollRoute, type Live } from '../live.ts';
-import type { ConsoleResponse, Deps, PersonRequest, Route } from '../request.ts';
+import type { ConsoleResponse, PersonRequest, Route } from '../request.ts';
 import { page, redirect } from '../request.ts';
 
 const listMax = 50;
@@ -41,16 +41,16 @@ const listOf = (filter: ReplayFilter): string =>
 
 const rateOf = ({ perSecond }: Replay): number => perSecond ?? limits.replaysPerSecond;
 
-const rowOf = (replay: Replay): Cell[] => [
-  idLink(`/deliveries/replays/${replay.id}`, replay.id),
-  replay.createdAt,
-  replay.trigger === 'admin' ? 'an operator' : 'the application',
-  state(stateOf(replay)),
-  replay.delivery,
-  describeOwner(replay),
-  `${count(doneOf(replay))} of ${count(replay.matched)}`,
-  replay.endedAt,
-];
+const rowOf = (replay: Replay): Row => ({
+  Replay: idLink(`/deliveries/replays/${replay.id}`, replay.id),
+  Started: replay.createdAt,
+  By: replay.trigger === 'admin' ? 'an operator' : 'the application',
+  State: state(stateOf(replay)),
+  Deliveries: replay.delivery,
+  Application: describeOwner(replay),
+  Begun: `${count(doneOf(replay))} of ${count(replay.matched)}`,
+  Ended: replay.endedAt,
+});
 
 /** Shows what remains to an operator who decides whether to stop it. */
 const progress = (replay: Replay): Html => {
@@ -92,59 +92,47 @@ const resultColumns: readonly (readonly [
 const resultRow = (result: ReplayResult): string =>
   csvLine(resultColumns.map(([, valueOf]) => valueOf(result)));
 
-export const replayRoutes = (deps: Deps): Route[] => {
-  const list = async ({ cells, session }: PersonRequest): Promise<ConsoleResponse> => {
-    const found = await deps.operationsOf(session.name).replays.list(listMax);
-    return page(
-      'Replays',
-      html`<p class="soft">The last ${listMax}, with those that applications began by themselves.</p>
+const list = async ({ cells, operations }: PersonRequest): Promise<ConsoleResponse> => {
+  const found = await operations.replays.list(listMax);
+  return page(
+    'Replays',
+    html`<p class="soft">The last ${listMax}, with those that applications began by themselves.</p>
         ${cells.table({
           caption: 'Replays',
-          headings: [
-            'Replay',
-            'Started',
-            'By',
-            'State',
-            'Deliveries',
-            'Application',
-            'Begun',
-            'Ended',
-          ],
           rows: found.map(rowOf),
           ifEmpty: 'Nobody has replayed many deliveries at once yet.',
         })}
         <div class="actions">${action('/deliveries', 'Deliveries')}</div>`,
-    );
-  };
+  );
+};
 
-  const current = async (request: PersonRequest): Promise<Live> => {
-    const { params, session, cells, formatTime } = request;
-    const operations = deps.operationsOf(session.name);
-    const replay = await operations.replays.get(params['id'] ?? '');
-    const subject = `replay:${replay.id}`;
-    const records = await operations.auditLog({ subject, limit: 10 });
-    const started = records.at(-1);
-    const stopped = records.find((record) => record.action === 'delivery.replay_stop');
-    const isRunning = replay.status === 'running';
-    const at = `/deliveries/replays/${replay.id}`;
-    const mayStop = isRunning && !replay.stopRequested && session.role !== 'viewer';
-    return live(
-      html`${progress(replay)}
-      ${cells.facts([
-        ['Deliveries', replay.delivery],
-        ['Which', replay.eventIds ? 'the selected' : `ended ${describeTimes(replay, formatTime)}`],
-        ['Application', describeOwner(replay)],
-        ['Event', replay.kind],
-        ['Last error', replay.errorClass],
-        ['Rate', `at most ${rateOf(replay)} a second`],
-        ['Rounds begun', replay.begun],
-        ['Left out', replay.refused === 0 ? null : `${count(replay.refused)}, had another status`],
-        ['By', replay.trigger === 'application' ? 'the application' : started?.actor],
-        ['Reason', replay.trigger === 'application' ? null : started?.reason],
-        ['Stopped by', stopped ? `${stopped.actor}: ${stopped.reason ?? ''}` : null],
-        ['Started', replay.createdAt],
-        ['Ended', replay.endedAt],
-      ])}
+const current = async (request: PersonRequest): Promise<Live> => {
+  const { params, session, operations, cells, formatTime } = request;
+  const replay = await operations.replays.get(params['id'] ?? '');
+  const subject = `replay:${replay.id}`;
+  const records = await operations.auditLog({ subject, limit: 10 });
+  const started = records.at(-1);
+  const stopped = records.find((record) => record.action === 'delivery.replay_stop');
+  const isRunning = replay.status === 'running';
+  const at = `/deliveries/replays/${replay.id}`;
+  const mayStop = isRunning && !replay.stopRequested && session.role !== 'viewer';
+  return live(
+    html`${progress(replay)}
+      ${cells.facts({
+        Deliveries: replay.delivery,
+        Which: replay.eventIds ? 'the selected' : `ended ${describeTimes(replay, formatTime)}`,
+        Application: describeOwner(replay),
+        Event: replay.kind,
+        'Last error': replay.errorClass,
+        Rate: `at most ${rateOf(replay)} a second`,
+        'Rounds begun': replay.begun,
+        'Left out': replay.refused === 0 ? null : `${count(replay.refused)}, had another status`,
+        By: replay.trigger === 'application' ? 'the application' : started?.actor,
+        Reason: replay.trigger === 'application' ? null : started?.reason,
+        'Stopped by': stopped ? `${stopped.actor}: ${stopped.reason ?? ''}` : null,
+        Started: replay.createdAt,
+        Ended: replay.endedAt,
+      })}
       ${
         isRunning
           ? html`<div class="actions">
@@ -161,50 +149,49 @@ export const replayRoutes = (deps: Deps): Route[] => {
         ${link('/deliveries?status=pending', 'Deliveries that are pending')}
         ${link(`/audit?subject=${subject}`, 'Audit')} ${link('/deliveries/replays', 'All replays')}
       </p>`,
-      { address: isRunning ? `${at}/state` : null, seconds: 2 },
-    );
-  };
-
-  const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
-    const { content } = await current(request);
-    return page(`Replay ${request.params['id'] ?? ''}`, content);
-  };
-
-  const download = async ({ params, session }: PersonRequest): Promise<ConsoleResponse> => {
-    const { replays } = deps.operationsOf(session.name);
-    const { id } = await replays.get(params['id'] ?? '');
-    const lines = async function* () {
-      yield csvLine(resultColumns.map(([heading]) => heading));
-      for (let after = 0; ;) {
-        const results = await replays.listResults(id, { after, limit: resultPageSize });
-        yield results.map(resultRow).join('');
-        const last = results.at(-1);
-        if (last === undefined || results.length < resultPageSize) return;
-        after = last.number;
-      }
-    };
-    return { kind: 'file', name: `${id}.csv`, lines: lines() };
-  };
-
-  return [
-    { method: 'GET', path: '/deliveries/replays', role: 'viewer', handle: list },
-    { method: 'GET', path: '/deliveries/replays/:id', role: 'viewer', handle: show },
-    { method: 'GET', path: '/deliveries/replays/:id/result', role: 'viewer', handle: download },
-    pollRoute('/deliveries/replays/:id/state', current),
-  ];
+    { address: isRunning ? `${at}/state` : null, seconds: 2 },
+  );
 };
+
+const show = async (request: PersonRequest): Promise<ConsoleResponse> => {
+  const { content } = await current(request);
+  return page(`Replay ${request.params['id'] ?? ''}`, content);
+};
+
+const download = async ({ params, operations }: PersonRequest): Promise<ConsoleResponse> => {
+  const { replays } = operations;
+  const { id } = await replays.get(params['id'] ?? '');
+  const lines = async function* () {
+    yield csvLine(resultColumns.map(([heading]) => heading));
+    for (let after = 0; ;) {
+      const results = await replays.listResults(id, { after, limit: resultPageSize });
+      yield results.map(resultRow).join('');
+      const last = results.at(-1);
+      if (last === undefined || results.length < resultPageSize) return;
+      after = last.number;
+    }
+  };
+  return { kind: 'file', name: `${id}.csv`, lines: lines() };
+};
+
+export const replayRoutes: Route[] = [
+  { method: 'GET', path: '/deliveries/replays', role: 'viewer', handle: list },
+  { method: 'GET', path: '/deliveries/replays/:id', role: 'viewer', handle: show },
+  { method: 'GET', path: '/deliveries/replays/:id/result', role: 'viewer', handle: download },
+  pollRoute('/deliveries/replays/:id/state', current),
+];
 
 const rates = ['1', '2', '5', '10', '20'] as const;
 const usualRate = '10';
 
-export const replayActions = (deps: Deps): readonly Action[] => [
+export const replayActions: readonly Action[] = [
   {
     path: '/deliveries/replay',
     role: 'operator',
     confirm: async (request) => {
-      const { query, form, session, cells, formatTime } = request;
+      const { query, form, operations, cells, formatTime } = request;
       const filter = readReplayFilter(query);
-      const many = await deps.operationsOf(session.name).replays.count(filter);
+      const many = await operations.replays.count(filter);
       const rate = choose(form, 'rate', rates) ?? usualRate;
       const which = filter.eventIds ? 'selected' : 'matching';
       return {
@@ -216,19 +203,19 @@ export const replayActions = (deps: Deps): readonly Action[] => [
         } At ${usualRate} a second it takes at least ${duration(many / Number(usualRate))}. It can be stopped.`,
         button: 'Replay',
         back: listOf(filter),
-        fields: html`${cells.facts([
-          ['Deliveries', filter.delivery],
-          ['Application', describeOwner(filter)],
-          ['Event', filter.kind],
-          ['Ended', describeTimes(filter, formatTime)],
-          ['Last error', filter.errorClass],
-        ])}
+        fields: html`${cells.facts({
+          Deliveries: filter.delivery,
+          Application: describeOwner(filter),
+          Event: filter.kind,
+          Ended: describeTimes(filter, formatTime),
+          'Last error': filter.errorClass,
+        })}
           ${select('Rounds a second, at most', 'rate', { choices: rates, chosen: rate })}`,
       };
     },
-    execute: async ({ operations, request, reason }) => {
-      const perSecond = Number(choose(request.form, 'rate', rates) ?? usualRate);
-      const filter = readReplayFilter(request.query);
+    execute: async ({ operations, form, query }, reason) => {
+      const perSecond = Number(choose(form, 'rate', rates) ?? usualRate);
+      const filter = readReplayFilter(query);
       const id = await operations.replays.start(filter, { perSecond, reason });
       return redirect(`/deliveries/replays/${id}`);
     },
@@ -236,8 +223,8 @@ export const replayActions = (deps: Deps): readonly Action[] => [
   {
     path: '/deliveries/replays/:id/stop',
     role: 'operator',
-    confirm: async ({ params: { id = '' }, session }) => {
-      const replay = await deps.operationsOf(session.name).replays.get(id);
+    confirm: async ({ params: { id = '' }, operations }) => {
+      const replay = await operations.replays.get(id);
       return {
         title: 'Stop the replay',
         consequence: `It stops before its next delivery. ${count(replay.begun)} of ${count(replay.matched)} rounds have begun and go on; the other deliveries stay as they are.`,
@@ -245,7 +232,7 @@ export const replayActions = (deps: Deps): readonly Action[] => [
         back: `/deliveries/replays/${replay.id}`,
       };
     },
-    execute: async ({ operations, request: { params }, reason }) => {
+    execute: async ({ operations, params }, reason) => {
       await operations.replays.stop(params['id'] ?? '', reason);
     },
   },

@@ -40,11 +40,10 @@ export const searchRoutes = (deps: Deps): Route[] => {
       )}
         ${cells.table({
           caption: 'Tokens that begin like it',
-          headings: ['Application', 'Name of the token'],
-          rows: owners.map(({ application, name }) => [
-            link(`/applications/${application}`, application),
-            name,
-          ]),
+          rows: owners.map(({ application, name }) => ({
+            Application: link(`/applications/${application}`, application),
+            'Name of the token': name,
+          })),
           ifEmpty: 'No token here begins like it.',
         })}`,
     );
@@ -77,10 +76,9 @@ export const searchRoutes = (deps: Deps): Route[] => {
     if (text === '') return none();
     const known = await byShape(text, request);
     if (known) return known;
-    const operations = deps.operationsOf(request.session.name);
     const [payments, applications] = await Promise.all([
       deps.queries.findByText(text, foundMax),
-      slugPattern.test(text) ? operations.applications.list(1_000) : [],
+      slugPattern.test(text) ? request.operations.applications.list(1_000) : [],
     ]);
     const application = applications.find(({ slug }) => slug === text);
     const [only] = payments;

@@ -262,7 +262,7 @@ describe('deliverWebhook', () => {
     const deliveries = {
       ...all,
       async completeAttempt(...[paymentId, number, own]: Parameters<typeof all.completeAttempt>) {
-        const result = { ...own.result, responseStatus: null, errorClass: 'timeout' };
+        const result = { ...own.result, responseStatus: null, errorClass: 'timeout' } as const;
         const nextAttemptAt = new Date(Date.now() + 60_000);
         const consequence = { status: 'pending', nextAttemptAt } as const;
         await all.completeAttempt(paymentId, number, { ...own, result, consequence });

@@ -1,3 +1,4 @@
+import { commands } from '../../../cli/program.ts';
 import { eventId } from '../../../contract/ids.ts';
 import { createWebhookTests } from '../../../postgres/webhook-tests.ts';
 import { describe, expect, it } from 'vitest';
@@ -18,44 +19,12 @@ const run: RunLine = (line, options) =>
   );
 
 describe('the admin command line', () => {
-  const lines = [
-    '',
-    'applications',
-    'applications create',
-    'applications list',
-    'applications show',
-    'applications update',
-    'applications disable',
-    'applications enable',
-    'tokens',
-    'tokens issue',
-    'tokens list',
-    'tokens revoke',
-    'secrets',
-    'secrets rotate',
-    'secrets list',
-    'secrets retire',
-    'secrets reseal',
-    'secrets list-keys',
-    'gateways',
-    'gateways add',
-    'gateways update',
-    'gateways list',
-    'gateways enable',
-    'gateways disable',
-    'payments',
-    'payments find',
-    'payments show',
-    'deliveries',
-    'deliveries list',
-    'deliveries replay',
-    'webhook',
-    'webhook test',
-    'audit',
-    'reconcile',
-    'purge',
-  ];
-  it.each(lines)('prints examples for %j --help, without a connection', async (line) => {
+  const lines = commands.flatMap((each) =>
+    'commands' in each
+      ? [each.name, ...each.commands.map(({ usage }) => `${each.name} ${words(usage)[0]}`)]
+      : [words(each.usage)[0] ?? ''],
+  );
+  it.each(['', ...lines])('prints examples for %j --help, without a connection', async (line) => {
     const { code, out, actors } = await run([...words(line).filter(Boolean), '--help']);
     expect(code).toBe(0);
     expect(out).toContain('Usage: npm run admin --');

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventId } from '../../../contract/ids.ts';
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { freePort } from '../../../stack/ports.ts';
@@ -10,7 +9,6 @@ import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { createProcess, type TestProcess } from '../../support/service/processes.ts';
 import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
-import { terminate } from '../../support/service/terminate.ts';
 import { until } from '../../support/until.ts';
 
 let service: Service;
@@ -165,24 +163,6 @@ it('replays all that match, at their rate, to the end', async () => {
   expect(row?.many).toBe(1);
 });
 
-it('replays the selected alone, and stops when asked to', async () => {
-  const [one = '', ...others] = await exhaust(3);
-  const selected = await beginReplay(`scope=selected&status=exhausted&event=${eventId(one)}`, '10');
-  await until('it is delivered', () => isDelivered(one));
-  expect((await get(selected)).text).toContain('1 of 1');
-  for (const id of others) expect(await isDelivered(id)).toBe(false);
-  const path = await beginReplay('scope=all&status=exhausted', '1');
-  const form = { csrf, form_id: 'stop', reason: 'too early' };
-  const { status } = await get(`${path}/stop`, { method: 'POST', form });
-  expect(status).toBe(303);
-  const text = await until('it has stopped', async () => {
-    const answer = await get(path);
-    return answer.text.includes('</span> stopped') && answer.text;
-  });
-  expect(text).toContain('ada: too early');
-  expect(text).not.toContain('2 of 2');
-});
-
 it('sends a test webhook through a worker, and shows what the receiver answered', async () => {
   service.receiver.behave(() => 418);
   const [row] = await service.sql<{ slug: string }[]>`
@@ -196,25 +176,6 @@ it('sends a test webhook through a worker, and shows what the receiver answered'
   service.receiver.behave(() => 204);
   const again = await get(path, { method: 'POST', form: { ...form, form_id: 'another' } });
   expect(again.text).toContain('The receiver accepted the sample');
-});
-
-it('finds a payment whose workflow was lost, and starts it', async () => {
-  const id = await journey.atGateway();
-  await terminate(service.client, id);
-  await service.sql`
-    update payments set created_at = now() - interval '2 minutes' where id = ${id}`;
-  const comparison = (path: string, form: Record<string, string>) =>
-    get(path, { method: 'POST', form: { csrf, ...form } }).then(() =>
-      until('it has ended', async () => {
-        const { text } = await get('/reconcile');
-        return !text.includes('hx-get') && text;
-      }),
-    );
-  const found = await comparison('/reconcile', {});
-  expect(found).toContain(id);
-  const healed = await comparison('/reconcile/heal', { form_id: 'heal', reason: 'it was lost' });
-  expect(healed).toMatch(new RegExp(`${id}[^]*started`));
-  expect((await service.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING');
 });
 
 it('shows the age of the sweeper, and says when Temporal is unavailable', async () => {

@@ -74,14 +74,6 @@ describe('a replay of all that match', () => {
     expect(started.at(-1)).toEqual([row?.['id'], null]);
   });
 
-  it('keeps to the filter of the list', async () => {
-    const { text, send } = await ask('status=exhausted&scope=all&application=shop&mode=test');
-    const many = await exhausted(console.sql`application = 'shop' and test`);
-    expect(text).toContain(`Replay ${many} webhooks`);
-    await send();
-    expect(await rows()).toMatchObject([{ application: 'shop', test: true, matched: many }]);
-  });
-
   it('takes those of one error alone, if the list shows these', async () => {
     await console.sql`
       update deliveries set error_class = 'tls' where payment_id = ${ids.exhausted}`;

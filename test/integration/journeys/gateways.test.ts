@@ -41,12 +41,6 @@ describe('a payment through the protocol of a real gateway', () => {
     expect(entry).toMatchObject({ charged: 1, verified: driver === 'stripe' ? 0 : 1, reversed: 0 });
   });
 
-  it.each(drivers)('%s: is paid by a verify without a return', async (driver) => {
-    const { id, reference } = await sent(driver);
-    await providerOf(driver).pay(reference);
-    expect((await journey.verify(id)).json).toMatchObject({ status: 'paid' });
-  });
-
   it.each(drivers)(
     '%s: verify answers 502 and changes nothing while the gateway does not answer',
     async (driver) => {

@@ -9,7 +9,6 @@ import { eventId } from '../../../contract/ids.ts';
 import type { Operations } from '../../../operations/operations.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
-import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { createJourney } from '../../support/service/journey.ts';
@@ -25,7 +24,7 @@ let service: Service;
 let operations: Operations;
 let elsewhere: Receiver;
 beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
+  service = await startService();
   elsewhere = await startReceiver();
   const { sql, webhookKeyRing, client } = service;
   operations = operationsOn(sql, {
@@ -115,21 +114,6 @@ describe('replaying an exhausted delivery', () => {
     await service.client.workflow.getHandle(id).result();
   });
 
-  it('starts one round if two admins do it at once', async () => {
-    const { id } = await exhaustedPayment();
-    const both = await Promise.allSettled(
-      ['one', 'other'].map((reason) => operations.replays.replayOne(id, reason)),
-    );
-    expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    await skipRound(id);
-    await until('twelve attempts', () => numbersOf(service.receiver, id).length === 12, 60_000);
-    await becomes(id, 'exhausted');
-    await expect(service.client.workflow.getHandle(id).result()).rejects.toThrow(
-      'Workflow execution failed',
-    );
-    expect(numbersOf(service.receiver, id)).toHaveLength(12);
-  });
-
   it('stops on Ctrl-C before the next of many, and leaves the others', async () => {
     const { application, ids } = await manyExhausted(4);
     const line = ['deliveries', 'replay', '--application', application, '--rate', '1', '--yes'];
@@ -161,6 +145,7 @@ describe('replaying an exhausted delivery', () => {
     await promisify(execFile)(inject('temporalProgram'), [
       ...['workflow', 'reset', '--workflow-id', id, '--event-id', taskId ?? ''],
       ...['--reason', 'by hand', '--address', service.env.TEMPORAL_ADDRESS],
+      ...['--namespace', service.env.TEMPORAL_NAMESPACE],
     ]);
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -195,48 +180,6 @@ describe('replaying an exhausted delivery', () => {
     expect(stripe?.verifyHeader(post!.body, firstOnly, newSecret, 300)).toBe(true);
   });
 
-  it('is recorded while Temporal is away, and the sweeper starts it', async () => {
-    const { id } = await exhaustedPayment();
-    service.receiver.behave(() => 204);
-    await service.engine.stop();
-    try {
-      expect(await operations.replays.replayOne(id, null)).toBe('later');
-      expect(await statusOf(id)).toBe('pending');
-    } finally {
-      await service.engine.start();
-    }
-    // As if five minutes had passed.
-    await service.sql`
-      update deliveries set next_attempt_at = next_attempt_at - interval '5 minutes'
-      where payment_id = ${id}`;
-    await becomes(id, 'delivered');
-    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  });
-
-  it('starts a run that delivers at once if the history is past its retention', async () => {
-    const { id } = await exhaustedPayment();
-    const { runId } = await service.client.workflow.getHandle(id).describe();
-    // The end of the retention deletes it.
-    await service.client.workflowService.deleteWorkflowExecution({
-      namespace: service.client.options.namespace,
-      workflowExecution: { workflowId: id, runId },
-    });
-    await until('the history is gone', () =>
-      service.client.workflow
-        .getHandle(id)
-        .describe()
-        .then(
-          () => false,
-          () => true,
-        ),
-    );
-    service.receiver.behave(() => 204);
-    expect(await operations.replays.replayOne(id, null)).toBe('at once');
-    // Long before the sweeper would heal it.
-    await becomes(id, 'delivered');
-    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  });
-
   it('does not happen in a run that heals the workflow just after the sixth attempt', async () => {
     const { id } = await exhaustedPayment();
     const payment = await createPaymentOutcomes(service.sql).get(id);
@@ -255,24 +198,6 @@ describe('replaying an exhausted delivery', () => {
     expect(await operations.replays.replayOne(id, null)).toBe('at once');
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id).at(-1)).toBe(7);
-  });
-
-  it('replays every exhausted delivery of an application', async () => {
-    const { application, ids } = await manyExhausted(3);
-    service.receiver.behave(() => 204);
-    const filter = {
-      ...everyDelivery,
-      application,
-      delivery: 'exhausted',
-      to: new Date(),
-    } as const;
-    const replay = await operations.replays.start(filter, { perSecond: 20, reason: 'repaired' });
-    for (const id of ids) await becomes(id, 'delivered');
-    const ended = await until('the replay ends', async () => {
-      const found = await operations.replays.get(replay);
-      return found.status !== 'running' && found;
-    });
-    expect(ended).toMatchObject({ status: 'done', begun: 3, refused: 0 });
   });
 });
 

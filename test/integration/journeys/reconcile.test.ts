@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { runAdmin } from '../../../cli/program.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import type { ReconcileOptions } from '../../../operations/reconciliation.ts';
 import { eventId, newPaymentId } from '../../../contract/ids.ts';
@@ -171,43 +170,6 @@ describe('reconcile', () => {
       'delivery_without_workflow, healed',
     ]);
     expect(await reconcile()).toEqual({ differences: [], complete: true });
-  });
-
-  it('stops at its limit and says so', async () => {
-    const ids = [await journey.atGateway(), await journey.atGateway()];
-    for (const id of ids) {
-      await makeOld(id);
-      await terminate(service.client, id);
-    }
-    const cut = await reconcile({ limit: 1 });
-    expect([cut.differences.length, cut.complete]).toEqual([1, false]);
-    const lines: string[] = [];
-    const io = {
-      out: (line: string) => lines.push(line),
-      note: (line: string) => lines.push(line),
-      isInteractive: false,
-      ask: async () => '',
-      readSecret: async () => '',
-    };
-    const run = (...argv: string[]) =>
-      runAdmin(
-        {
-          io,
-          open: async () => operations(),
-          interruption: () => new AbortController().signal,
-        },
-        ['reconcile', ...argv],
-      );
-    expect(await run()).toBe(1);
-    expect(lines.join('\n')).toContain('open payment without a workflow');
-    expect(await run('--heal')).toBe(1);
-    expect(lines.at(-1)).toContain('--yes');
-    expect(await run('--heal', '--yes', '--json')).toBe(0);
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
-      differences: ids.map(() => ({ kind: 'payment_without_workflow', healed: true })),
-    });
-    expect(await run()).toBe(0);
-    expect(lines.at(-1)).toBe('The database and Temporal agree.');
   });
 });
 

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { eventId } from '../../../contract/ids.ts';
 import { createEvent } from '../../../contract/event.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { sweeperWorkflowId } from '../../../temporal/sweeper.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
-import { waitForFirstAttempt } from '../../support/service/first-attempt.ts';
 import { noAnswer } from '../../support/data/records.ts';
 import { startService } from '../../support/service/service.ts';
 import { pendingSweep, sweepDetails, sweepNow } from '../../support/service/sweep-now.ts';
@@ -123,43 +121,6 @@ describe('a sweep', () => {
       update deliveries set next_attempt_at = now() - interval '6 minutes' where payment_id = ${id}`;
     await sweepNow(service.client);
     expect((await webhookOf(id)).headers['x-service-event']).toBe('payment.cancelled');
-  });
-
-  it('heals everything after Temporal has lost its whole database', async () => {
-    const journey = await aJourney();
-    const waiting = await journey.atGateway();
-    const paid = await journey.atGateway();
-    await journey.choose(paid, 'pay_and_close');
-    service.receiver.behave(() => 500);
-    const undelivered = await journey.finish('cancel');
-    await webhookOf(undelivered);
-    await waitForFirstAttempt(service.sql, undelivered);
-
-    await service.worker.stop();
-    await service.engine.stop();
-    service.engine.forget();
-    await service.engine.start();
-    await service.worker.start();
-    service.receiver.behave(() => 204);
-    await Promise.all([makeOverdue(waiting), makeOverdue(paid)]);
-    await service.sql`
-      update deliveries set next_attempt_at = now() - interval '6 minutes'
-      where payment_id = ${undelivered}`;
-    await service.sql`
-      update attempts set scheduled_at = now() - interval '7 minutes',
-        started_at = now() - interval '7 minutes'
-      where event_id = ${eventId(undelivered)}`;
-    await sweepNow(service.client);
-
-    await until('the delivery continues', () => service.receiver.of(undelivered)[1]);
-    await webhookOf(waiting);
-    await webhookOf(paid);
-    expect((await journey.get(waiting)).json['status']).toBe('expired');
-    expect((await journey.get(paid)).json['status']).toBe('paid');
-    const numbers = service.receiver
-      .of(undelivered)
-      .map(({ headers }) => headers['x-service-delivery-attempt']);
-    expect(numbers).toEqual(['1', '2']);
   });
 });
 

@@ -86,10 +86,7 @@ it('continues every open payment after Temporal came back empty, as docs/operati
   await service.engine.start();
   await service.sql`update payments set created_at = now() - interval '2 minutes'`;
 
-  await expect(reconcile()).rejects.toHaveProperty(
-    'cause.message',
-    expect.stringMatching(/namespace/i),
-  );
+  expect((await reconcile()).error).toHaveProperty('message', expect.stringMatching(/namespace/i));
   await createNamespace();
   await worker.stop();
   await worker.start();

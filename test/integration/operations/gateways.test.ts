@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../operations/change.ts';
-import type { Deps } from '../../../operations/operations.ts';
-import { createNotificationReader, sealCredentials as seal } from '../../../gateways/registry.ts';
+import { createNotificationReader } from '../../../gateways/registry.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createSecretBox } from '../../../postgres/secret-box.ts';
 import { aKeyRing, operationsOn } from '../../support/service/admin-operations.ts';
@@ -102,14 +101,10 @@ describe('gateways', () => {
   });
 
   it('need NOTIFICATIONS_KEY only where something checks notifications', async () => {
-    const sealCredentials: Deps['sealCredentials'] = (account) =>
-      seal(account, {
-        secretBox: () => createSecretBox(aKeyRing()),
-        notificationBox: () => {
-          throw new Error('NOTIFICATIONS_KEY is missing');
-        },
-      });
-    const { gateways } = operationsOn(records.sql, { sealCredentials });
+    const notificationBox = () => {
+      throw new Error('NOTIFICATIONS_KEY is missing');
+    };
+    const { gateways } = operationsOn(records.sql, { notificationBox });
     const add = (slug: string, credentials: object) =>
       gateways.add(
         { slug, driver: 'stripe', kind: 'live', credentials: JSON.stringify(credentials) },

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { AttemptResult } from '../../../contract/attempt.ts';
 import { eventId } from '../../../contract/ids.ts';
-import {
-  createDeliveries,
-  type AttemptResult,
-  type Consequence,
-} from '../../../postgres/deliveries.ts';
+import { createDeliveries, type Consequence } from '../../../postgres/deliveries.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { minuteMs } from '../../support/data/payments.ts';
 import { withOutcome, startRecords } from '../../support/data/records.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import type { ListPosition } from '../../../contract/list.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createEvents, type EventQuery } from '../../../postgres/events.ts';
@@ -79,16 +78,4 @@ it('a list without a kind shows events of a kind that this version does not know
     const found = await list(owner, { ...everything, orderId: 'unknown-kind', order });
     expect(found.map(({ kind }) => kind)).toEqual(['refund.succeeded']);
   }
-});
-
-it('events.get finds no event of another owner', async () => {
-  const [mine, live, theirs] = [
-    (await records.ended('paid')).id,
-    (await records.ended('paid', { test: false })).id,
-    (await records.ended('paid', { application: 'quiet' })).id,
-  ].map(eventId);
-  const events = createEvents(records.sql);
-  const asked = [mine, live, theirs, eventId(newPaymentId())];
-  const found = await Promise.all(asked.map((id) => events.get(id ?? '', owner)));
-  expect(found.map((event) => event?.id)).toEqual([mine, undefined, undefined, undefined]);
 });

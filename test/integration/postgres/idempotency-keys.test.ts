@@ -10,7 +10,6 @@ beforeEach(async () => {
 });
 afterEach(() => records.drop());
 
-const owner = { application: 'shop', test: true };
 const route = 'POST /api/v1/payments';
 const aRecord = (key: string, keptFor: string) => ({
   route,
@@ -25,19 +24,6 @@ const insert = (key: string, keptFor: string) =>
   records.payments.insert(aPayment(), aRecord(key, keptFor));
 
 describe('idempotencyKeys', () => {
-  it('returns a record to its owner until it expires', async () => {
-    const keys = createIdempotencyKeys(records.sql);
-    await insert('fresh', '1 minute');
-    await insert('stale', '0');
-    const { fingerprint, location, body } = aRecord('fresh', '0');
-    const stored = await keys.get(owner, route, 'fresh');
-    expect(stored).toEqual({ fingerprint, location, body });
-    expect(await keys.get(owner, route, 'stale')).toBeUndefined();
-    expect(await keys.get({ ...owner, test: false }, route, 'fresh')).toBeUndefined();
-    expect(await keys.get({ ...owner, application: 'quiet' }, route, 'fresh')).toBeUndefined();
-    expect(await keys.get(owner, 'GET /elsewhere', 'fresh')).toBeUndefined();
-  });
-
   it('deletes expired records in bounded batches', async () => {
     const keys = createIdempotencyKeys(records.sql);
     for (const key of ['a', 'b', 'c']) await insert(key, '0');

@@ -148,24 +148,4 @@ describe('a token', () => {
     };
     expect(await until('the statements are of one minute', counted)).toBe(8);
   });
-
-  it('does not count the requests of a disabled application', async () => {
-    const token = await issue();
-    await tokens.authenticate(token);
-    await records.sql`update applications set status = 'disabled' where slug = 'shop'`;
-    onTestFinished(async () => {
-      await records.sql`update applications set status = 'active' where slug = 'shop'`;
-    });
-    const usedIn = async (minutes: number) => {
-      await records.sql`
-        update request_counts set requests = 7,
-          minute = floor(extract(epoch from now()) / 60) + ${minutes}
-        where application = 'shop'`;
-      const caller = await tokens.authenticate(token);
-      expect(caller?.disabled).toBe(true);
-      return caller?.budget.used;
-    };
-    await until('it is this minute', async () => (await usedIn(0)) === 7);
-    expect(await usedIn(-1)).toBe(0);
-  });
 });

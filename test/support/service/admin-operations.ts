@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createOperations, type Deps, type Operations } from '../../../operations/operations.ts';
-import { problemWithAccount } from '../../../gateways/adapters.ts';
-import { sealCredentials } from '../../../gateways/registry.ts';
+import { createOperations, type Operations } from '../../../operations/operations.ts';
 import type { Sql } from '../../../postgres/driver/sql.ts';
 import { createSecretBox, type KeyRing } from '../../../postgres/secret-box.ts';
 import type { TemporalAdmin } from '../../../temporal/admin-client.ts';
@@ -22,7 +20,7 @@ export const emptyTemporal: TemporalAdmin = {
   testWebhook: async () => {},
 };
 
-export interface OperationsOptions extends Partial<Deps> {
+export interface OperationsOptions extends Partial<Parameters<typeof createOperations>[0]> {
   keyRing?: KeyRing;
   webhookKeyRing?: KeyRing;
   notificationKeyRing?: KeyRing;
@@ -38,8 +36,6 @@ export const operationsOn = (
     ...deps
   }: OperationsOptions = {},
 ): Operations => {
-  const secretBox = () => createSecretBox(keyRing);
-  const notificationBox = () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY');
   return createOperations({
     sql,
     actor: 'ada',
@@ -47,12 +43,9 @@ export const operationsOn = (
     targetRule: { allowLoopback: true },
     // Tests query no name server.
     resolve: async () => ['93.184.216.34'],
-    secretBox,
+    secretBox: () => createSecretBox(keyRing),
     webhookBox: () => createSecretBox(webhookKeyRing, 'WEBHOOKS_KEY'),
-    notificationBox,
-    sealCredentials: (account) => sealCredentials(account, { secretBox, notificationBox }),
-    problemWithAccount: (driver, account) =>
-      problemWithAccount(driver, account, { allowLoopback: true }),
+    notificationBox: () => createSecretBox(notificationKeyRing, 'NOTIFICATIONS_KEY'),
     temporal: () => Promise.reject(new Error('There is no Temporal here')),
     retention: { attemptBodyDays: 90, paymentDays: null },
     workflowUrl: () => null,

@@ -51,20 +51,18 @@ const rules: Record<string, { value?: string; type?: string }> = {
   'worker/setup-namespace.ts': { value: 'node-version.mjs config.ts process.ts telemetry/log.ts' },
   'worker/bundle.ts': { value: 'node-version.mjs' },
   'worker/replay-open.ts': { value: 'node-version.mjs config.ts process.ts' },
-  operations: { value: 'contract postgres temporal webhooks' },
+  operations: { value: 'contract postgres temporal gateways webhooks' },
   cli: { value: 'contract postgres operations process.ts#SetupError' },
   'cli/main.ts': {
-    value:
-      'node-version.mjs config.ts process.ts gateways/adapters.ts gateways/registry.ts temporal webhooks/resolver.ts',
+    value: 'node-version.mjs config.ts process.ts temporal',
   },
   console: {
     value:
-      'contract postgres operations/change.ts operations/differences.ts operations/incomplete.ts operations/webhook-url.ts telemetry/log.ts',
+      'contract postgres operations/change.ts operations/differences.ts operations/webhook-url.ts telemetry/log.ts telemetry/single-flight.ts',
     type: 'operations',
   },
   'console/main.ts': {
-    value:
-      'node-version.mjs config.ts process.ts operations gateways/adapters.ts gateways/registry.ts temporal webhooks/resolver.ts',
+    value: 'node-version.mjs config.ts process.ts operations temporal',
   },
   stack: {
     value:

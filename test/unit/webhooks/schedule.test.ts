@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nextStep, type PastAttempt } from '../../../webhooks/schedule.ts';
+import type { PastAttempt } from '../../../contract/attempt.ts';
+import { nextStep } from '../../../webhooks/schedule.ts';
 
 const minuteMs = 60_000;
 const start = Date.UTC(2030, 0, 1);

@@ -35,16 +35,4 @@ describe('GET /api/v1/me', () => {
       token_mode: 'live',
     });
   });
-
-  it('rejects an unknown token with 401 and a disabled application with 403', async () => {
-    const { application, token } = await service.anApplication();
-    const unknown = createJourney(service, `svc_test_${'0'.repeat(43)}`);
-    expect(await unknown.request('GET', '/api/v1/me')).toMatchObject({ status: 401 });
-    await service.sql`update applications set status = 'disabled' where slug = ${application}`;
-    const disabled = await createJourney(service, token).request('GET', '/api/v1/me');
-    expect(disabled).toMatchObject({
-      status: 403,
-      json: { error: { code: 'APPLICATION_DISABLED' } },
-    });
-  });
 });

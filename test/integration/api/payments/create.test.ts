@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { createGateways, sandboxAccount } from '../../../../postgres/gateways.ts';
-import { createTokens } from '../../../../postgres/tokens.ts';
 import { createJourney, type Answer } from '../../../support/service/journey.ts';
 import { useService } from '../../../support/service/service.ts';
 import { forFile } from '../../../support/for-file.ts';
@@ -221,30 +220,6 @@ describe('the mode of a token', () => {
       expect(answer.status, answer.text).toBe(201);
       expect(answer.json).toMatchObject({ test: false, gateway });
     }
-  });
-
-  it('hides the payments of the other mode and of other applications', async () => {
-    const callers = [await aCaller('test'), await aCaller('live'), await aCaller('test')];
-    const sister = await createTokens(service.sql).issue({
-      application: callers[0]?.application ?? '',
-      mode: 'live',
-      name: 'other mode',
-    });
-    const ids = await Promise.all(
-      callers.map(async ({ create }) => String((await create(order)).json['payment_id'])),
-    );
-    const { request } = createJourney(service, sister);
-    for (const [at, { get }] of callers.entries())
-      for (const [of, id] of ids.entries())
-        expect((await get(id)).status, `${at} reads ${of}`).toBe(at === of ? 200 : 404);
-    for (const id of ids)
-      for (const [method, path] of [
-        ['GET', `/api/v1/payments/${id}`],
-        ['POST', `/api/v1/payments/${id}/verify`],
-      ] as const)
-        expect((await request(method, path)).json['error']).toMatchObject({
-          code: 'PAYMENT_NOT_FOUND',
-        });
   });
 
   it.each(['PAY_', 'PAY_01J00000000000000000000000', 'x', '%00', '%ff', '..%2f', "'--"])(
