@@ -226,7 +226,8 @@ export const readApiConfig = (variables: Environment = process.env) =>
 /** @throws SetupError */
 export const readWorkerConfig = (variables: Environment = process.env) => {
   const env = withoutBlank(variables);
-  const queues = env['TASK_QUEUES'] ?? defaultQueues;
+  const { texts: chosen } = parseVariables({ TASK_QUEUES: taskQueues }, env);
+  const queues = chosen['TASK_QUEUES'] ?? defaultQueues;
   const keyFor = (queue: string) => (queues.includes(queue) ? keyRing : keyRing.optional());
   return readWithTemporal(
     { ...workerShape, SECRETS_KEY: keyFor('payments'), WEBHOOKS_KEY: keyFor('webhooks') },

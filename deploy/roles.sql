@@ -143,8 +143,8 @@ grant select, delete on payments, workflow_outbox, events, deliveries, attempts,
 grant select (created_at), delete on console_sessions, console_links to payments_retention;
 grant update (response_body) on attempts to payments_retention;
 
--- Time, id and hash of an audit record are set by the table, so no role may insert them. Nobody may lock audit_chain,
--- which each record waits for.
+-- The table sets time, id and hash of an audit record, so no role may insert them. Each record waits for the row of
+-- audit_chain, which no role may lock by itself.
 grant insert (actor, action, subject, before, after, reason) on audit_log
   to payments_worker, payments_admin, payments_retention, payments_console;
 grant insert (via) on audit_log to payments_admin, payments_retention, payments_console;

@@ -13,26 +13,32 @@ export interface Change {
   reason: string | null;
 }
 
-export interface Changed<T> {
-  /** What the caller gets, if anything. */
-  result?: T;
+export interface Changed {
   /** Null for a new thing. */
   before: AuditFacts | null;
   /** Null for a removed thing. */
   after: AuditFacts | null;
 }
 
-/** Makes a change and its record in the audit log in one transaction. */
-export const createChange =
-  ({ sql, actor, via }: { sql: Sql; actor: string; via: Via }) =>
-  async <T = void>(change: Change, work: (tx: Queries) => Promise<Changed<T>>): Promise<T> => {
-    let changed: Changed<T> | undefined;
+/** Makes a change and its record in the audit log in one transaction. @returns the result of the work, if any */
+export interface MakeChange {
+  <T>(change: Change, work: (tx: Queries) => Promise<Changed & { result: T }>): Promise<T>;
+  (change: Change, work: (tx: Queries) => Promise<Changed>): Promise<void>;
+}
+
+export const createChange = ({ sql, actor, via }: { sql: Sql; actor: string; via: Via }) => {
+  const makeChange = async (
+    change: Change,
+    work: (tx: Queries) => Promise<Changed & { result?: unknown }>,
+  ) => {
+    let changed: (Changed & { result?: unknown }) | undefined;
     await sql.begin(async (tx) => {
       changed = await work(tx);
       const { before, after } = changed;
       await createAuditLog(tx).insert({ ...change, actor, via, before, after });
     });
     if (!changed) throw new Error('The transaction ended without its work');
-    return changed.result as T; // Without a result T is void.
+    return changed.result;
   };
-export type MakeChange = ReturnType<typeof createChange>;
+  return makeChange as MakeChange; // The types of one arrow cannot tell work with a result from work without.
+};

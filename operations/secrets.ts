@@ -135,7 +135,7 @@ const settingsIn = (sealing: readonly SealingKey[]): KeySetting[] => [
 
 /** Reseals batch by batch, each with its record in the audit log. @returns the number of secrets */
 const resealAll = async (
-  change: (work: (tx: Queries) => Promise<Changed<number>>) => Promise<number>,
+  change: (work: (tx: Queries) => Promise<Changed & { result: number }>) => Promise<number>,
   resealSome: (tx: Queries) => Promise<number>,
 ): Promise<number> => {
   for (let total = 0; ;) {

@@ -33,7 +33,7 @@ export const createWebhookTest =
       });
     }
     const result = await createWebhookTests(sql).getResult(id);
-    if (!result) throw new Refusal('The worker recorded no answer. Try again.');
+    if (!result) throw new Refusal('No worker has sent the sample within a minute. Try again.');
     const subject = `application:${slug}`;
     await change({ action: 'webhook.test', subject, reason }, async () => ({
       before: null,

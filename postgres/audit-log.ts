@@ -81,14 +81,18 @@ export const createAuditLog = (sql: Queries) => ({
   },
 
   /**
-   * Records the first refused login of a way in an hour. A unique index drops the further ones: strangers may try
-   * without end, and the table keeps everything.
+   * Records the first refused login of a way in an hour: strangers may try without end, and the table keeps everything.
+   * The further ones do not wait for the chain. A unique index drops those at the same moment.
    */
   async insertRefusedLogin(login: string): Promise<void> {
     await sql`
       insert into audit_log (actor, action, subject, after, via)
-      values ('nobody', 'console.refuse_login', 'console:login', jsonb_build_object('login', ${login}::text,
-        'hour', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24"Z"')), 'console')
+      select 'nobody', 'console.refuse_login', 'console:login',
+        jsonb_build_object('login', ${login}::text, 'hour', hour), 'console'
+      from to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24"Z"') as hour
+      where not exists (
+        select from audit_log
+        where action = 'console.refuse_login' and after->>'login' = ${login} and after->>'hour' = hour)
       on conflict do nothing`;
   },
 

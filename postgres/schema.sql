@@ -440,8 +440,8 @@ create unique index audit_log__refused_login
   on audit_log ((after->>'login'), (after->>'hour'))
   where action = 'console.refuse_login';
 
--- The row is locked by the transaction that writes the last record until it commits: records commit in the order of
--- their chain. Only the owner can lock it, so no process can keep others from writing.
+-- The transaction that writes a record locks the row until it ends: records commit in the order of their chain. No
+-- role can lock it but by writing a record.
 create table audit_chain (
   id boolean primary key
 );

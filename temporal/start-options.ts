@@ -110,7 +110,8 @@ export const replayManyStartOptions = (replayId: string, application: string | n
 export const webhookTestStartOptions = (testId: string, application: string) => ({
   taskQueue: paymentsQueue,
   workflowId: `WEBHOOK_TEST_${testId}`,
-  priority: { fairnessKey: application },
+  // Somebody waits for it, so it comes before deliveries.
+  priority: { fairnessKey: application, priorityKey: 1 },
   // A sample that comes later helps nobody.
   workflowExecutionTimeout: '1 minute' as const,
   args: [{ testId }] as [WebhookTestInput],

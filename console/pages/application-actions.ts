@@ -231,7 +231,7 @@ const issueToken = applicationAction({
   describe: (slug) => ({
     title: `Issue a token for ${slug}`,
     consequence:
-      'Whoever holds the token creates and reads payments of this application, and has events sent again, or only one of these.',
+      'Whoever holds the token may read, create payments and replay events of this application: all of it, or what you choose.',
     button: 'Issue',
     fields: html`<label>
         Name

@@ -185,6 +185,8 @@ it.each([
   ['payments,webhooks', ['SECRETS_KEY: is missing', 'WEBHOOKS_KEY: is missing']],
 ])('readWorkerConfig needs the keys of its queues alone: %s', (TASK_QUEUES, missing) => {
   expect(problemsOf(() => readWorkerConfig({ ...api, TASK_QUEUES }))).toEqual(missing);
+  const TASK_QUEUES_FILE = aFile(TASK_QUEUES);
+  expect(problemsOf(() => readWorkerConfig({ ...api, TASK_QUEUES_FILE }))).toEqual(missing);
 });
 
 it('readApiConfig reads the key of notification secrets, and never that of the credentials', () => {
