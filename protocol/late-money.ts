@@ -1,6 +1,6 @@
 import { type Actor, ofTry, type Part, type Step, type Try } from './part.ts';
 
-const mostReversals = 2;
+const mostReversals = 3;
 
 export interface LateMoney {
   /** Postgres: `late_payments`, and the stored verifications. */
@@ -29,7 +29,7 @@ export interface LateMoney {
 }
 type At = 'idle' | 'inquired' | 'recorded' | 'begun' | 'reversed';
 /** The number of reversals of a found record. */
-type Read = 'no_record' | 0 | 1 | 2;
+type Read = 'no_record' | 0 | 1 | 2 | 3;
 type Answer = '-' | 'captured' | 'on_its_way' | 'none' | 'confirmed' | 'refused' | 'unknown';
 
 interface Bounds {
