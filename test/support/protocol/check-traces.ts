@@ -19,7 +19,7 @@ export const checkTraces = <S extends object, F>(
 
   beforeAll(() => {
     const random = { count: 40, length: 30, seed: 38 };
-    ({ traces, uncovered } = chooseTraces(part, { mayStep, short: 3, random }));
+    ({ traces, uncovered } = chooseTraces(part, { mayStep, short: 2, random }));
   });
 
   const findDifferences = async (most: number, fault?: F): Promise<string[]> => {

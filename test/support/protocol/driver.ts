@@ -6,8 +6,11 @@ export type Stop = <T>(work: (step: string) => Promise<T>) => Promise<T>;
 
 /** Carries out the steps of a part on the real code. */
 export interface Driver<S> {
-  /** Runs the activity of a try, with a stop after each of its steps. */
-  run: (name: string, before: S, stop: Stop) => Promise<unknown>;
+  /**
+   * Runs the activity of a try, with a stop after each of its steps.
+   * @param name a try that Temporal gives up gets another one
+   */
+  run: (name: () => string | undefined, before: S, stop: Stop) => Promise<unknown>;
   /** A step that no try takes: of the payer, the gateway, Temporal or an operator. */
   happen: (step: string, before: S, after: S) => unknown;
   /** What can be seen of a state. */
@@ -77,12 +80,15 @@ const startTry = (run: (stop: Stop) => Promise<unknown>) => {
   };
 };
 
+type Try = ReturnType<typeof startTry>;
+
 /** Carries out a trace. The tries have the names in brackets. @returns the first difference */
 export const drive = async <S extends object>(
   trace: Trace<S>,
   { run, happen, observe }: Driver<S>,
 ): Promise<string | undefined> => {
-  const tries = new Map<string, ReturnType<typeof startTry>>();
+  const tries = new Map<string, Try>();
+  const nameOf = (running: Try) => () => [...tries].find(([, each]) => each === running)?.[0];
 
   const take = async (step: string, before: S, after: S): Promise<void> => {
     const name = /\(([^)]+)\)$/.exec(step)?.[1];
@@ -92,7 +98,8 @@ export const drive = async <S extends object>(
       if (given) tries.set('b', given);
     } else if (name === undefined) await happen(step, before, after);
     else {
-      const running = tries.get(name) ?? startTry((stop) => run(name, before, stop));
+      const running: Try =
+        tries.get(name) ?? startTry((stop) => run(nameOf(running), before, stop));
       tries.set(name, running);
       await running.goOn(step);
       if (running.isOver()) tries.delete(name);

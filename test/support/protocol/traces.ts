@@ -19,12 +19,9 @@ const createRandom = (seed: number) => {
   };
 };
 
-/** Transitions of one kind have one name and change the same variables in the same way. */
-const kindOf = <S extends object>({ step, before, after }: Line<S>): string => {
-  const names = Object.keys(after) as (keyof S)[];
-  const changed = names.filter((name) => before[name] !== after[name]);
-  return [step, ...changed.map((name) => `${String(name)} ${before[name]} ${after[name]}`)].join();
-};
+/** What a trace can be the first to show: a step, taken while a variable has a value. */
+const sightsOf = <S extends object>({ step, before }: Line<S>): string[] =>
+  Object.entries(before).map(([name, value]) => `${step}, ${name} ${value}`);
 
 export interface Choice<S> {
   /** Leaves out steps that cannot be carried out on the code. */
@@ -34,7 +31,10 @@ export interface Choice<S> {
   random: { count: number; length: number; seed: number };
 }
 
-/** Chooses traces: all short ones, one for each kind of transition by a shortest way, and random ones from a seed. */
+/**
+ * Chooses traces: all short ones, a shortest one to every step from every value of every variable, and random ones
+ * from a seed.
+ */
 export const chooseTraces = <S extends object>(
   part: Part<S>,
   { mayStep = () => true, short, random: { count, length, seed } }: Choice<S>,
@@ -54,12 +54,14 @@ export const chooseTraces = <S extends object>(
   };
 
   const ways = new Map<number, Trace<S>>(starts.map((start) => [start, []]));
-  const byKind = new Map<string, Trace<S>>();
+  const sights = new Set<string>();
+  const covering: Trace<S>[] = [];
   for (const [from, way] of ways)
     for (const { to, line } of outgoing[from] ?? []) {
       const trace = [...way, line];
-      const kind = kindOf(line);
-      if (!byKind.has(kind)) byKind.set(kind, trace);
+      const shown = sightsOf(line).filter((sight) => !sights.has(sight));
+      for (const sight of shown) sights.add(sight);
+      if (shown.length > 0) covering.push(trace);
       if (!ways.has(to)) ways.set(to, trace);
     }
 
@@ -78,11 +80,7 @@ export const chooseTraces = <S extends object>(
     return trace;
   });
 
-  const traces = [
-    ...starts.flatMap((start) => [...shortWays(start, [])]),
-    ...byKind.values(),
-    ...walks,
-  ];
+  const traces = [...starts.flatMap((start) => [...shortWays(start, [])]), ...covering, ...walks];
   const covered = new Set(traces.flatMap((trace) => trace.map(({ step }) => step)));
   const uncovered = new Set(edges.flatMap(({ step }) => (covered.has(step) ? [] : [step])));
   return { traces, uncovered: [...uncovered] };
