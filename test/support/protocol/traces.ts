@@ -23,6 +23,18 @@ const createRandom = (seed: number) => {
 const sightsOf = <S extends object>({ step, before }: Line<S>): string[] =>
   Object.entries(before).map(([name, value]) => `${step}, ${name} ${value}`);
 
+/** Leaves out traces that another one begins with. The shortest come first. */
+const withoutBeginnings = <S>(traces: readonly Trace<S>[]): Trace<S>[] =>
+  traces
+    .map((trace) => {
+      const steps = trace.map(({ step }) => `${step};`);
+      return { trace, key: [JSON.stringify(trace[0]?.before), ...steps].join('') };
+    })
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .filter(({ key }, at, all) => !all[at + 1]?.key.startsWith(key))
+    .map(({ trace }) => trace)
+    .sort((one, other) => one.length - other.length);
+
 export interface Choice<S> {
   /** Leaves out steps that cannot be carried out on the code. */
   mayStep?: (step: string, before: S) => boolean;
@@ -80,7 +92,8 @@ export const chooseTraces = <S extends object>(
     return trace;
   });
 
-  const traces = [...starts.flatMap((start) => [...shortWays(start, [])]), ...covering, ...walks];
+  const shortOnes = starts.flatMap((start) => [...shortWays(start, [])]);
+  const traces = withoutBeginnings([...shortOnes, ...covering, ...walks]);
   const covered = new Set(traces.flatMap((trace) => trace.map(({ step }) => step)));
   const uncovered = new Set(edges.flatMap(({ step }) => (covered.has(step) ? [] : [step])));
   return { traces, uncovered: [...uncovered] };
