@@ -1,7 +1,7 @@
 import { type Actor, ofTry, type Part, type Try } from './part.ts';
 
 /** The rounds and the attempts of each are bounded here: two of each show what six do. */
-const attemptsPerRound = 2;
+export const attemptsPerRound = 2;
 const lastRound = 2;
 
 export interface Delivery {
@@ -18,8 +18,8 @@ export interface Delivery {
   signal: boolean;
   reset: boolean;
   /** A begun round whose signal is not sent yet. */
-  replay_a: 'idle' | 'saw_first_round' | 'committed';
-  replay_b: 'idle' | 'saw_first_round' | 'committed';
+  replay_a_at: 'idle' | 'saw_first_round' | 'committed';
+  replay_b_at: 'idle' | 'saw_first_round' | 'committed';
   /** The tries of `deliverWebhook`: the number of the attempt that each holds, and what the receiver said. */
   a_at: 'idle' | 'read' | 'begun' | 'accepted' | 'failed';
   a_number: number;
@@ -100,7 +100,7 @@ const temporal: Actor<Delivery> = function* (s) {
   if (s.workflow === 'running' && s.status !== 'pending' && !s.signal && s.a_at === 'idle')
     yield ['the workflow ends', { workflow: 'ended', reset: false }];
   if (s.workflow === 'running')
-    yield ['Temporal loses the workflow', { workflow: 'ended', signal: false }];
+    yield ['Temporal loses the workflow', { workflow: 'ended', signal: false, reset: false }];
   if (s.workflow === 'ended' && s.status === 'exhausted' && s.round < lastRound)
     yield ['admin resets the workflow', { workflow: 'running', reset: true }];
 };
@@ -115,18 +115,21 @@ const begin = (s: Delivery): Partial<Delivery> => ({
 /** A replay: the round is committed first, and then the workflow hears of it. */
 const replayOf = (x: Try, fault?: DeliveryFault): Actor<Delivery> =>
   function* (s) {
-    const at = s[`replay_${x}`];
-    const to = (next: typeof at): Partial<Delivery> => ({ [`replay_${x}`]: next });
+    const at = s[`replay_${x}_at`];
+    const to = (next: typeof at): Partial<Delivery> => ({ [`replay_${x}_at`]: next });
     if (at === 'idle' && s.round === 1 && s.status !== 'pending')
-      yield [`replay reads the round (${x})`, to('saw_first_round')];
+      yield [`replay reads the round (replay ${x})`, to('saw_first_round')];
     if (at === 'saw_first_round') {
       const mayBegin =
         s.status !== 'pending' && (s.round === 1 || fault === 'round begun without its number');
-      if (mayBegin) yield [`deliveries.replay (${x})`, { ...begin(s), ...to('committed') }];
-      else yield [`deliveries.replay finds it begun (${x})`, to('idle')];
+      if (mayBegin) yield [`deliveries.replay (replay ${x})`, { ...begin(s), ...to('committed') }];
+      else yield [`deliveries.replay finds it begun (replay ${x})`, to('idle')];
     }
     if (at === 'committed') {
-      yield [`workflows.deliver (${x})`, { workflow: 'running', signal: true, ...to('idle') }];
+      yield [
+        `workflows.deliver (replay ${x})`,
+        { workflow: 'running', signal: true, ...to('idle') },
+      ];
       yield [`crash (replay ${x})`, to('idle')];
     }
   };
@@ -160,8 +163,8 @@ const start: Delivery = {
   workflow: 'running',
   signal: false,
   reset: false,
-  replay_a: 'idle',
-  replay_b: 'idle',
+  replay_a_at: 'idle',
+  replay_b_at: 'idle',
   a_at: 'idle',
   a_number: 0,
   b_at: 'idle',

@@ -3,8 +3,20 @@ import { ofTry } from './part.ts';
 
 type Outcome = 'paid' | 'cancelled' | 'expired';
 type Answer = 'waiting' | 'processing' | 'paid' | 'expired' | 'unknown';
-/** Where a try stands: after its verification, after a close without a confirmation, before the second answer. */
-type At = 'idle' | 'verified' | 'asked' | 'refused' | 'asked_again' | 'committed';
+/**
+ * Where a try stands: after its verification, after a close without a confirmation, after the second answer.
+ * `verifyPayment` and `expirePayment` have names of their own for it.
+ */
+type At =
+  | 'idle'
+  | 'verified'
+  | 'unclosed'
+  | 'verified_again'
+  | 'asked'
+  | 'refused'
+  | 'asked_again'
+  | 'committed'
+  | 'found_ended';
 
 export interface End {
   /** Postgres. `doubt`: a stored verification had no answer, or the answer `processing` or `paid`. */
@@ -63,7 +75,7 @@ const tryOf = (x: Try, fault: EndFault | undefined): Actor<End> =>
     const finalize = function* (outcome: Outcome, doubt: boolean): Iterable<Step<End>> {
       const wins = !ended(s) || fault === 'no compare-and-set';
       // The exchanges are stored by the same statement, also if another try was first.
-      const stored = { ...to('committed'), doubt: s.doubt || doubt };
+      const stored = { ...to(wins ? 'committed' : 'found_ended'), doubt: s.doubt || doubt };
       const event = { events: Math.min(s.events + 1, 2) };
       if (!wins) yield [`finalize finds the payment ended (${x})`, stored];
       else if (fault === 'event outside the transaction')
@@ -77,18 +89,22 @@ const tryOf = (x: Try, fault: EndFault | undefined): Actor<End> =>
     };
     const inquired = { doubt: s.doubt || saw !== 'waiting' };
     const record: Step<End> = ended(s)
-      ? [`recordInquiry finds the payment ended (${x})`, { ...inquired, ...to('committed') }]
+      ? [`recordInquiry finds the payment ended (${x})`, { ...inquired, ...to('found_ended') }]
       : [`recordInquiry (${x})`, { ...inquired, ...idleAgain }];
     /** An answer that is an outcome ends the payment; any other is recorded. */
     const conclude = function* (): Iterable<Step<End>> {
       if (saw === 'paid') yield* finalize('paid', true);
       else if (saw === 'expired')
         yield* finalize(
-          at === 'verified' && s.payer === 'cancelled' ? 'cancelled' : 'expired',
+          at.startsWith('verified') && s.payer === 'cancelled' ? 'cancelled' : 'expired',
           false,
         );
       else yield record;
     };
+    const [unclosed, again] =
+      at === 'verified'
+        ? (['unclosed', 'verified'] as const)
+        : (['refused', 'asked_again'] as const);
     const mustClose =
       (saw === 'waiting' &&
         (at === 'asked' || (s.payer === 'cancelled' && s.gateway === 'closes'))) ||
@@ -99,7 +115,7 @@ const tryOf = (x: Try, fault: EndFault | undefined): Actor<End> =>
     if (at === 'idle' && x === 'a' && !s.known) {
       if (ended(s)) {
         const doubts = s.retry && fault !== 'a retry does not doubt the try before it';
-        yield* afterFinalized(s, s.doubt || doubts, fault);
+        yield* afterFinalized(s, 'a', s.status, s.doubt || doubts, fault);
       } else if (fault === 'lost checkout_at taken as never sent' && !s.checkout && s.due !== 'no')
         yield* finalize('expired', false);
       else yield* ask(s.due === 'no' ? 'verified' : 'asked');
@@ -107,38 +123,36 @@ const tryOf = (x: Try, fault: EndFault | undefined): Actor<End> =>
       if (!mustClose) yield* conclude();
       else if (s.gateway === 'two_step') yield* finalize('expired', saw === 'processing');
       else if (s.money === 'none') {
-        yield [
-          `gateway.expire: closed (${x})`,
-          { closed: true, ...to(at === 'asked' ? 'asked_again' : 'verified', 'expired') },
-        ];
-        yield [`lost answer of gateway.expire (${x})`, { closed: true, ...to('refused') }];
-      } else yield [`gateway.expire: refused (${x})`, to('refused')];
-    } else if (at === 'refused') yield* ask('asked_again');
-    else if (at === 'asked_again') yield* conclude();
-    else if (at === 'committed') {
-      if (fault === 'event outside the transaction' && s.events === 0)
-        yield [`insert the event (${x})`, { events: 1, ...to('committed') }];
-      else if (x === 'a') yield* afterFinalized(s, s.doubt, fault);
-      else
-        yield [
-          'recheckLatePayment (b)',
-          { ...ofTry<End>(x, idle), late: s.late || wantsLate(s, s.doubt, fault) },
-        ];
-    }
+        yield [`gateway.expire: closed (${x})`, { closed: true, ...to(again, 'expired') }];
+        yield [`lost answer of gateway.expire (${x})`, { closed: true, ...to(unclosed) }];
+      } else yield [`gateway.expire: refused (${x})`, to(unclosed)];
+    } else if (at === 'unclosed') yield* ask('verified_again');
+    else if (at === 'refused') yield* ask('asked_again');
+    else if (at === 'verified_again' || at === 'asked_again') yield* conclude();
+    else if (at === 'committed' && s.events === 0 && fault === 'event outside the transaction')
+      yield [`insert the event (${x})`, { events: 1, ...to('committed') }];
+    // A try knows the outcome that it has written, and reads one that it has found.
+    else if (at === 'committed')
+      yield* afterFinalized(s, x, saw === 'paid' ? saw : 'expired', s.doubt, fault);
+    else if (at === 'found_ended') yield* afterFinalized(s, x, s.status, s.doubt, fault);
   };
-
-const wantsLate = (s: End, doubt: boolean, fault: EndFault | undefined): boolean =>
-  s.status !== 'paid' && doubt && fault !== 'nobody looks for late money';
 
 /** The effects of an end. Temporal repeats the activity until it has reported it. */
 const afterFinalized = function* (
   s: End,
+  x: Try,
+  status: End['status'],
   doubt: boolean,
   fault: EndFault | undefined,
 ): Iterable<Step<End>> {
-  const late = s.late || wantsLate(s, doubt, fault);
-  const name = late && !s.late ? 'recheckLatePayment (a)' : 'afterFinalized (a)';
-  yield [name, { ...ofTry<End>('a', idle), late, known: true, retry: false }];
+  const isUnpaid = status !== 'paid' && status !== 'pending';
+  const late = s.late || (isUnpaid && doubt && fault !== 'nobody looks for late money');
+  const done = { ...ofTry<End>(x, idle), late };
+  const name = late && !s.late ? 'recheckLatePayment' : 'afterFinalized';
+  if (x === 'b') yield [`${name} (b)`, done];
+  else if (status === 'pending')
+    yield ['the try finds the payment open again (a)', { ...done, retry: false }];
+  else yield [`${name} (a)`, { ...done, known: true, retry: false }];
 };
 
 const temporal: Actor<End> = function* (s) {

@@ -1,6 +1,6 @@
 import { type Actor, ofTry, type Part, type Step, type Try } from './part.ts';
 
-const mostReversals = 2;
+const mostReversals = 3;
 
 export interface LateMoney {
   /** Postgres: `late_payments`, and the stored verifications. */
@@ -29,7 +29,7 @@ export interface LateMoney {
 }
 type At = 'idle' | 'inquired' | 'recorded' | 'begun' | 'reversed';
 /** The number of reversals of a found record. */
-type Read = 'no_record' | 0 | 1 | 2;
+type Read = 'no_record' | 0 | 1 | 2 | 3;
 type Answer = '-' | 'captured' | 'on_its_way' | 'none' | 'confirmed' | 'refused' | 'unknown';
 
 interface Bounds {
@@ -63,7 +63,8 @@ const tryOf = (x: Try, { fault, restores }: Bounds): Actor<LateMoney> =>
     const done = { ...idle, ...(x === 'a' && { late: 'ended' as const }) };
     const finish = (result: LateMoney['result']): Partial<LateMoney> => ({
       ...done,
-      ...(!resolved(s) && { result }),
+      // The gateway may capture money after it has said that it returns it.
+      ...((!resolved(s) || s.result === 'returns') && { result }),
     });
 
     const decide = function* (): Iterable<Step<LateMoney>> {
@@ -72,7 +73,7 @@ const tryOf = (x: Try, { fault, restores }: Bounds): Actor<LateMoney> =>
       const most = reports || blind ? mostReversals : 1;
       if (fault === 'found counts as resolved') yield [`done (${x})`, done];
       else if (reversals >= most || s.last) yield [`record by_hand (${x})`, finish('by_hand')];
-      else if (resolved(s) || s.reversals >= most || (s.recent && !blind))
+      else if (s.result !== 'found' || s.reversals >= most || (s.recent && !blind))
         yield [`beginReversal refuses (${x})`, idle];
       else
         yield [
@@ -171,7 +172,10 @@ const restore: Actor<LateMoney> = function* (s) {
   if (s.result === s.old_result && s.reversals === s.old_reversals) return;
   yield ['replica or backup copies', { old_result: s.result, old_reversals: s.reversals }];
   // `reconcile --heal` starts the searches that are not resolved.
-  yield ['failover or restore', { result: s.old_result, reversals: s.old_reversals }];
+  yield [
+    'failover or restore',
+    { result: s.old_result, reversals: s.old_reversals, recent: false },
+  ];
 };
 
 const start: LateMoney = {

@@ -1,38 +1,63 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe } from 'vitest';
 import { end, type End } from '../../../protocol/end.ts';
-import { type Records, startRecords } from '../../support/data/records.ts';
-import { driveEnd } from '../../support/protocol/end-driver.ts';
-import { chooseTraces } from '../../support/protocol/traces.ts';
+import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
+import { checkTraces } from '../../support/protocol/check-traces.ts';
+import { createEndDriver, type EndFault } from '../../support/protocol/end-driver.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords({ gatewayKind: 'live' });
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords({ gatewayKind: 'live' }));
+const createDriver = (start: End, fault?: EndFault) => createEndDriver(records, start, fault);
 
-const isInFlight = (s: End) => s.a_at !== 'idle' || s.b_at !== 'idle';
-const traces = chooseTraces(end(), {
-  kindOf: (step, s) => [step, s.gateway, s.status, s.a_at, s.a_saw, s.b_at, s.b_saw].join(),
-  // An activity gets the time and the payer's hint as its input, when it begins. Other parts play the rest.
-  mayStep: (step, s) =>
-    !/^(deliverWebhook|resolveLatePayment|healPayments)/.test(step) &&
-    !(/^(deadline|grace|payer cancels)/.test(step) && isInFlight(s)) &&
-    // `processing` is not modelled, and a payer of such a payment is not sent to the gateway.
-    !(step === 'payer: sendToGateway' && s.due !== 'no'),
-  random: { count: 100, length: 25, seed: 38 },
-});
+/** An activity gets the time and the payer's hint as its input, when it begins. */
+const mayStep = (step: string, s: End) =>
+  !(/^(deadline|grace|payer cancels)/.test(step) && (s.a_at !== 'idle' || s.b_at !== 'idle')) &&
+  // `processing` is not modelled, and a payer of such a payment is not sent to the gateway.
+  !(step === 'payer: sendToGateway' && s.due !== 'no');
 
-/** As many as a run of seconds allows; the nearest to a start come first. */
-const carriedOut = traces.slice(0, 60);
+const { sql } = records;
+const faults: Record<string, EndFault> = {
+  'no compare-and-set': ({ outcomes }, _, id) => ({
+    outcomes: {
+      ...outcomes,
+      async finalize(...args) {
+        await sql`delete from deliveries where payment_id = ${id}`;
+        await sql`delete from events where payment_id = ${id}`;
+        await sql`update payments set status = 'pending', paid_at = null, failure_code = null where id = ${id}`;
+        return outcomes.finalize(...args);
+      },
+    },
+  }),
+  'event outside the transaction': ({ outcomes }) => ({
+    outcomes: {
+      ...outcomes,
+      async finalize(ended) {
+        const { count } = await sql`
+          update payments set status = ${ended.status}, paid_at = ${ended.paidAt}
+          where id = ${ended.id} and status in ('pending', 'processing')`;
+        return count === 1;
+      },
+    },
+  }),
+  'lost checkout_at taken as never sent': ({ outcomes }) => ({
+    outcomes: {
+      ...outcomes,
+      async get(id) {
+        const payment = await outcomes.get(id);
+        return payment && { ...payment, reference: payment.sent ? payment.reference : null };
+      },
+    },
+  }),
+  'exchanges are not stored': ({ outcomes }) => ({
+    outcomes: {
+      ...outcomes,
+      recordInquiry: (id, inquiry) => outcomes.recordInquiry(id, { ...inquiry, exchanges: [] }),
+    },
+  }),
+  'nobody looks for late money': () => ({ recheckLatePayment: async () => {} }),
+  'a retry does not doubt the try before it': () => ({ isRetry: () => false }),
+};
 
-describe('the end of a payment', () => {
-  it('carries out traces of the model without a difference', async () => {
-    const differences = [];
-    for (const trace of carriedOut) {
-      const difference = await driveEnd(records, trace);
-      if (difference !== undefined) differences.push(difference);
-    }
-    console.log(`${carriedOut.length} of ${traces.length} traces`);
-    expect(differences).toEqual([]);
-  });
-});
+describe('the end of a payment', () => checkTraces(end(), { mayStep, createDriver, faults }));
+
+describe('the end of a payment, with restores', () =>
+  checkTraces(end({ restores: true }), { mayStep, createDriver }));

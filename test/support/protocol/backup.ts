@@ -1,0 +1,32 @@
+import type { Sql } from '../../../postgres/driver/sql.ts';
+
+/** What a restore of the whole database brings back of one payment. The first tables come first in an insert. */
+const tables = ['payments', 'events', 'deliveries', 'gateway_exchanges', 'late_payments'];
+
+/** A backup of one payment, or a replica that lags. */
+export const createBackup = (sql: Sql, id: string) => {
+  let rows: { table: string; json: string }[] = [];
+  const keyOf = (table: string) => sql(table === 'payments' ? 'id' : 'payment_id');
+  return {
+    async copy() {
+      rows = await Promise.all(
+        tables.map(async (table) => {
+          const [row] = await sql<{ json: string }[]>`
+            select coalesce(json_agg(t), '[]')::text as json from ${sql(table)} t where ${keyOf(table)} = ${id}`;
+          return { table, json: row?.json ?? '[]' };
+        }),
+      );
+    },
+    async restore() {
+      await sql.begin(async (tx) => {
+        await tx`delete from workflow_outbox where payment_id = ${id}`;
+        for (const table of tables.toReversed())
+          await tx`delete from ${sql(table)} where ${keyOf(table)} = ${id}`;
+        for (const { table, json } of rows)
+          await tx`
+            insert into ${sql(table)} overriding system value
+            select * from json_populate_recordset(null::${sql(table)}, ${json}::text::json)`;
+      });
+    },
+  };
+};
