@@ -4,37 +4,26 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { WorkflowFailedError } from '@temporalio/client';
 import Stripe from 'stripe';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import type { Operations } from '../../../operations/operations.ts';
 import { createTemporalAdmin } from '../../../temporal/admin-client.ts';
 import { createDeliveries } from '../../../postgres/deliveries.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
 import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
+import { forFile } from '../../support/for-file.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import type { Receiver } from '../../support/service/receiver.ts';
 import { startReceiver } from '../../support/service/receiver.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 
-let service: Service;
-let operations: Operations;
-let elsewhere: Receiver;
-beforeAll(async () => {
-  service = await startService();
-  elsewhere = await startReceiver();
-  const { sql, webhookKeyRing, client } = service;
-  operations = operationsOn(sql, {
-    webhookKeyRing,
-    temporal: async () => createTemporalAdmin(client),
-  });
-});
-afterAll(async () => {
-  await elsewhere?.stop();
-  await service?.stop();
+const service = await forFile(useService());
+const elsewhere = await forFile(startReceiver());
+const operations = operationsOn(service.sql, {
+  webhookKeyRing: service.webhookKeyRing,
+  temporal: async () => createTemporalAdmin(service.client),
 });
 beforeEach(() => service.receiver.behave(() => 500));
 
@@ -116,8 +105,12 @@ describe('replaying an exhausted delivery', () => {
 
   it('stops on Ctrl-C before the next of many, and leaves the others', async () => {
     const { application, ids } = await manyExhausted(4);
+    const env = {
+      DATABASE_URL: inject('sharedService').databaseUrl,
+      TEMPORAL_ADDRESS: inject('sharedService').temporalAddress,
+    };
     const line = ['deliveries', 'replay', '--application', application, '--rate', '1', '--yes'];
-    const child = spawn(process.execPath, ['cli/main.ts', ...line], { env: service.env });
+    const child = spawn(process.execPath, ['cli/main.ts', ...line], { env });
     const progress: string[] = [];
     child.stderr.on('data', (piece) => {
       progress.push(String(piece));
@@ -125,7 +118,8 @@ describe('replaying an exhausted delivery', () => {
     });
     const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     expect(code, progress.join('')).toBe(1);
-    const [replay] = await operations.replays.list(1);
+    const replays = await operations.replays.list(20);
+    const replay = replays.find((each) => each.application === application);
     const { begun, status, perSecond } = replay!;
     expect([status, perSecond]).toEqual(['stopped', 1]);
     expect(out).toContain('stopped');
@@ -144,8 +138,7 @@ describe('replaying an exhausted delivery', () => {
     service.receiver.behave((nth) => (nth === 8 ? 204 : 500));
     await promisify(execFile)(inject('temporalProgram'), [
       ...['workflow', 'reset', '--workflow-id', id, '--event-id', taskId ?? ''],
-      ...['--reason', 'by hand', '--address', service.env.TEMPORAL_ADDRESS],
-      ...['--namespace', service.env.TEMPORAL_NAMESPACE],
+      ...['--reason', 'by hand', '--address', inject('sharedService').temporalAddress],
     ]);
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
