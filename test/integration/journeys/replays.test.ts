@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { Answer, Journey } from '../../support/service/journey.ts';
@@ -8,12 +8,9 @@ import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService());
 beforeEach(() => service.receiver.behave(() => 204));
 
 const codeOf = ({ status, json }: Answer) => [

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { end, type End } from '../../../protocol/end.ts';
-import { type Records, startRecords } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 import { driveEnd } from '../../support/protocol/end-driver.ts';
 import { chooseTraces } from '../../support/protocol/traces.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords({ gatewayKind: 'live' });
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords({ gatewayKind: 'live' }));
 
 const isInFlight = (s: End) => s.a_at !== 'idle' || s.b_at !== 'idle';
 const traces = chooseTraces(end(), {
