@@ -67,45 +67,6 @@ it('shows a payment from its creation to its delivered webhook, with its workflo
   expect(page).not.toContain('hx-get="/payments/');
 });
 
-it('a page of an open payment hears of its end, and of nothing while nothing happens', async () => {
-  const id = await journey.atGateway();
-  const seen = async () => /hx-get="([^"]+)"/.exec((await get(`/payments/${id}`)).text)?.[1] ?? '';
-  const address = await until('the payment rests', async () => {
-    const found = await seen();
-    return (await get(found)).status === 204 && found;
-  });
-  await journey.choose(id, 'cancel');
-  await journey.comeBack(id);
-  const text = await until('the page hears of it', async () => {
-    const answer = await get(address);
-    return answer.status === 200 && answer.text.includes('cancelled') && answer.text;
-  });
-  expect(text).not.toContain('<html');
-});
-
-it('replays an exhausted webhook, which is delivered then', async () => {
-  service.receiver.behave(() => 500);
-  const id = await journey.finish('pay');
-  await until('the first attempt', () => service.receiver.of(id)[0]);
-  await skipAllTime(service.client, id);
-  await until('it is exhausted', async () => (await get('/deliveries')).text.includes(id));
-  service.receiver.behave(() => 204);
-  const path = `/payments/${id}/replay`;
-  const form = { csrf, form_id: 'one', reason: 'the receiver is back' };
-  const { status, headers } = await get(path, { method: 'POST', form });
-  expect([status, headers.location]).toEqual([303, `/payments/${id}`]);
-  await until('it is delivered', async () =>
-    (await get('/deliveries?status=delivered')).text.includes(id),
-  );
-  const again = await get(path, { method: 'POST', form: { ...form, form_id: 'two' } });
-  expect([again.status, again.text.includes('role="alert"')]).toEqual([409, true]);
-  const records = await service.sql`
-    select actor, action, via, reason from audit_log where subject = ${`payment:${id}`}`;
-  expect(records).toEqual([
-    { actor: 'ada', action: 'delivery.replay', via: 'console', reason: 'the receiver is back' },
-  ]);
-});
-
 /** Ends payments whose webhook fails six times. */
 const exhaust = async (many: number): Promise<string[]> => {
   service.receiver.behave(() => 500);

@@ -108,16 +108,6 @@ describe('a notification of the gateway', () => {
     expect(await statusOf(gone.id)).toBe('expired');
   });
 
-  it('leaves an expired payment as it is', async () => {
-    const { id, reference } = await sent();
-    await skipAllTime(service.client, id);
-    await ended(id);
-    expect(await statusOf(id)).toBe('expired');
-    expect(await notify(reference)).toMatchObject({ status: 200 });
-    expect(await statusOf(id)).toBe('expired');
-    expect(await eventsOf(id)).toBe(1);
-  });
-
   it('has a late payment reversed once', async () => {
     const { id, reference } = await sent();
     await skipAllTime(service.client, id);
