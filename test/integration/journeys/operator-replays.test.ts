@@ -13,8 +13,7 @@ import { createPaymentWorkflows } from '../../../temporal/payment-workflows.ts';
 import { forFile } from '../../support/for-file.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
-import type { Receiver } from '../../support/service/receiver.ts';
-import { startReceiver } from '../../support/service/receiver.ts';
+import { startReceiver, type Receiver } from '../../support/service/receiver.ts';
 import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
@@ -211,30 +210,6 @@ describe('a failing delivery', () => {
   const ageAttempts = (id: string) => service.sql`
     update attempts set started_at = started_at - interval '11 seconds'
     where event_id = ${eventId(id)}`;
-  const stateOf = async (id: string) => {
-    const [row] = await service.sql<{ status: string; round: number }[]>`
-      select status, round from deliveries where payment_id = ${id}`;
-    return row;
-  };
-
-  it('is sent at once, with the next number of the same round', async () => {
-    const { id, waits } = await aFailing();
-    for (const number of [2, 3]) {
-      await ageAttempts(id);
-      expect(await operations.replays.replayOne(id, 'look now')).toBe('at once');
-      await until('it is sent', () => numbersOf(service.receiver, id).at(-1) === number);
-      await waits();
-    }
-    service.receiver.behave(() => 204);
-    await ageAttempts(id);
-    await operations.replays.replayOne(id, null);
-    await becomes(id, 'delivered');
-    expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4]);
-    expect(await stateOf(id)).toEqual({ status: 'delivered', round: 1 });
-    await service.client.workflow.getHandle(id).result();
-    const eventIds = service.receiver.of(id).map(({ headers }) => headers['x-service-event-id']);
-    expect(new Set(eventIds).size).toBe(1);
-  });
 
   it('gets one attempt if many ask at once, and none while one is running', async () => {
     const { id, waits } = await aFailing();
@@ -276,7 +251,7 @@ describe('a failing delivery', () => {
     expect(gaps).toEqual([5, 30, 120, 720]);
   });
 
-  it('is sent by the sweeper if the process died before it told the workflow', async () => {
+  it('is sent at once in the same round, and by the sweeper if the process died before it told the workflow', async () => {
     const { id, waits } = await aFailing();
     // Until the next attempt is half an hour away.
     for (const number of [2, 3]) {
@@ -292,5 +267,9 @@ describe('a failing delivery', () => {
     expect(await createDeliveries(service.sql).replay(eventId(id), start)).toMatchObject({ id });
     await becomes(id, 'delivered');
     expect(numbersOf(service.receiver, id)).toEqual([1, 2, 3, 4]);
+    const eventIds = service.receiver.of(id).map(({ headers }) => headers['x-service-event-id']);
+    expect(new Set(eventIds)).toEqual(new Set([eventId(id)]));
+    const rows = await service.sql`select round from deliveries where payment_id = ${id}`;
+    expect(rows).toEqual([{ round: 1 }]);
   });
 });

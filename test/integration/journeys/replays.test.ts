@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { limits } from '../../../contract/limits.ts';
-import type { Answer, Journey } from '../../support/service/journey.ts';
 import { createReplays } from '../../../postgres/replays.ts';
-import { createJourney } from '../../support/service/journey.ts';
-import type { Service } from '../../support/service/service.ts';
-import { startService } from '../../support/service/service.ts';
+import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
+import { startService, type Service } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
