@@ -5,6 +5,7 @@ import { compileCache } from './test/support/runner/compile-cache.ts';
 import { closingLine } from './test/support/runner/closing-line.ts';
 import { everyDeclaredResponse } from './test/support/runner/every-declared-response.ts';
 import { MixedOrder } from './test/support/runner/mixed-order.ts';
+import { onFewCores } from './test/support/runner/on-few-cores.ts';
 
 interface ProjectOptions {
   maxWorkers: number;
@@ -18,6 +19,7 @@ const project = (name: string, { maxWorkers, groupOrder, isolate = true }: Proje
     name,
     maxWorkers,
     isolate,
+    execArgv: onFewCores,
     // Compiling the same modules again for each file takes as long as many of the tests.
     env: { NODE_COMPILE_CACHE: compileCache },
     sequence: { groupOrder },

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { terminalStatuses } from '../../../contract/status.ts';
 import type { GatewayAdapter, Opening } from '../../../gateways/gateway.ts';
-import type { Records } from '../../support/data/records.ts';
 import { withOutcome, noAnswer, startRecords } from '../../support/data/records.ts';
 import {
   inTurn,
@@ -10,12 +9,9 @@ import {
   silence,
   withGateway,
 } from '../../support/service/scripted-gateway.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords({ gatewayKind: 'live' });
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords({ gatewayKind: 'live' }));
 
 const redirect = {
   method: 'POST',

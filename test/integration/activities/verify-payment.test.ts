@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createBulkhead } from '../../../activities/bulkhead.ts';
 import { failureReasons, isFailureCode } from '../../../contract/failure-codes.ts';
 import type { Payment } from '../../../contract/payment.ts';
@@ -7,16 +7,12 @@ import type { GatewayStatus } from '../../../gateways/gateway.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { createGateways } from '../../../postgres/gateways.ts';
 import { createPaymentOutcomes } from '../../../postgres/payment-outcomes.ts';
-import type { Records } from '../../support/data/records.ts';
 import { noAnswer, withOutcome, startRecords } from '../../support/data/records.ts';
 import { confirmed, inTurn, silence, withGateway } from '../../support/service/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords({ gatewayKind: 'live' });
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords({ gatewayKind: 'live' }));
 
 const statusOf = async ({ id }: Payment) => (await records.paymentOutcomes.get(id))?.status;
 const isUnanswered = async ({ id }: Payment) => {

@@ -1,13 +1,12 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serve, type Handle } from '../../support/servers/http-application.ts';
 import { createJourney, type Answer } from '../../support/service/journey.ts';
-import { createHead, rawConnection, rawRequest } from '../../support/servers/raw-http.ts';
-import { startService } from '../../support/service/service.ts';
+import { rawRequest } from '../../support/servers/raw-http.ts';
+import { useOwnApi } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const service = await forFile(startService());
+const service = await forFile(useOwnApi());
 const { token } = await service.anApplication();
 const id = await createJourney(service, token).create();
 
@@ -149,47 +148,4 @@ it('a process at its limit of requests answers 503 before it authenticates, to p
   gate.resolve();
   for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
   expect((await fetch(checkout)).status).toBe(200);
-});
-
-it('a client that disconnects leaves no socket, wait or statement behind', async () => {
-  const openFiles = () => readdirSync(`/proc/${service.api.pid()}/fd`).length;
-  const journey = createJourney(service, token);
-  const sent = await journey.atGateway();
-  // Without a worker, a checkout waits for the opening and a verify for the gateway's answer.
-  await service.worker.stop();
-  const unopened = await journey.create();
-  const before = openFiles();
-  const get = (path: string) =>
-    `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`;
-  const requests = [
-    'GET /api/v1/pay',
-    `${createHead(token, 60_000)}{"order_id":`,
-    get(`/api/v1/payments/${unopened}/checkout`),
-    get(`/api/v1/payments/${sent}`),
-    get('/api/v1/payments'),
-    get(`/api/v1/payments/${sent}/verify`).replace('GET', 'POST'),
-  ];
-  const linesBefore = service.api.lines.length;
-  const newLines = () => service.api.lines.slice(linesBefore);
-  for (let index = 0; index < 40 * requests.length; index += 1) {
-    const { socket } = await rawConnection(service.url);
-    socket.write(requests[index % requests.length] ?? '', () => socket.resetAndDestroy());
-  }
-  // The connection pool may have grown to its 20 connections and the probe.
-  await until('all sockets are closed', () => openFiles() <= before + 21);
-  const disconnects = (path: string) =>
-    newLines().filter((line) => line.includes(path) && /"status":499.*"Request"/.test(line));
-  await until('the waits have ended', () =>
-    ['/checkout', '/verify'].every((path) => disconnects(path).length >= 20),
-  );
-  await until('no statement runs', async () => {
-    const [row] = await service.sql<{ active: number }[]>`
-      select count(*) as active from pg_stat_activity
-      where application_name = 'payments-api' and state <> 'idle'
-        and datname = current_database()`;
-    return row?.active === 0;
-  });
-  expect(newLines().filter((line) => line.includes('"level":50'))).toEqual([]);
-  await service.worker.start();
-  expect((await journey.get(sent)).status).toBe(200);
 });

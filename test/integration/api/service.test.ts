@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { eventId } from '../../../contract/ids.ts';
-import { createJourney, type Answer } from '../../support/service/journey.ts';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventId, newReplayId } from '../../../contract/ids.ts';
+import { createJourney, type Answer, type Journey } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 import { startService } from '../../support/service/service.ts';
 import { addStripe, noticeOf } from '../../support/service/stripe-account.ts';
@@ -11,24 +12,29 @@ const postgres = await startOwnPostgres({ log_statement: 'all', log_line_prefix:
 const service = await forFile(startService({ database: postgres }));
 await forFile(addStripe(service));
 
+/** The statements that both processes have sent since this line of the log, each after the name of its process. */
+const statementsSince = async (line: number): Promise<string[]> => {
+  const mark = `mark ${line}`;
+  await postgres.sql.unsafe(`select '${mark}'`);
+  await until('the log is written', () =>
+    postgres.lines.slice(line).some((each) => each.includes(mark)),
+  );
+  const text = postgres.lines.slice(line).join('\n');
+  const pattern = /^payments-(api|worker): LOG: {2}(?:execute [^:]*|statement): ([^]*?)(?=\n\S)/gm;
+  return [...text.matchAll(pattern)].map(
+    ([, process, statement = '']) => `${process}: ${statement.replaceAll(/\s+/g, ' ').trim()}`,
+  );
+};
+
 /** The statements that the API sent during `work`, without those of its timers and after a response. */
 const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
   const from = postgres.lines.length;
   await work();
-  const mark = `mark ${from}`;
-  await postgres.sql.unsafe(`select '${mark}'`);
-  await until('the log is written', () =>
-    postgres.lines.slice(from).some((line) => line.includes(mark)),
+  const timers =
+    /^api: (delete from workflow_outbox|select clock_timestamp|select b.oid, b.typarray from pg_catalog.pg_type|select count\(\*\) from \( select from workflow_outbox)/;
+  return (await statementsSince(from)).filter(
+    (statement) => statement.startsWith('api: ') && !timers.test(statement),
   );
-  const text = postgres.lines.slice(from).join('\n');
-  return [...text.matchAll(/^payments-api: LOG: {2}(?:execute [^:]*|statement): ([^]*?)(?=\n\S)/gm)]
-    .map(([, statement = '']) => statement.replaceAll(/\s+/g, ' ').trim())
-    .filter(
-      (statement) =>
-        !/^(delete from workflow_outbox|select clock_timestamp|select b.oid, b.typarray from pg_catalog.pg_type|select count\(\*\) from \( select from workflow_outbox)/.test(
-          statement,
-        ),
-    );
 };
 
 it('a request takes two statements for a create or a read, one for /me and none for a malformed token', async () => {
@@ -36,8 +42,8 @@ it('a request takes two statements for a create or a read, one for /me and none 
   let id = '';
   const create = await statementsOf(async () => (id = await journey.create()));
   expect(create).toEqual([
-    expect.stringMatching(/^with token as .*request_counts/),
-    expect.stringMatching(/^with key as .*insert into payments/),
+    expect.stringMatching(/^api: with token as .*request_counts/),
+    expect.stringMatching(/^api: with key as .*insert into payments/),
   ]);
   const withKey = await statementsOf(() =>
     journey.request(
@@ -54,6 +60,96 @@ it('a request takes two statements for a create or a read, one for /me and none 
   expect(await statementsOf(() => createJourney(service, 'nonsense').get(id))).toHaveLength(0);
 });
 
+/** Leaves out the statements of the driver, of the backlog metrics and of the sweeper. */
+const isOfPayment = (statement: string) =>
+  !/pg_catalog|select clock_timestamp|: select count\(\*\) from \( select from|gateways g where exists|limit \$\d+ for update skip locked|delete from idempotency_keys|from workflow_outbox u join|^worker: delete from workflow_outbox/.test(
+    statement,
+  );
+
+const isOpened = async (id: string) => {
+  const [row] = await service.sql`
+    select from payments where id = ${id} and gateway_redirect is not null`;
+  return row !== undefined;
+};
+const hasLeftOutbox = async (id: string) => {
+  const [row] = await service.sql`select from workflow_outbox where payment_id = ${id}`;
+  return row === undefined;
+};
+
+/** All statements of one payment from its create to its delivery, by process. */
+const statementsOfPayment = async (journey: Journey, { isEarly }: { isEarly: boolean }) => {
+  const from = postgres.lines.length;
+  const id = await journey.create({ order_id: randomUUID() });
+  if (!isEarly) await until('it is opened', () => isOpened(id));
+  expect((await journey.checkout(id)).status).toBe(302);
+  await journey.choose(id, 'pay');
+  await journey.comeBack(id);
+  await service.client.workflow.getHandle(id).result();
+  await until('the API has deleted its outbox row', () => hasLeftOutbox(id));
+  const all = (await statementsSince(from)).filter(isOfPayment);
+  const of = (process: string) => all.filter((each) => each.startsWith(`${process}: `));
+  return {
+    api: of('api'),
+    worker: of('worker'),
+    list: all.map((each) => each.slice(0, 110)).join('\n'),
+  };
+};
+
+/** A waiting checkout polls as often as the machine allows, so its polls count as one statement. */
+const withPollsAsOne = (statements: readonly string[]): string[] => {
+  const isPoll = (each: string) => each.includes('with sent as ( update payments set checkout_at');
+  return statements.filter(
+    (each, index) => !isPoll(each) || statements.findIndex(isPoll) === index,
+  );
+};
+
+it('a paid payment costs at most 6 statements of the API and 9 of the worker', async () => {
+  const journey = (await service.anApplication()).journey;
+  // The first payment also opens connections.
+  await statementsOfPayment(journey, { isEarly: false });
+  const { api, worker, list } = await statementsOfPayment(journey, { isEarly: false });
+  expect(api.length, list).toBeLessThanOrEqual(6);
+  expect(worker.length, list).toBeLessThanOrEqual(9);
+});
+
+it('a payer who comes before the opening costs at most one statement more, with all polls as one', async () => {
+  const journey = (await service.anApplication()).journey;
+  const { api, worker, list } = await statementsOfPayment(journey, { isEarly: true });
+  expect(withPollsAsOne(api).length, list).toBeLessThanOrEqual(7);
+  expect(worker.length, list).toBeLessThanOrEqual(9);
+});
+
+const body = { order_id: 'o', amount: 1, currency: 'EUR' };
+const day = { from: '2026-11-01', to: '2026-11-01' };
+
+/** A request of each route that reads or writes records. */
+const requestsOf = (
+  journey: Journey,
+  { id, event, replayId }: { id: string; event: string; replayId: string },
+) => ({
+  forApplications: {
+    me: () => journey.request('GET', '/api/v1/me'),
+    create: () => journey.request('POST', '/api/v1/payments', body),
+    list: () => journey.request('GET', '/api/v1/payments'),
+    get: () => journey.get(id),
+    verify: () => journey.verify(id),
+    listEvents: () => journey.request('GET', '/api/v1/events'),
+    getEvent: () => journey.request('GET', `/api/v1/events/${event}`),
+    countReplay: () => journey.request('POST', '/api/v1/replays', { ...day, dry_run: true }),
+    getReplay: () => journey.request('GET', `/api/v1/replays/${replayId}`),
+    stopReplay: () => journey.request('POST', `/api/v1/replays/${replayId}/stop`),
+    notification: () =>
+      journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf('cs_test_x')),
+  },
+  forPayers: {
+    checkout: () => journey.checkout(id),
+    return: () => journey.comeBack(id),
+    postedReturn: () => journey.call('POST', `/api/v1/payments/${id}/return`),
+    sandbox: () => journey.call('GET', `/api/v1/sandbox/${id}`),
+    choose: () => journey.choose(id, 'pay'),
+  },
+});
+
 describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
   const disturb = async () => {
     if (how === 'frozen') return postgres.freeze();
@@ -64,50 +160,87 @@ describe.each(['stopped', 'frozen'])('while Postgres is %s', (how) => {
   it('every route answers 503 soon, and works again when Postgres is back', async () => {
     const { journey } = await service.anApplication();
     const id = await journey.atGateway();
-    const event = `/api/v1/events/${eventId(await journey.finish('pay'))}`;
-    const day = { from: '2026-11-01', to: '2026-11-01' };
+    const event = eventId(await journey.finish('pay'));
     const started = await journey.request('POST', '/api/v1/replays', day);
-    const replay = `/api/v1/replays/${String(started.json['replay_id'])}`;
-    const body = { order_id: 'o', amount: 1, currency: 'EUR' };
-    const requests: Record<string, () => Promise<Answer>> = {
-      me: () => journey.request('GET', '/api/v1/me'),
-      create: () => journey.request('POST', '/api/v1/payments', body),
-      list: () => journey.request('GET', '/api/v1/payments'),
-      get: () => journey.get(id),
-      verify: () => journey.verify(id),
-      listEvents: () => journey.request('GET', '/api/v1/events'),
-      getEvent: () => journey.request('GET', event),
-      countReplay: () => journey.request('POST', '/api/v1/replays', { ...day, dry_run: true }),
-      getReplay: () => journey.request('GET', replay),
-      stopReplay: () => journey.request('POST', `${replay}/stop`),
-      checkout: () => journey.checkout(id),
-      return: () => journey.comeBack(id),
-      sandbox: () => journey.call('GET', `/api/v1/sandbox/${id}`),
-      choose: () => journey.choose(id, 'pay'),
-      postedReturn: () => journey.call('POST', `/api/v1/payments/${id}/return`),
-      notification: () =>
-        journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf('cs_test_x')),
-    };
+    const replayId = String(started.json['replay_id']);
+    const { forApplications, forPayers } = requestsOf(journey, { id, event, replayId });
+    const requests = Object.entries({ ...forApplications, ...forPayers });
     const restore = await disturb();
     try {
       for (let round = 1; round <= 3; round += 1)
         await Promise.all(
-          Object.entries(requests).map(async ([name, send]) => {
+          requests.map(async ([name, send]) => {
             const startedAt = performance.now();
             const answer = await send();
             // The query timeout is 1.5 s; a busy machine needs more.
             expect(performance.now() - startedAt, name).toBeLessThan(8_000);
             expect(answer.status, `${name}: ${answer.text}`).toBe(503);
             expect(answer.headers.get('retry-after'), name).toMatch(/^[1-9]\d*$/);
-            if (['checkout', 'return', 'postedReturn', 'sandbox', 'choose'].includes(name))
-              expect(answer.text).toMatch(/^<!doctype html>/);
+            if (name in forPayers) expect(answer.text).toMatch(/^<!doctype html>/);
             else expect(answer.json['error']).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
           }),
         );
     } finally {
       await restore();
     }
-    for (const [name, send] of Object.entries(requests))
+    for (const [name, send] of requests)
       await until(`${name} works again`, async () => (await send()).status < 400);
+  });
+});
+
+describe('an unexpected error, as if a release went out before its migration', () => {
+  let requests: ReturnType<typeof requestsOf>;
+  let journey: Journey;
+  let event: string;
+  beforeAll(async () => {
+    ({ journey } = await service.anApplication());
+    const id = await journey.atGateway();
+    event = eventId(id);
+    requests = requestsOf(journey, { id, event, replayId: newReplayId() });
+    await service.worker.stop();
+    for (const table of ['tokens', 'payments', 'gateways', 'sandbox_payments'])
+      await service.sql.unsafe(`alter table ${table} rename to ${table}_of_the_next_version`);
+  });
+
+  /** Waits for the cause in the log, with the id of the request. */
+  const isLogged = (requestId: string | null) =>
+    until('the cause is logged', () =>
+      service.api.lines.some(
+        (line) => line.includes(`"${requestId}"`) && line.includes('does not exist'),
+      ),
+    );
+
+  it('answers INTERNAL to an application, without its cause', async () => {
+    const others: Record<string, () => Promise<Answer>> = {
+      replayEvent: () => journey.request('POST', `/api/v1/events/${event}/replay`),
+      createReplay: () => journey.request('POST', '/api/v1/replays', day),
+      testWebhook: () => journey.request('POST', '/api/v1/webhook/test', {}),
+    };
+    for (const [name, send] of Object.entries({ ...requests.forApplications, ...others })) {
+      const { status, json, headers } = await send();
+      expect(status, name).toBe(500);
+      const requestId = headers.get('x-request-id');
+      expect(json, name).toEqual({
+        error: {
+          code: 'INTERNAL',
+          message: 'The service has failed to handle the request.',
+          request_id: requestId,
+        },
+      });
+      await isLogged(requestId);
+    }
+  });
+
+  it('answers a payer with a page', async () => {
+    for (const [name, send] of Object.entries(requests.forPayers)) {
+      const { status, text, headers } = await send();
+      expect(status, name).toBe(500);
+      expect(text).toMatch(/^<!doctype html>/);
+      expect(text).toContain('The service has failed to handle the request.');
+      expect(text).not.toMatch(/relation|does not exist|payments\.ts/);
+      const requestId = headers.get('x-request-id');
+      expect(text).toContain(requestId);
+      await isLogged(requestId);
+    }
   });
 });

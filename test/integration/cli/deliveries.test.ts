@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { runLine, words } from '../../support/service/admin-line.ts';
 import {
@@ -8,14 +8,10 @@ import {
 } from '../../support/service/admin-operations.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { until } from '../../support/until.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const exhausted = async (application: string): Promise<string> => {
   const { id } = await records.ended('paid', { application });

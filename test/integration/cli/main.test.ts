@@ -9,15 +9,12 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPaymentId } from '../../../contract/ids.ts';
 import { aKeyRing } from '../../support/service/admin-operations.ts';
-import { startRecords, type Records } from '../../support/data/records.ts';
+import { startRecords } from '../../support/data/records.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const keyRing = aKeyRing();
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 describe('cli/main.ts', () => {
   const entry = join(import.meta.dirname, '../../../cli/main.ts');

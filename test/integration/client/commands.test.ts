@@ -1,25 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verify } from '../../../client/src/webhooks.ts';
-import { packClient } from '../../../tools/pack-client.ts';
-import { installClient } from '../../support/client/install.ts';
+import { packAndInstall } from '../../support/client/install.ts';
 import { startReceiver } from '../../support/service/receiver.ts';
 import { useService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'payments-commands-'));
-let program = '';
-const application = installClient(packClient(folder).path, join(folder, 'application'));
-program = join(application, 'node_modules/.bin/payments');
+const { folder, application } = packAndInstall();
+const program = join(application, 'node_modules/.bin/payments');
 const service = await forFile(useService());
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-});
 
 let token = '';
 beforeEach(async () => ({ token } = await service.anApplication()));

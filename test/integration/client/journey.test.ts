@@ -8,20 +8,15 @@ import type * as client from '../../../client/src/index.ts';
 import { packClient } from '../../../tools/pack-client.ts';
 import { installClient } from '../../support/client/install.ts';
 import { useService, type SharedService } from '../../support/service/service.ts';
+import { forFile } from '../../support/for-file.ts';
 import { until } from '../../support/until.ts';
 
 type Package = typeof client;
 
 const folder = mkdtempSync(join(tmpdir(), 'payments-journey-'));
-let service: SharedService;
+const service = await forFile(useService());
+afterAll(() => rmSync(folder, { recursive: true }));
 let installed: Package;
-beforeAll(async () => {
-  service = await useService();
-});
-afterAll(async () => {
-  await service?.stop();
-  rmSync(folder, { recursive: true });
-});
 
 const anApplication = async (options: Parameters<SharedService['anApplication']>[0] = {}) => {
   const made = await service.anApplication(options);

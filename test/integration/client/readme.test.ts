@@ -1,20 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventExamples } from '../../../api/payments/payment-examples.ts';
 import { sign } from '../../../client/src/webhooks.ts';
-import { packClient } from '../../../tools/pack-client.ts';
-import { installClient } from '../../support/client/install.ts';
+import { packAndInstall } from '../../support/client/install.ts';
 import { runProgram } from '../../support/client/run-program.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
-import { useService, type SharedService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
+import { forFile } from '../../support/for-file.ts';
 import { until } from '../../support/until.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const folder = mkdtempSync(join(tmpdir(), 'payments-readme-'));
 const readme = readProjectFile('client/README.md');
 
 /** The first program below this text. */
@@ -29,17 +27,14 @@ const programs = {
   hono: programAfter('\nHono:'),
 };
 
-let application = '';
-beforeAll(() => {
-  application = installClient(packClient(folder).path, join(folder, 'application'));
-  writeFileSync(join(application, 'package.json'), '{"type":"module"}');
-  // The packages that an application would install beside the client.
-  for (const name of ['express', 'koa', 'hono', '@types'])
-    symlinkSync(join(root, 'node_modules', name), join(application, 'node_modules', name));
-  for (const [name, program] of Object.entries(programs))
-    writeFileSync(join(application, `${name}.ts`), program);
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { application } = packAndInstall();
+writeFileSync(join(application, 'package.json'), '{"type":"module"}');
+// The packages that an application would install beside the client.
+for (const name of ['express', 'koa', 'hono', '@types'])
+  symlinkSync(join(root, 'node_modules', name), join(application, 'node_modules', name));
+for (const [name, program] of Object.entries(programs))
+  writeFileSync(join(application, `${name}.ts`), program);
+const service = await forFile(useService());
 
 it('the programs of the README compile strictly', () => {
   const options = {
@@ -64,12 +59,6 @@ it.each(['express', 'koa', 'next', 'hono'] as const)('the receiver for %s is sho
 });
 
 describe('the first payment of the README', () => {
-  let service: SharedService;
-  beforeAll(async () => {
-    service = await useService();
-  });
-  afterAll(() => service?.stop());
-
   it('has 15 lines at most and prints the address of the checkout', async () => {
     const { token } = await service.anApplication();
     expect(programs['first-payment'].trim().split('\n').length).toBeLessThanOrEqual(15);

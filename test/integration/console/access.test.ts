@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../console/routes.ts';
 import { consoleRoles } from '../../../postgres/console-logins.ts';
-import {
-  awayProvider,
-  call,
-  startConsole,
-  type TestConsole,
-} from '../../support/service/console.ts';
+import { awayProvider, call, startConsole } from '../../support/service/console.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let console: TestConsole;
-beforeAll(async () => {
-  console = await startConsole({ identityProviderOf: awayProvider });
-});
-afterAll(() => console?.stop());
+const console = await forFile(startConsole({ identityProviderOf: awayProvider }));
 
 const cookieOf = (setCookie: string[] | undefined) => setCookie?.[0]?.split(';')[0];
 

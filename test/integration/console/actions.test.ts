@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createRoutes } from '../../../console/routes.ts';
 import { createTokens } from '../../../postgres/tokens.ts';
-import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { startConsole } from '../../support/service/console.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
-
-let console: TestConsole;
-let ids: Awaited<ReturnType<typeof fillConsole>>;
-beforeAll(async () => {
-  console = await startConsole({ temporal: { testWebhook: answerTest } });
-  ids = await fillConsole(console.sql);
-});
-afterAll(() => console?.stop());
+import { forFile } from '../../support/for-file.ts';
 
 /** As a worker would. */
-const answerTest = async (id: string) => {
+const answerTest = async (id: string): Promise<void> => {
   await console.sql`
     update webhook_tests set completed_at = now(), sent = '{}', duration_ms = 7, response_status = 400,
       error_class = 'http_status', response_body = ${'<script>answer</script>\u202e'},
       response_truncated = true where id = ${id}::uuid`;
 };
+
+const console = await forFile(startConsole({ temporal: { testWebhook: answerTest } }));
+const ids = await fillConsole(console.sql);
 
 /** Opens the question of an action and answers it. */
 const act = async (

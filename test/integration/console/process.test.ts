@@ -1,53 +1,41 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createConsoleLoginQueries } from '../../../postgres/console-logins.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { freePort } from '../../../stack/ports.ts';
 import { call, type Call } from '../../support/service/console.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
-import { createJourney, type Journey } from '../../support/service/journey.ts';
+import { createJourney } from '../../support/service/journey.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
-import { createProcess, type TestProcess } from '../../support/service/processes.ts';
-import { startService, type Service } from '../../support/service/service.ts';
+import { createProcess } from '../../support/service/processes.ts';
+import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
+import { forFile } from '../../support/for-file.ts';
 import { until } from '../../support/until.ts';
 
-let service: Service;
-let journey: Journey;
-let process: TestProcess;
-let port: number;
-let cookie: string;
-let csrf: string;
-beforeAll(async () => {
-  // A server of its own, because roles belong to a whole server.
-  const database = await startOwnPostgres();
-  const owner = connect(database.url, { name: 'tests-owner', max: 1 });
-  await owner.unsafe(readProjectFile('deploy/roles.sql')).simple();
-  await owner.unsafe('create role login_console login in role payments_console');
-  await owner.end();
-  const url = new URL(database.url);
-  url.username = 'login_console';
-  service = await startService({ database, ownTemporal: true });
-  journey = createJourney(service, (await service.anApplication()).token);
-  port = await freePort();
-  process = createProcess('console', 'console/main.ts', {
-    ...service.env,
-    DATABASE_URL: url.href,
-    CONSOLE_PORT: String(port),
-    CONSOLE_BASE_URL: `http://console.localhost:${port}`,
-    TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
-  });
-  await process.start();
-  const code = await createConsoleLoginQueries(service.sql).issueLink('ada', 'operator');
-  const { headers } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
-  [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
-  csrf = /name="csrf" value="([\w-]+)"/.exec((await get('/settings')).text)?.[1] ?? '';
+// A server of its own, because roles belong to a whole server.
+const database = await startOwnPostgres();
+const owner = connect(database.url, { name: 'tests-owner', max: 1 });
+await owner.unsafe(readProjectFile('deploy/roles.sql')).simple();
+await owner.unsafe('create role login_console login in role payments_console');
+await owner.end();
+const url = new URL(database.url);
+url.username = 'login_console';
+const service = await forFile(startService({ database, ownTemporal: true }));
+const journey = createJourney(service, (await service.anApplication()).token);
+const port = await freePort();
+const process = createProcess('console', 'console/main.ts', {
+  ...service.env,
+  DATABASE_URL: url.href,
+  CONSOLE_PORT: String(port),
+  CONSOLE_BASE_URL: `http://console.localhost:${port}`,
+  TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
 });
-afterAll(async () => {
-  await process?.stop();
-  await service?.stop();
-});
-
+await forFile(process.start().then(() => process));
+const code = await createConsoleLoginQueries(service.sql).issueLink('ada', 'operator');
+const { headers: loggedIn } = await call(port, `/login/${code}`, { method: 'POST', form: {} });
+const [cookie = ''] = loggedIn['set-cookie']?.[0]?.split(';') ?? [];
 const get = (path: string, options: Call = {}) => call(port, path, { cookie, ...options });
+const csrf = /name="csrf" value="([\w-]+)"/.exec((await get('/settings')).text)?.[1] ?? '';
 
 it('answers its supervisor under any name, and shows nothing there', async () => {
   const { status, text } = await call(port, '/livez', { headers: { host: '127.0.0.1' } });
@@ -65,45 +53,6 @@ it('shows a payment from its creation to its delivered webhook, with its workflo
   expect(page).toContain('&quot;event&quot;:&quot;payment.paid&quot;');
   // Nothing can happen any more, so the page stops asking.
   expect(page).not.toContain('hx-get="/payments/');
-});
-
-it('a page of an open payment hears of its end, and of nothing while nothing happens', async () => {
-  const id = await journey.atGateway();
-  const seen = async () => /hx-get="([^"]+)"/.exec((await get(`/payments/${id}`)).text)?.[1] ?? '';
-  const address = await until('the payment rests', async () => {
-    const found = await seen();
-    return (await get(found)).status === 204 && found;
-  });
-  await journey.choose(id, 'cancel');
-  await journey.comeBack(id);
-  const text = await until('the page hears of it', async () => {
-    const answer = await get(address);
-    return answer.status === 200 && answer.text.includes('cancelled') && answer.text;
-  });
-  expect(text).not.toContain('<html');
-});
-
-it('replays an exhausted webhook, which is delivered then', async () => {
-  service.receiver.behave(() => 500);
-  const id = await journey.finish('pay');
-  await until('the first attempt', () => service.receiver.of(id)[0]);
-  await skipAllTime(service.client, id);
-  await until('it is exhausted', async () => (await get('/deliveries')).text.includes(id));
-  service.receiver.behave(() => 204);
-  const path = `/payments/${id}/replay`;
-  const form = { csrf, form_id: 'one', reason: 'the receiver is back' };
-  const { status, headers } = await get(path, { method: 'POST', form });
-  expect([status, headers.location]).toEqual([303, `/payments/${id}`]);
-  await until('it is delivered', async () =>
-    (await get('/deliveries?status=delivered')).text.includes(id),
-  );
-  const again = await get(path, { method: 'POST', form: { ...form, form_id: 'two' } });
-  expect([again.status, again.text.includes('role="alert"')]).toEqual([409, true]);
-  const records = await service.sql`
-    select actor, action, via, reason from audit_log where subject = ${`payment:${id}`}`;
-  expect(records).toEqual([
-    { actor: 'ada', action: 'delivery.replay', via: 'console', reason: 'the receiver is back' },
-  ]);
 });
 
 /** Ends payments whose webhook fails six times. */

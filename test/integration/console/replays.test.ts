@@ -2,30 +2,28 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
 import { createReplays } from '../../../postgres/replays.ts';
 import { TemporalUnavailable } from '../../../temporal/payment-workflows.ts';
-import { startConsole, type TestConsole } from '../../support/service/console.ts';
+import { forFile } from '../../support/for-file.ts';
+import { startConsole } from '../../support/service/console.ts';
 import { recordReplayResult } from '../../support/data/replay-result.ts';
 import { fillConsole } from '../../support/data/fill-console.ts';
 
-let console: TestConsole;
-let ids: Awaited<ReturnType<typeof fillConsole>>;
 let isTemporalAway = false;
 const started: [id: string, application: string | null][] = [];
-beforeAll(async () => {
-  console = await startConsole({
+const console = await forFile(
+  startConsole({
     temporal: {
       async startReplayMany(id, application) {
         if (isTemporalAway) throw new TemporalUnavailable('away');
         started.push([id, application]);
       },
     },
-  });
-  ids = await fillConsole(console.sql);
-});
+  }),
+);
+const ids = await fillConsole(console.sql);
 afterEach(async () => {
   isTemporalAway = false;
   await console.sql`delete from replays`;
 });
-afterAll(() => console?.stop());
 
 const fieldOf = (text: string, name: string) =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
@@ -356,18 +354,4 @@ it('a viewer can select nothing', async () => {
   const { text } = await console.call('/deliveries', { cookie });
   expect(text).not.toContain('type="checkbox"');
   expect(text).not.toContain('/deliveries/replay"');
-});
-
-it('the filter of the list goes along, so that a selection keeps it', async () => {
-  const { cookie } = await console.logIn('operator');
-  const path = '/deliveries?status=delivered&application=shop&mode=live&after=1.x';
-  const { text } = await console.call(path, { cookie });
-  const form = /<form method="get" action="\/deliveries\/replay">[^]*?<div/.exec(text)?.[0] ?? '';
-  for (const [name, value] of [
-    ['status', 'delivered'],
-    ['application', 'shop'],
-    ['mode', 'live'],
-  ])
-    expect(form).toContain(`name="${name}" value="${value}"`);
-  expect(form).not.toContain('name="after"');
 });

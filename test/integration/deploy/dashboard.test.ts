@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SweeperTasks } from '../../../activities/sweeper-tasks/index.ts';
 import { declaredResponses } from '../../../api/http/declared-responses.ts';
 import type { Route } from '../../../api/http/route.ts';
@@ -8,21 +8,15 @@ import { alerts } from '../../../contract/alerts.ts';
 import { failureReasons } from '../../../contract/failure-codes.ts';
 import { exchangeResults } from '../../../contract/gateway-exchange.ts';
 import { isTerminal, statuses } from '../../../contract/status.ts';
-import type { Journey } from '../../support/service/journey.ts';
-import { createWatch, scrape, type Labels, type Watch } from '../../support/service/metrics.ts';
+import { createWatch, scrape, type Labels } from '../../support/service/metrics.ts';
 import { readExpressions } from '../../support/checks/promql.ts';
-import { startService, type Service } from '../../support/service/service.ts';
+import { startService } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
-let journey: Journey;
-let watch: Watch;
-beforeAll(async () => {
-  service = await startService({ ownTemporal: true });
-  watch = createWatch(service.metricsUrls);
-  journey = (await service.anApplication()).journey;
-});
-afterAll(() => service?.stop());
+const service = await forFile(startService({ ownTemporal: true }));
+const watch = createWatch(service.metricsUrls);
+const journey = (await service.anApplication()).journey;
 beforeEach(() => service.receiver.behave(() => 204));
 
 /** The metric of failed calls exists only after the first failed call. */

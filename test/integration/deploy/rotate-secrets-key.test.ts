@@ -11,21 +11,17 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseKeyRing } from '../../../config.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { aFolder } from '../../support/stack/support.ts';
+import { forFile } from '../../support/for-file.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const names = ['secrets-key', 'webhooks-key', 'notifications-key'] as const;
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 /** Docker with one container, whose admin is the real one. While the file `unhealthy` is there, new containers fail. */
 const docker = `#!/bin/sh

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Queries } from '../../../postgres/driver/sql.ts';
 import { connect } from '../../../postgres/driver/connection.ts';
 import { readProjectFile } from '../../support/checks/project-files.ts';
 import { holdLock } from '../../support/data/hold-lock.ts';
+import { forFile } from '../../support/for-file.ts';
 import { startOwnPostgres } from '../../support/servers/own-postgres.ts';
 
 const roles = readProjectFile('deploy/roles.sql');
-let server: Awaited<ReturnType<typeof startOwnPostgres>>;
-beforeAll(async () => {
-  // Of its own: the roles belong to a server, and others make them there too.
-  server = await startOwnPostgres();
-}, 120_000);
-afterAll(() => server?.drop());
+// Of its own: the roles belong to a server, and others make them there too.
+const server = await forFile(startOwnPostgres());
 
 /** As psql with ON_ERROR_STOP: what fails leaves the connection. */
 const runRoles = async () => {

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { verify } from '../../../client/src/webhooks.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { operationsOn } from '../../support/service/admin-operations.ts';
 import { useService } from '../../support/service/service.ts';
@@ -68,7 +67,7 @@ it('a webhook URL that is removed during a delivery makes the next attempt fail 
 });
 
 it('a disabled application is refused at the API, and its outcomes are still delivered', async () => {
-  const { application, secret, journey } = await service.anApplication();
+  const { application, journey } = await service.anApplication();
   const id = await journey.atGateway();
   await operations.applications.setStatus(application, 'disabled', 'unpaid');
   expect((await journey.get(id)).status).toBe(403);
@@ -76,22 +75,6 @@ it('a disabled application is refused at the API, and its outcomes are still del
   await journey.comeBack(id);
   const post = await until('the webhook', () => service.receiver.of(id)[0]);
   expect(post.json['status']).toBe('paid');
-
-  const request = {
-    signature: post.headers['x-service-signature'],
-    body: post.body,
-    secret,
-  };
-  const sentMs = Number(post.headers['x-service-timestamp']) * 1000;
-  const verifiedAt = (seconds: number) =>
-    verify({ ...request, receivedAt: new Date(sentMs + seconds * 1000) }).then(
-      () => true,
-      () => false,
-    );
-  // Both sides of the tolerance of 300 seconds.
-  expect(await Promise.all([-301, -300, 0, 300, 301].map(verifiedAt))).toEqual([
-    ...[false, true, true, true, false],
-  ]);
 });
 
 describe('npm run admin -- webhook test', () => {

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createJourney } from '../../support/service/journey.ts';
-import { startService } from '../../support/service/service.ts';
+import { useOwnApi } from '../../support/service/service.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
 const service = await forFile(
-  startService({ apiEnv: { PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' } }),
+  useOwnApi({ PAYER_PAGES_PER_MINUTE: '60', TRUSTED_PROXIES: '127.0.0.1' }),
 );
-const made = await service.anApplication();
-const application = made.application;
-const journey = createJourney(service, made.token);
+const { application, token } = await service.anApplication();
+const journey = createJourney(service, token);
 
 const links = 200;
 const stormMs = 15_000;
@@ -25,7 +24,7 @@ const expiredPayments = () => service.sql`
       callback_url, metadata, expires_at, created_at, updated_at, gateway_reference, checkout_at)
     select 'PAY_01' || lpad(n::text, 24, '0'), ${application}, true, 'o', 'expired', 1250, 'EUR',
       'sandbox', 'http://127.0.0.1:9/return', '{}', now() - interval '1 minute',
-      now() - interval '1 hour', now() - interval '1 minute', 'S' || n, now() - interval '1 hour'
+      now() - interval '1 hour', now() - interval '1 minute', 'LINK-' || n, now() - interval '1 hour'
     from generate_series(1, ${links}::int) n
     returning id, gateway_reference
   )
@@ -76,7 +75,7 @@ it('200 links of ended payments, opened 100 times a second from one /48, are lim
   expect(shown.length).toBeLessThanOrEqual(1_200);
   expect(shown.length + statuses.filter((status) => status === 429).length).toBe(statuses.length);
   // One for each link, and one more that waits.
-  const { count } = await service.client.workflow.count("WorkflowType = 'latePayment'");
+  const { count } = await service.client.workflow.count("WorkflowId STARTS_WITH 'LATE_PAY_010'");
   expect(count).toBeGreaterThan(0);
   expect(count).toBeLessThanOrEqual(links * 2);
 });

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { holdLock } from '../../support/data/hold-lock.ts';
 import { createJourney } from '../../support/service/journey.ts';
 import { countUpdates } from '../../support/service/scripted-worker.ts';
-import type { Service } from '../../support/service/service.ts';
 import { startService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let service: Service;
+const service = await forFile(startService());
 /** A second API process, which shares nothing with the first but Postgres and Temporal. */
-let other: { url: string };
-beforeAll(async () => {
-  service = await startService();
-  other = await service.anotherApi();
-});
-afterAll(() => service?.stop());
+const other = await service.anotherApi();
 
 const aJourney = async () => createJourney(service, (await service.anApplication()).token);
 const updatesOf = (id: string) => countUpdates(service.client.workflow.getHandle(id));

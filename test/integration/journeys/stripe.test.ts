@@ -1,21 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { startService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { addStripe, noticeOf, type Notice } from '../../support/service/stripe-account.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const service = await forFile(startService({ ownTemporal: true }));
-const stripe = await forFile(addStripe(service));
+const service = await forFile(useService());
+const gateway = 'stripe-of-notifications';
+const stripe = await forFile(addStripe(service, gateway));
 const journey = (await service.anApplication()).journey;
 
 /** A payment whose payer was sent to Stripe's page. */
 const sent = async () => {
-  const id = await journey.atGateway({ gateway: 'stripe' });
+  const id = await journey.atGateway({ gateway });
   return { id, reference: stripe.referenceOf(id) };
 };
 const notify = (reference: string, notice: Notice = {}) =>
-  journey.call('POST', '/api/v1/gateways/stripe/notifications', noticeOf(reference, notice));
+  journey.call('POST', `/api/v1/gateways/${gateway}/notifications`, noticeOf(reference, notice));
 const statusOf = async (id: string) => (await journey.get(id)).json['status'];
 const ended = (id: string) => until('the webhook', () => service.receiver.of(id)[0]);
 const countReads = (reference: string) =>
@@ -107,16 +108,6 @@ describe('a notification of the gateway', () => {
     expect(await statusOf(gone.id)).toBe('expired');
   });
 
-  it('leaves an expired payment as it is', async () => {
-    const { id, reference } = await sent();
-    await skipAllTime(service.client, id);
-    await ended(id);
-    expect(await statusOf(id)).toBe('expired');
-    expect(await notify(reference)).toMatchObject({ status: 200 });
-    expect(await statusOf(id)).toBe('expired');
-    expect(await eventsOf(id)).toBe(1);
-  });
-
   it('has a late payment reversed once', async () => {
     const { id, reference } = await sent();
     await skipAllTime(service.client, id);
@@ -144,23 +135,6 @@ describe('a notification of the gateway', () => {
     expect(await notify(reference)).toMatchObject({ status: 200 });
     await ended(id);
     expect(await statusOf(id)).toBe('paid');
-  });
-
-  it('answers 503 while Temporal is unavailable, and is accepted when the gateway repeats it', async () => {
-    const { id, reference } = await sent();
-    stripe.pay(reference);
-    await service.engine.stop();
-    const refused = await notify(reference);
-    expect(refused).toMatchObject({
-      status: 503,
-      json: { error: { code: 'SERVICE_UNAVAILABLE' } },
-    });
-    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    await service.engine.start();
-    await until('it is accepted', async () => (await notify(reference)).status === 200);
-    await ended(id);
-    expect(await statusOf(id)).toBe('paid');
-    expect(await eventsOf(id)).toBe(1);
   });
 });
 

@@ -2,14 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { expect, it } from 'vitest';
 import { eventId } from '../../../contract/ids.ts';
-import { verify } from '../../../client/src/webhooks.ts';
 import { createJourney } from '../../support/service/journey.ts';
-import { startService } from '../../support/service/service.ts';
+import { useService } from '../../support/service/service.ts';
 import { skipAllTime } from '../../support/service/skip-time.ts';
 import { until } from '../../support/until.ts';
 import { forFile } from '../../support/for-file.ts';
 
-const service = await forFile(startService());
+const service = await forFile(useService());
 
 const documentedDelaysSeconds = [60, 300, 1_800, 7_200, 43_200];
 
@@ -92,62 +91,3 @@ it('a webhook that is accepted shortly before its timeout of 10 seconds is sent 
   const [delivery] = await service.sql`select status from deliveries where payment_id = ${id}`;
   expect(delivery?.['status']).toBe('delivered');
 });
-
-it(
-  'a worker that is killed during each of the six attempts costs no attempt, and the delays stay exact',
-  { timeout: 400_000 },
-  async () => {
-    const { token, secret } = await service.anApplication();
-    // The first POST of a number hangs until the worker is killed, and its repetition is refused.
-    service.receiver.behave((nth) => (nth % 2 === 1 ? undefined : 503));
-    const id = await createJourney(service, token).finish('pay');
-    const dueAt: Date[] = [];
-    for (let number = 1; number <= 6; number += 1) {
-      await until(`attempt ${number}`, () => service.receiver.of(id)[2 * number - 2], 90_000);
-      const row = (await ledgerOf(id)).at(-1);
-      expect(row).toMatchObject({ number, duration_ms: null });
-      dueAt.push(row!.scheduled_at);
-      await service.worker.kill();
-      await service.worker.start();
-      if (number === 1) await skipAllTime(service.client, id);
-      await until(`${number} again`, () => service.receiver.of(id)[2 * number - 1], 90_000);
-    }
-    await expect(service.client.workflow.getHandle(id).result()).rejects.toMatchObject({
-      cause: { type: 'WebhookExhausted' },
-    });
-
-    const ledger = await ledgerOf(id);
-    expect(ledger.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
-    // A busy machine needs some time to start an attempt and to report its end.
-    for (const [index, delay] of documentedDelaysSeconds.entries()) {
-      const before = ledger[index]!; // There are six.
-      const endedMs = before.scheduled_at.getTime() + (before.duration_ms ?? 0);
-      const gap = (dueAt[index + 1]!.getTime() - endedMs) / 1000;
-      expect(gap).toBeGreaterThanOrEqual(delay - 0.1);
-      expect(gap).toBeLessThan(delay + 5);
-    }
-
-    const posts = service.receiver.of(id);
-    expect(posts.map(({ headers }) => Number(headers['x-service-delivery-attempt']))).toEqual([
-      1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6,
-    ]);
-    expect(new Set(posts.map(({ body }) => body.toString('latin1'))).size).toBe(1);
-    expect(new Set(posts.map(({ headers }) => headers['x-service-event-id'])).size).toBe(1);
-    const { signature: stripe } = new Stripe('sk_unused').webhooks;
-    for (const { body, headers } of posts) {
-      const header = String(headers['x-service-signature']);
-      const sentMs = Number(headers['x-service-timestamp']) * 1000;
-      expect(stripe?.verifyHeader(body, header, secret, 300)).toBe(true);
-      const at = (seconds: number) =>
-        verify({
-          ...{ signature: header, body, secret },
-          receivedAt: new Date(sentMs + seconds * 1000),
-        }).then(
-          () => true,
-          () => false,
-        );
-      // Both sides of the tolerance of 300 seconds.
-      expect(await Promise.all([-301, -300, 300, 301].map(at))).toEqual([false, true, true, false]);
-    }
-  },
-);

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId, newPaymentId } from '../../../contract/ids.ts';
 import { limits } from '../../../contract/limits.ts';
 import { everyDelivery } from '../../../postgres/delivery-filter.ts';
 import { emptyTemporal, operationsOn } from '../../support/service/admin-operations.ts';
-import type { Records } from '../../support/data/records.ts';
 import { startRecords } from '../../support/data/records.ts';
+import { forFile } from '../../support/for-file.ts';
 
-let records: Records;
-beforeAll(async () => {
-  records = await startRecords();
-});
-afterAll(() => records.drop());
+const records = await forFile(startRecords());
 
 const anExhausted = async (): Promise<string> => {
   const { id } = await records.ended('paid');

@@ -21,6 +21,14 @@ const ready = async (part: 'api' | 'worker') => {
   const { status, text } = await get(part, '/readyz');
   return { http: status, ...(JSON.parse(text) as { status: string; missing: string[] }) };
 };
+const nothingIsMissing = async () => {
+  for (const part of ['api', 'worker'] as const)
+    await until(
+      `nothing is missing for the ${part}`,
+      async () => (await ready(part)).missing.length === 0,
+    );
+};
+const withoutPostgres = { http: 503, status: 'not_ready', missing: ['postgres'] };
 const allReady = { http: 200, status: 'ready', missing: [] };
 
 describe('the metrics port', () => {
@@ -79,11 +87,7 @@ describe('the metrics port', () => {
     expect((await get('worker', '/livez')).status).toBe(200);
 
     await service.engine.start();
-    for (const part of ['api', 'worker'] as const)
-      await until(
-        `nothing is missing for the ${part}`,
-        async () => (await ready(part)).missing.length === 0,
-      );
+    await nothingIsMissing();
   });
 
   it('reports a missing or hanging Postgres, and exports no samples of it', async () => {
@@ -93,29 +97,23 @@ describe('the metrics port', () => {
     const unfreeze = await postgres.freeze();
     try {
       const began = performance.now();
-      const missing = { http: 503, status: 'not_ready', missing: ['postgres'] };
-      expect(await Promise.all([ready('api'), ready('worker')])).toEqual([missing, missing]);
+      expect(await Promise.all([ready('api'), ready('worker')])).toEqual([
+        withoutPostgres,
+        withoutPostgres,
+      ]);
       expect(performance.now() - began).toBeLessThan(10_000);
       expect(await samplesOf()).toBeUndefined();
     } finally {
       unfreeze();
     }
-    for (const part of ['api', 'worker'] as const)
-      await until(
-        `nothing is missing for the ${part}`,
-        async () => (await ready(part)).missing.length === 0,
-      );
+    await nothingIsMissing();
     await until('a sample', async () => (await samplesOf()) !== undefined);
 
     await postgres.stop();
     for (const part of ['api', 'worker'] as const)
-      expect(await ready(part)).toEqual({ http: 503, status: 'not_ready', missing: ['postgres'] });
+      expect(await ready(part)).toEqual(withoutPostgres);
     await postgres.start();
-    for (const part of ['api', 'worker'] as const)
-      await until(
-        `nothing is missing for the ${part}`,
-        async () => (await ready(part)).missing.length === 0,
-      );
+    await nothingIsMissing();
   });
 
   it('reports a read-only Postgres as missing, and leaves a standby', async () => {
@@ -123,22 +121,14 @@ describe('the metrics port', () => {
     const promote = await postgres.startStandby();
     try {
       for (const part of ['api', 'worker'] as const)
-        expect(await ready(part)).toEqual({
-          http: 503,
-          status: 'not_ready',
-          missing: ['postgres'],
-        });
+        expect(await ready(part)).toEqual(withoutPostgres);
       const refused: unknown = await postgres.sql`select 1`.catch((error: unknown) => error);
       expect(refused).toMatchObject({ code: 'CONNECTION_DESTROYED' });
       expect(isPostgresUnavailable(refused)).toBe(true);
     } finally {
       await promote();
     }
-    for (const part of ['api', 'worker'] as const)
-      await until(
-        `nothing is missing for the ${part}`,
-        async () => (await ready(part)).missing.length === 0,
-      );
+    await nothingIsMissing();
     await postgres.sql`delete from workflow_outbox where false`;
   });
 

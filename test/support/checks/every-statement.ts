@@ -55,6 +55,8 @@ interface Statements {
   calls: Record<string, () => Promise<unknown>>;
 }
 
+const of = (methods: object, calls: Statements['calls']): Statements => ({ methods, calls });
+
 export const idOf = (n: number) => `PAY_${String(n).padStart(26, '0')}`;
 const idsFrom = (first: number, many: number) =>
   Array.from({ length: many }, (_, index) => idOf(first + index));
@@ -169,302 +171,244 @@ export const everyStatement = (
   const outbox = createWorkflowOutbox(db);
   const backlogMetrics = createBacklogMetrics(db);
   return {
-    'payments.ts': {
-      methods: payments,
-      calls: {
-        insert: () => payments.insert(paymentWith('PAY_NEW'), record),
-        get: () => payments.get(idOf(7), owner),
-        list: () =>
-          payments.list(owner, {
-            orderId: undefined,
-            status: undefined,
-            from: undefined,
-            to: undefined,
-            after: undefined,
-            limit: 21,
-            offset: 9_980,
-          }),
-        getForPayer: () => payments.getForPayer(idOf(7)),
-        getByReference: () => payments.getByReference('sandbox', 'R7'),
-        sendToGateway: () => payments.sendToGateway(idOf(7), now),
-        claimLateSearch: () => payments.claimLateSearch(idOf(count)),
-        releaseLateSearch: () => payments.releaseLateSearch(idOf(count)),
-        recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
-      },
-    },
-    'tokens.ts': {
-      methods: tokens,
-      calls: {
-        issue: () => tokens.issue({ application, mode: 'test', name: 'new' }),
-        authenticate: () => tokens.authenticate('svc_test_x'),
-      },
-    },
-    'admin-tokens.ts': {
-      methods: adminTokens,
-      calls: {
-        list: () => adminTokens.list(application, 100),
-        get: () => adminTokens.get(application, '0123456789abcdef'),
-        revoke: () => adminTokens.revoke(application, '0123456789abcdef'),
-      },
-    },
-    'payment-outcomes.ts': {
-      methods: paymentOutcomes,
-      calls: {
-        get: () => paymentOutcomes.get(idOf(7)),
-        recordOpened: () =>
-          paymentOutcomes.recordOpened(idOf(7), {
-            reference: 'x',
-            redirect: { method: 'GET', url: '' },
-            exchanges: [exchange],
-          }),
-        recordInquiry: () =>
-          paymentOutcomes.recordInquiry(idOf(7), {
-            processing: true,
-            answer: 'usual',
-            now,
-            exchanges: [exchange],
-          }),
-        'recordInquiry, while it is verified': () =>
-          paymentOutcomes.recordInquiry(idOf(7), {
-            processing: true,
-            answer: 'verifying',
-            now,
-            exchanges: [exchange],
-          }),
-        flagDuplicates: () =>
-          paymentOutcomes.flagDuplicates({ ...paymentWith(idOf(7)), trackingCode: 'T-7' }),
-        finalize: () => paymentOutcomes.finalize(ended, createEvent(ended, now), noAnswer),
-      },
-    },
-    'deliveries.ts': {
-      methods: deliveries,
-      calls: {
-        get: () => deliveries.get(eventId(idOf(count))),
-        postpone: () => deliveries.postpone(eventId(idOf(count)), now),
-        exists: () => deliveries.exists(eventId(idOf(count))),
-        replay: () =>
-          deliveries.replay(eventId(idOf(count)), {
-            from: ['pending', 'exhausted', 'delivered'],
-            trigger: 'admin',
-            now,
-          }),
-        beginAttempt: () => deliveries.beginAttempt(eventId(idOf(count)), attempt),
-        completeAttempt: () =>
-          deliveries.completeAttempt(eventId(idOf(count)), 1, {
-            result,
-            consequence: { status: 'delivered' },
-            completedAt: now,
-          }),
-      },
-    },
-    'events.ts': {
-      methods: events,
-      calls: {
-        get: () => events.get(eventId(idOf(count)), owner),
-        list: () =>
-          events.list(owner, { ...anyEvent, order: 'newest', after: undefined, limit: 21 }),
-        'list, of a payment': () =>
-          events.list(owner, {
-            ...anyEvent,
-            paymentId: idOf(count),
-            order: 'feed',
-            after: undefined,
-            limit: 21,
-          }),
-      },
-    },
-    'gateway-exchanges.ts': {
-      methods: exchanges,
-      calls: {
-        insert: () => exchanges.insert(idOf(7), [exchange]),
-        replaceRepeated: () =>
-          exchanges.replaceRepeated(
-            idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId })),
-          ),
-        list: () => exchanges.list(idOf(7)),
-      },
-    },
-    'late-payments.ts': {
-      methods: latePayments,
-      calls: {
-        get: () => latePayments.get(idOf(count)),
-        record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
-        beginReversal: () =>
-          latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
-      },
-    },
-    'idempotency-keys.ts': {
-      methods: idempotencyKeys,
-      calls: {
-        get: () => idempotencyKeys.get(owner, route, 'key-7'),
-        deleteExpired: () => idempotencyKeys.deleteExpired(10),
-      },
-    },
-    'sandbox-payments.ts': {
-      methods: sandboxPayments,
-      calls: {
-        open: () =>
-          sandboxPayments.open({ paymentId: idOf(7), amount: 1, currency: 'EUR', returnUrl: '' }),
-        get: () => sandboxPayments.get('R7'),
-        getByPayment: () => sandboxPayments.getByPayment(idOf(7)),
-        choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
-        verify: () => sandboxPayments.verify('R7'),
-        expire: () => sandboxPayments.expire('R8'),
-      },
-    },
-    'sweeper.ts': {
-      methods: sweeper,
-      calls: {
-        listGatewaysInUse: () => sweeper.listGatewaysInUse(),
-        claimForInquiry: () => sweeper.claimForInquiry('sandbox', 10),
-        markInquired: () => sweeper.markInquired([idOf(7)]),
-        releaseClaims: () => sweeper.releaseClaims(['PAY_1', 'PAY_2']),
-        listEndedUnpaid: () => sweeper.listEndedUnpaid('sandbox', ['R1', 'R2']),
-        claimStalledPayments: () => sweeper.claimStalledPayments(10),
-        listPostponedApplications: () => sweeper.listPostponedApplications(),
-        listPostponed: () => sweeper.listPostponed(application, 10),
-        countPostponed: () => sweeper.countPostponed([idOf(1), idOf(2)]),
-        countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
-        claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
-      },
-    },
-    'workflow-outbox.ts': {
-      methods: outbox,
-      calls: {
-        delete: () => outbox.delete([idOf(1), idOf(2)]),
-        count: () => outbox.count(10_001),
-        list: () => outbox.list({ limit: 100, age: '5 seconds' }),
-      },
-    },
+    'payments.ts': of(payments, {
+      insert: () => payments.insert(paymentWith('PAY_NEW'), record),
+      get: () => payments.get(idOf(7), owner),
+      list: () =>
+        payments.list(owner, {
+          orderId: undefined,
+          status: undefined,
+          from: undefined,
+          to: undefined,
+          after: undefined,
+          limit: 21,
+          offset: 9_980,
+        }),
+      getForPayer: () => payments.getForPayer(idOf(7)),
+      getByReference: () => payments.getByReference('sandbox', 'R7'),
+      sendToGateway: () => payments.sendToGateway(idOf(7), now),
+      claimLateSearch: () => payments.claimLateSearch(idOf(count)),
+      releaseLateSearch: () => payments.releaseLateSearch(idOf(count)),
+      recordLostCheckout: () => payments.recordLostCheckout(idOf(7), now),
+    }),
+    'tokens.ts': of(tokens, {
+      issue: () => tokens.issue({ application, mode: 'test', name: 'new' }),
+      authenticate: () => tokens.authenticate('svc_test_x'),
+    }),
+    'admin-tokens.ts': of(adminTokens, {
+      list: () => adminTokens.list(application, 100),
+      get: () => adminTokens.get(application, '0123456789abcdef'),
+      revoke: () => adminTokens.revoke(application, '0123456789abcdef'),
+    }),
+    'payment-outcomes.ts': of(paymentOutcomes, {
+      get: () => paymentOutcomes.get(idOf(7)),
+      recordOpened: () =>
+        paymentOutcomes.recordOpened(idOf(7), {
+          reference: 'x',
+          redirect: { method: 'GET', url: '' },
+          exchanges: [exchange],
+        }),
+      recordInquiry: () =>
+        paymentOutcomes.recordInquiry(idOf(7), {
+          processing: true,
+          answer: 'usual',
+          now,
+          exchanges: [exchange],
+        }),
+      'recordInquiry, while it is verified': () =>
+        paymentOutcomes.recordInquiry(idOf(7), {
+          processing: true,
+          answer: 'verifying',
+          now,
+          exchanges: [exchange],
+        }),
+      flagDuplicates: () =>
+        paymentOutcomes.flagDuplicates({ ...paymentWith(idOf(7)), trackingCode: 'T-7' }),
+      finalize: () => paymentOutcomes.finalize(ended, createEvent(ended, now), noAnswer),
+    }),
+    'deliveries.ts': of(deliveries, {
+      get: () => deliveries.get(eventId(idOf(count))),
+      postpone: () => deliveries.postpone(eventId(idOf(count)), now),
+      exists: () => deliveries.exists(eventId(idOf(count))),
+      replay: () =>
+        deliveries.replay(eventId(idOf(count)), {
+          from: ['pending', 'exhausted', 'delivered'],
+          trigger: 'admin',
+          now,
+        }),
+      beginAttempt: () => deliveries.beginAttempt(eventId(idOf(count)), attempt),
+      completeAttempt: () =>
+        deliveries.completeAttempt(eventId(idOf(count)), 1, {
+          result,
+          consequence: { status: 'delivered' },
+          completedAt: now,
+        }),
+    }),
+    'events.ts': of(events, {
+      get: () => events.get(eventId(idOf(count)), owner),
+      list: () => events.list(owner, { ...anyEvent, order: 'newest', after: undefined, limit: 21 }),
+      'list, of a payment': () =>
+        events.list(owner, {
+          ...anyEvent,
+          paymentId: idOf(count),
+          order: 'feed',
+          after: undefined,
+          limit: 21,
+        }),
+    }),
+    'gateway-exchanges.ts': of(exchanges, {
+      insert: () => exchanges.insert(idOf(7), [exchange]),
+      replaceRepeated: () =>
+        exchanges.replaceRepeated(idsFrom(1, 10).map((paymentId) => ({ ...exchange, paymentId }))),
+      list: () => exchanges.list(idOf(7)),
+    }),
+    'late-payments.ts': of(latePayments, {
+      get: () => latePayments.get(idOf(count)),
+      record: () => latePayments.record(idOf(count - 3), { result: 'returns', facts: {}, now }),
+      beginReversal: () =>
+        latePayments.beginReversal(idOf(count), { maxReversals: 3, lastBefore: now, now }),
+    }),
+    'idempotency-keys.ts': of(idempotencyKeys, {
+      get: () => idempotencyKeys.get(owner, route, 'key-7'),
+      deleteExpired: () => idempotencyKeys.deleteExpired(10),
+    }),
+    'sandbox-payments.ts': of(sandboxPayments, {
+      open: () =>
+        sandboxPayments.open({ paymentId: idOf(7), amount: 1, currency: 'EUR', returnUrl: '' }),
+      get: () => sandboxPayments.get('R7'),
+      getByPayment: () => sandboxPayments.getByPayment(idOf(7)),
+      choose: () => sandboxPayments.choose(idOf(7), { state: 'paid', refusal: null }),
+      verify: () => sandboxPayments.verify('R7'),
+      expire: () => sandboxPayments.expire('R8'),
+    }),
+    'sweeper.ts': of(sweeper, {
+      listGatewaysInUse: () => sweeper.listGatewaysInUse(),
+      claimForInquiry: () => sweeper.claimForInquiry('sandbox', 10),
+      markInquired: () => sweeper.markInquired([idOf(7)]),
+      releaseClaims: () => sweeper.releaseClaims(['PAY_1', 'PAY_2']),
+      listEndedUnpaid: () => sweeper.listEndedUnpaid('sandbox', ['R1', 'R2']),
+      claimStalledPayments: () => sweeper.claimStalledPayments(10),
+      listPostponedApplications: () => sweeper.listPostponedApplications(),
+      listPostponed: () => sweeper.listPostponed(application, 10),
+      countPostponed: () => sweeper.countPostponed([idOf(1), idOf(2)]),
+      countOverdueDeliveries: () => sweeper.countOverdueDeliveries(100),
+      claimOverdueDeliveries: () => sweeper.claimOverdueDeliveries(10),
+    }),
+    'workflow-outbox.ts': of(outbox, {
+      delete: () => outbox.delete([idOf(1), idOf(2)]),
+      count: () => outbox.count(10_001),
+      list: () => outbox.list({ limit: 100, age: '5 seconds' }),
+    }),
     'backlog-metrics.ts': {
       methods: backlogMetrics,
       calls: { measure: () => backlogMetrics.measure() },
     },
 
     // The queries of the admin commands.
-    'admin-payments.ts': {
-      methods: adminPayments,
-      calls: {
-        find: () => adminPayments.find(all, 50),
-        'find, by status': () => adminPayments.find({ ...all, status: 'failed' }, 50),
-        'find, by order': () => adminPayments.find({ ...all, orderId: 'order-7' }, 50),
-        'find, exhausted': () => adminPayments.find({ ...all, delivery: 'exhausted' }, 50),
-        get: () => adminPayments.get(idOf(7)),
-        deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
-      },
-    },
-    'console.ts': {
-      methods: consoleQueries,
-      calls: {
-        listPayments: () => consoleQueries.listPayments({ ...wholeList, status: null }),
-        'listPayments, with every filter': () =>
-          consoleQueries.listPayments({ ...filteredList, status: 'failed' }),
-        listPaymentsByGateway: () =>
-          consoleQueries.listPaymentsByGateway({
+    'admin-payments.ts': of(adminPayments, {
+      find: () => adminPayments.find(all, 50),
+      'find, by status': () => adminPayments.find({ ...all, status: 'failed' }, 50),
+      'find, by order': () => adminPayments.find({ ...all, orderId: 'order-7' }, 50),
+      'find, exhausted': () => adminPayments.find({ ...all, delivery: 'exhausted' }, 50),
+      get: () => adminPayments.get(idOf(7)),
+      deliveryStatus: () => adminPayments.deliveryStatus(idOf(7)),
+    }),
+    'console.ts': of(consoleQueries, {
+      listPayments: () => consoleQueries.listPayments({ ...wholeList, status: null }),
+      'listPayments, with every filter': () =>
+        consoleQueries.listPayments({ ...filteredList, status: 'failed' }),
+      listPaymentsByGateway: () =>
+        consoleQueries.listPaymentsByGateway({
+          ...filteredList,
+          status: null,
+          gateway: 'sandbox',
+        }),
+      listDeliveries: () =>
+        consoleQueries.listDeliveries({ ...everyDelivery, delivery: 'exhausted' }, wholePage),
+      'listDeliveries, of every status': () =>
+        consoleQueries.listDeliveries(everyDelivery, wholePage),
+      'listDeliveries, of one error': () =>
+        consoleQueries.listDeliveries(
+          { ...everyDelivery, delivery: 'exhausted', errorClass: 'tls' },
+          wholePage,
+        ),
+      'listDeliveries, with every filter': () =>
+        consoleQueries.listDeliveries(
+          {
             ...filteredList,
-            status: null,
-            gateway: 'sandbox',
-          }),
-        listDeliveries: () =>
-          consoleQueries.listDeliveries({ ...everyDelivery, delivery: 'exhausted' }, wholePage),
-        'listDeliveries, of every status': () =>
-          consoleQueries.listDeliveries(everyDelivery, wholePage),
-        'listDeliveries, of one error': () =>
-          consoleQueries.listDeliveries(
-            { ...everyDelivery, delivery: 'exhausted', errorClass: 'tls' },
-            wholePage,
-          ),
-        'listDeliveries, with every filter': () =>
-          consoleQueries.listDeliveries(
-            {
-              ...filteredList,
-              delivery: 'delivered',
-              kind: 'payment.paid',
-              errorClass: 'timeout',
-              eventIds: null,
-            },
-            filteredList,
-          ),
-        countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
-        countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
-        countExhausted: () => consoleQueries.countExhausted(),
-        oldestOpen: () => consoleQueries.oldestOpen(),
-        getEvent: () => consoleQueries.getEvent(idOf(count)),
-        getDetails: () => consoleQueries.getDetails(idOf(7)),
-        findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
-        findByText: () => consoleQueries.findByText('order-7', 20),
-        findToken: () => consoleQueries.findToken('svc_test_0000'),
-      },
-    },
-    'replays.ts': {
-      methods: replays,
-      calls: {
-        insert: () => replays.insert({ ...replay, ...ofOwner, id: 'RPL_1' }),
-        insertOfOperator: () => replays.insertOfOperator({ ...replay, id: 'RPL_2' }),
-        getRunningId: () =>
-          replays.getRunningId({ application, test: true, trigger: 'application' }),
-        'getRunningId, of an operator': () =>
-          replays.getRunningId({ application: null, test: null, trigger: 'admin' }),
-        get: () => replays.get('RPL_1', { application, test: true }),
-        find: () => replays.find('RPL_1'),
-        list: () => replays.list(50),
-        listRunning: () => replays.listRunning(5),
-        countMatching: () => replays.countMatching(replay, 10),
-        'countMatching, of one error': () =>
-          replays.countMatching({ ...replay, delivery: 'exhausted', errorClass: 'tls' }, 10),
-        'countMatching, of the selected': () =>
-          replays.countMatching({ ...replay, eventIds: [eventId(idOf(count))] }, 10),
-        listNext: () => replays.listNext({ ...replay, ...running, after: undefined }, 10),
-        'listNext, of one application': () =>
-          replays.listNext(
-            { ...replay, ...running, application, after: { at: now, id: eventId('x') } },
-            10,
-          ),
-        requestStop: () => replays.requestStop('RPL_1'),
-        getForWorker: () => replays.getForWorker('RPL_1'),
-        listResults: () => replays.listResults('RPL_1', { after: 0, limit: 100 }),
-        end: () => replays.end('RPL_1', 'done'),
-      },
-    },
-    'audit-log.ts': {
-      methods: auditLog,
-      calls: {
-        insert: () =>
-          auditLog.insert({
-            actor: 'ada',
-            action: 'payment.heal',
-            subject: `payment:${idOf(7)}`,
-            before: null,
-            after: null,
-            reason: null,
-            via: 'cli',
-          }),
-        insertDuplicate: () => auditLog.insertDuplicate('payment.duplicate', idOf(7), {}),
-        insertRefusedLogin: () => auditLog.insertRefusedLogin('link'),
-        verify: auditLog.verify,
-        has: () => auditLog.has({ id: 1, hash: '00' }),
-        list: () => auditLog.list({ subject: null, limit: 50 }),
-        'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
-      },
-    },
-    'reconciliation.ts': {
-      methods: reconciliation,
-      calls: {
-        listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),
-        listUndelivered: () => reconciliation.listUndelivered({ after: undefined, limit: 200 }),
-        filterInProgress: () => reconciliation.filterInProgress(idsFrom(count / 2, 200)),
-        listLate: () => reconciliation.listLate({ after: undefined, limit: 200 }),
-        filterLate: () => reconciliation.filterLate(idsFrom(count / 2, 200)),
-        listUnfinished: () => reconciliation.listUnfinished(null, batch),
-        filterExisting: () => reconciliation.filterExisting(idsFrom(count / 2, 200)),
-      },
-    },
-    'retention.ts': {
-      methods: retention,
-      calls: {
-        deleteResponseBodies: () => retention.deleteResponseBodies(new Date(), batch),
-        deletePayments: () => retention.deletePayments(new Date(), batch),
-      },
-    },
+            delivery: 'delivered',
+            kind: 'payment.paid',
+            errorClass: 'timeout',
+            eventIds: null,
+          },
+          filteredList,
+        ),
+      countByHour: () => consoleQueries.countByHour(null, new Date(now.getTime() - 60_000)),
+      countByGateway: () => consoleQueries.countByGateway(null, new Date(now.getTime() - 60_000)),
+      countExhausted: () => consoleQueries.countExhausted(),
+      oldestOpen: () => consoleQueries.oldestOpen(),
+      getEvent: () => consoleQueries.getEvent(idOf(count)),
+      getDetails: () => consoleQueries.getDetails(idOf(7)),
+      findByEvent: () => consoleQueries.findByEvent(eventId(idOf(count))),
+      findByText: () => consoleQueries.findByText('order-7', 20),
+      findToken: () => consoleQueries.findToken('svc_test_0000'),
+    }),
+    'replays.ts': of(replays, {
+      insert: () => replays.insert({ ...replay, ...ofOwner, id: 'RPL_1' }),
+      insertOfOperator: () => replays.insertOfOperator({ ...replay, id: 'RPL_2' }),
+      getRunningId: () => replays.getRunningId({ application, test: true, trigger: 'application' }),
+      'getRunningId, of an operator': () =>
+        replays.getRunningId({ application: null, test: null, trigger: 'admin' }),
+      get: () => replays.get('RPL_1', { application, test: true }),
+      find: () => replays.find('RPL_1'),
+      list: () => replays.list(50),
+      listRunning: () => replays.listRunning(5),
+      countMatching: () => replays.countMatching(replay, 10),
+      'countMatching, of one error': () =>
+        replays.countMatching({ ...replay, delivery: 'exhausted', errorClass: 'tls' }, 10),
+      'countMatching, of the selected': () =>
+        replays.countMatching({ ...replay, eventIds: [eventId(idOf(count))] }, 10),
+      listNext: () => replays.listNext({ ...replay, ...running, after: undefined }, 10),
+      'listNext, of one application': () =>
+        replays.listNext(
+          { ...replay, ...running, application, after: { at: now, id: eventId('x') } },
+          10,
+        ),
+      requestStop: () => replays.requestStop('RPL_1'),
+      getForWorker: () => replays.getForWorker('RPL_1'),
+      listResults: () => replays.listResults('RPL_1', { after: 0, limit: 100 }),
+      end: () => replays.end('RPL_1', 'done'),
+    }),
+    'audit-log.ts': of(auditLog, {
+      insert: () =>
+        auditLog.insert({
+          actor: 'ada',
+          action: 'payment.heal',
+          subject: `payment:${idOf(7)}`,
+          before: null,
+          after: null,
+          reason: null,
+          via: 'cli',
+        }),
+      insertDuplicate: () => auditLog.insertDuplicate('payment.duplicate', idOf(7), {}),
+      insertRefusedLogin: () => auditLog.insertRefusedLogin('link'),
+      verify: auditLog.verify,
+      has: () => auditLog.has({ id: 1, hash: '00' }),
+      list: () => auditLog.list({ subject: null, limit: 50 }),
+      'list, of a payment': () => auditLog.list({ subject: `payment:${idOf(7)}`, limit: 50 }),
+    }),
+    'reconciliation.ts': of(reconciliation, {
+      listOpen: () => reconciliation.listOpen({ after: undefined, limit: 200 }),
+      listUndelivered: () => reconciliation.listUndelivered({ after: undefined, limit: 200 }),
+      filterInProgress: () => reconciliation.filterInProgress(idsFrom(count / 2, 200)),
+      listLate: () => reconciliation.listLate({ after: undefined, limit: 200 }),
+      filterLate: () => reconciliation.filterLate(idsFrom(count / 2, 200)),
+      listUnfinished: () => reconciliation.listUnfinished(null, batch),
+      filterExisting: () => reconciliation.filterExisting(idsFrom(count / 2, 200)),
+    }),
+    'retention.ts': of(retention, {
+      deleteResponseBodies: () => retention.deleteResponseBodies(new Date(), batch),
+      deletePayments: () => retention.deletePayments(new Date(), batch),
+    }),
   };
 };

@@ -1,41 +1,54 @@
-import type { Case } from './fixture.ts';
+import type { Entry } from '../../fakes/server.ts';
+import type { Case, Expected } from './fixture.ts';
 
-interface Bank {
-  book: ReadonlyMap<string, { paymentId: string }>;
+/** An inquiry and a verification return the same. */
+export const bothReturn = <P>(
+  name: string,
+  arrange: Case<P>['arrange'],
+  expected: Expected,
+): Case<P> => ({ name, arrange, inquire: expected, verify: expected });
+
+/** Money is there, so an inquiry returns processing. The verification says what becomes of it. */
+export const verifyReturns = <P>(
+  name: string,
+  arrange: Case<P>['arrange'],
+  verify: Expected,
+): Case<P> => ({ name, arrange, inquire: { state: 'processing' }, verify });
+
+interface Book {
+  book: ReadonlyMap<string, Entry>;
   pay(reference: string): void;
+}
+
+/** The payer pays, and the provider shows these facts of it. */
+export const paidAs =
+  (facts: Partial<Entry>) =>
+  (bank: Book, reference: string): void => {
+    bank.pay(reference);
+    Object.assign(bank.book.get(reference) ?? {}, facts);
+  };
+
+interface Bank extends Book {
   /** The response to the next verification names this payment. */
   mistakeOnce(paymentId: string): void;
 }
 
 /** For a provider whose responses name their payment. */
 export const otherPaymentCases = <P extends Bank>(): Case<P>[] => [
-  {
-    name: 'throws when the response is about another payment',
-    arrange(bank, reference) {
-      bank.pay(reference);
-      const entry = bank.book.get(reference);
-      if (entry) entry.paymentId = 'PAY_another';
-    },
-    inquire: 'no_answer',
-    verify: 'no_answer',
-  },
-  {
-    name: 'accepts a response that names no payment',
-    arrange(bank, reference) {
-      bank.pay(reference);
-      const entry = bank.book.get(reference);
-      if (entry) entry.paymentId = '';
-    },
-    inquire: { state: 'processing' },
-    verify: { state: 'paid' },
-  },
-  {
-    name: 'throws when the verification is about another payment',
-    arrange(bank, reference) {
+  bothReturn(
+    'throws when the response is about another payment',
+    paidAs({ paymentId: 'PAY_another' }),
+    'no_answer',
+  ),
+  verifyReturns('accepts a response that names no payment', paidAs({ paymentId: '' }), {
+    state: 'paid',
+  }),
+  verifyReturns(
+    'throws when the verification is about another payment',
+    (bank, reference) => {
       bank.pay(reference);
       bank.mistakeOnce('PAY_another');
     },
-    inquire: { state: 'processing' },
-    verify: 'no_answer',
-  },
+    'no_answer',
+  ),
 ];

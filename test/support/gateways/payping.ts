@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Case, ProviderFixture } from './fixture.ts';
-import { otherPaymentCases } from './cases.ts';
+import { bothReturn, otherPaymentCases, paidAs, verifyReturns } from './cases.ts';
 import { startPayping } from '../../fakes/payping.ts';
 
 type Payping = Awaited<ReturnType<typeof startPayping>>;
@@ -47,33 +47,23 @@ export const payping: ProviderFixture<Payping> = {
   verifyWindowSeconds: 10 * 60,
   start: () => startPayping(),
   cases: [
-    {
-      name: 'waiting: status 0',
-      arrange() {},
-      inquire: { state: 'waiting' },
-      verify: { state: 'waiting' },
-    },
-    {
-      name: 'waiting at the bank: status 2',
-      arrange: movesTo('2'),
-      inquire: { state: 'waiting' },
-      verify: { state: 'waiting' },
-    },
-    {
-      name: 'paid, not verified: status 5',
-      arrange: (bank, reference) => bank.pay(reference),
-      inquire: { state: 'processing' },
-      verify: paidWithCard,
-    },
-    ...[202, 502].map((status): Case<Payping> => ({
-      name: `processing: the verification responds ${status}`,
-      arrange(bank, reference) {
-        bank.pay(reference);
-        bank.verifyStatuses.push(status);
-      },
-      inquire: { state: 'processing' },
-      verify: { state: 'processing' },
-    })),
+    bothReturn('waiting: status 0', () => {}, { state: 'waiting' }),
+    bothReturn('waiting at the bank: status 2', movesTo('2'), { state: 'waiting' }),
+    verifyReturns(
+      'paid, not verified: status 5',
+      (bank, reference) => bank.pay(reference),
+      paidWithCard,
+    ),
+    ...[202, 502].map((status): Case<Payping> =>
+      bothReturn(
+        `processing: the verification responds ${status}`,
+        (bank, reference) => {
+          bank.pay(reference);
+          bank.verifyStatuses.push(status);
+        },
+        { state: 'processing' },
+      ),
+    ),
     ...[202, 502, 503].map((status): Case<Payping> => ({
       name: `verified before, and another verification responds ${status}: the report counts`,
       arrange(bank, reference) {
@@ -117,33 +107,31 @@ export const payping: ProviderFixture<Payping> = {
         ['4', { state: 'failed', failureCode: 'gateway_error' }],
       ] as const
     ).flatMap(([state, verify]) =>
-      [121, 133].map((code): Case<Payping> => ({
-        name: `status ${state} between report and verification, which is refused with ${code}`,
-        arrange(bank, reference) {
-          bank.pay(reference);
-          bank.moveBeforeNextVerify(reference, state);
-          bank.refuse('verify', { status: 400, code });
-        },
-        inquire: { state: 'processing' },
-        verify,
-      })),
+      [121, 133].map((code): Case<Payping> =>
+        verifyReturns(
+          `status ${state} between report and verification, which is refused with ${code}`,
+          (bank, reference) => {
+            bank.pay(reference);
+            bank.moveBeforeNextVerify(reference, state);
+            bank.refuse('verify', { status: 400, code });
+          },
+          verify,
+        ),
+      ),
     ),
-    {
-      name: 'verified, and the report has no number',
-      arrange: movesTo('1'),
-      inquire: { ...paid, trackingCode: null },
-      verify: { ...paid, trackingCode: null },
-    },
-    {
-      name: 'refunded',
-      arrange(bank, reference) {
+    bothReturn('verified, and the report has no number', movesTo('1'), {
+      ...paid,
+      trackingCode: null,
+    }),
+    bothReturn(
+      'refunded',
+      (bank, reference) => {
         verified(bank, reference);
         bank.setConflict(true);
         bank.refund(reference, 2);
       },
-      inquire: { state: 'failed', failureCode: 'payment_reversed' },
-      verify: { state: 'failed', failureCode: 'payment_reversed' },
-    },
+      { state: 'failed', failureCode: 'payment_reversed' },
+    ),
     ...[1, 3].map((status): Case<Payping> => ({
       name: `a refund that is not complete: refund status ${status}`,
       arrange(bank, reference) {
@@ -153,45 +141,29 @@ export const payping: ProviderFixture<Payping> = {
       inquire: { ...paid, cardPanMasked: null },
       verify: paid,
     })),
-    {
-      name: 'cancelled by the payer: status 3',
-      arrange: movesTo('3'),
-      inquire: { state: 'cancelled' },
-      verify: { state: 'cancelled' },
-    },
+    bothReturn('cancelled by the payer: status 3', movesTo('3'), { state: 'cancelled' }),
     {
       name: 'failed at the bank: status 4',
       arrange: movesTo('4'),
       inquire: { state: 'failed', failureCode: 'gateway_error', code: '4' },
       verify: { state: 'failed', failureCode: 'gateway_error' },
     },
-    {
-      name: 'throws for an undocumented status',
-      arrange: movesTo('9'),
-      inquire: 'no_answer',
-      verify: 'no_answer',
-    },
-    {
-      name: 'does not verify another amount',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.amount = 2_000;
-      },
-      inquire: { state: 'processing' },
-      verify: { state: 'failed', failureCode: 'amount_mismatch', message: '2000 IRT' },
-    },
-    {
-      name: 'returns another amount that was verified before',
-      arrange(bank, reference) {
+    bothReturn('throws for an undocumented status', movesTo('9'), 'no_answer'),
+    verifyReturns('does not verify another amount', paidAs({ amount: 2_000 }), {
+      state: 'failed',
+      failureCode: 'amount_mismatch',
+      message: '2000 IRT',
+    }),
+    bothReturn(
+      'returns another amount that was verified before',
+      (bank, reference) => {
         verified(bank, reference);
         bank.setConflict(true);
         const entry = bank.book.get(reference);
         if (entry) entry.amount = 2_000;
       },
-      inquire: { state: 'paid', amount: 20_000, currency: 'IRR' },
-      verify: { state: 'paid', amount: 20_000, currency: 'IRR' },
-    },
+      { state: 'paid', amount: 20_000, currency: 'IRR' },
+    ),
     ...otherPaymentCases<Payping>(),
     {
       name: 'verified before, and the verification is about another payment: the report counts',
@@ -203,12 +175,11 @@ export const payping: ProviderFixture<Payping> = {
       inquire: { ...paid, cardPanMasked: null },
       verify: { ...paidWithCard, cardPanMasked: null },
     },
-    {
-      name: 'throws when it is paid and the report has no number for the verification',
-      arrange: movesTo('5'),
-      inquire: { state: 'processing' },
-      verify: 'no_answer',
-    },
+    verifyReturns(
+      'throws when it is paid and the report has no number for the verification',
+      movesTo('5'),
+      'no_answer',
+    ),
     ...refuses('verify', 400, 121, 127)({ state: 'failed', failureCode: 'payment_not_completed' }),
     ...refuses('verify', 400, 122)({ state: 'failed', failureCode: 'unknown', code: '122' }),
     ...refuses(

@@ -2,6 +2,7 @@ import { failureReasons, type FailureCode } from '../../../contract/failure-code
 import { createSandboxPayments } from '../../../postgres/sandbox-payments.ts';
 import { aDatabase } from '../data/database.ts';
 import { returnUrl, type Case, type ProviderFixture } from './fixture.ts';
+import { bothReturn, verifyReturns } from './cases.ts';
 import type { Provider } from '../../fakes/server.ts';
 
 const start = async () => {
@@ -53,33 +54,21 @@ export const sandbox: ProviderFixture<Sandbox> = {
   start,
   cases: [
     { name: 'waiting', arrange() {}, inquire: { state: 'waiting' }, verify: { state: 'waiting' } },
-    {
-      name: 'paid, not verified',
-      arrange: (bank, reference) => bank.pay(reference),
-      inquire: { state: 'processing' },
-      verify: paid,
-    },
-    {
-      name: 'verified before',
-      async arrange(bank, reference) {
+    verifyReturns('paid, not verified', (bank, reference) => bank.pay(reference), paid),
+    bothReturn(
+      'verified before',
+      async (bank, reference) => {
         await bank.pay(reference);
         await bank.page.verify(reference);
       },
-      inquire: paid,
-      verify: paid,
-    },
-    {
-      name: 'cancelled',
-      arrange: (bank, reference) => bank.choose(reference, 'cancelled'),
-      inquire: { state: 'cancelled' },
-      verify: { state: 'cancelled' },
-    },
-    {
-      name: 'expired',
-      arrange: async (bank, reference) => void (await bank.page.expire(reference)),
-      inquire: { state: 'expired' },
-      verify: { state: 'expired' },
-    },
+      paid,
+    ),
+    bothReturn('cancelled', (bank, reference) => bank.choose(reference, 'cancelled'), {
+      state: 'cancelled',
+    }),
+    bothReturn('expired', async (bank, reference) => void (await bank.page.expire(reference)), {
+      state: 'expired',
+    }),
     ...refusalCases,
   ],
   wire: [

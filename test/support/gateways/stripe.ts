@@ -1,5 +1,6 @@
 import type { FailureCode } from '../../../contract/failure-codes.ts';
 import type { Case, ProviderFixture } from './fixture.ts';
+import { bothReturn, paidAs } from './cases.ts';
 import { startStripe } from '../../fakes/stripe.ts';
 
 type Stripe = Awaited<ReturnType<typeof startStripe>>;
@@ -87,12 +88,7 @@ export const stripe: ProviderFixture<Stripe> = {
     sameForBoth('waiting: open, and a card was declined', 'open unpaid requires_payment_method', {
       state: 'waiting',
     }),
-    {
-      name: 'paid: complete and paid',
-      arrange: (bank, reference) => bank.pay(reference),
-      inquire: paid,
-      verify: paid,
-    },
+    bothReturn('paid: complete and paid', (bank, reference) => bank.pay(reference), paid),
     sameForBoth('processing: complete and unpaid', 'complete unpaid processing', {
       state: 'processing',
     }),
@@ -138,26 +134,16 @@ export const stripe: ProviderFixture<Stripe> = {
     sameForBoth('throws when it is paid and still open', 'open paid succeeded', 'no_answer'),
     sameForBoth('throws when it is paid without a payment intent', 'complete paid', 'no_answer'),
     sameForBoth('throws when no payment is required', 'complete no_payment_required', 'no_answer'),
-    {
-      name: 'returns another amount',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.amount = 100;
-      },
-      inquire: { state: 'paid', amount: 100, currency: 'EUR' },
-      verify: { state: 'paid', amount: 100, currency: 'EUR' },
-    },
-    {
-      name: 'returns another currency',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.currency = 'jpy';
-      },
-      inquire: { state: 'paid', amount: 1_250, currency: 'JPY' },
-      verify: { state: 'paid', amount: 1_250, currency: 'JPY' },
-    },
+    bothReturn('returns another amount', paidAs({ amount: 100 }), {
+      state: 'paid',
+      amount: 100,
+      currency: 'EUR',
+    }),
+    bothReturn('returns another currency', paidAs({ currency: 'jpy' }), {
+      state: 'paid',
+      amount: 1_250,
+      currency: 'JPY',
+    }),
     refuses(401, 'api_key_invalid'),
     refuses(403, 'account_closed'),
     refuses(404, 'resource_missing'),

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Case, ProviderFixture } from './fixture.ts';
+import { bothReturn, paidAs, verifyReturns } from './cases.ts';
 import { startZarinpal } from '../../fakes/zarinpal.ts';
 
 type Zarinpal = Awaited<ReturnType<typeof startZarinpal>>;
@@ -34,12 +35,7 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
   verifyWindowSeconds: null,
   start: (mode) => startZarinpal({ prefix: mode === 'live' ? 'A' : 'S' }),
   cases: [
-    {
-      name: 'waiting: IN_BANK',
-      arrange() {},
-      inquire: { state: 'waiting' },
-      verify: { state: 'waiting' },
-    },
+    bothReturn('waiting: IN_BANK', () => {}, { state: 'waiting' }),
     {
       name: 'paid, not verified: PAID',
       arrange: (bank, reference) => bank.pay(reference),
@@ -75,28 +71,16 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
       inquire: { state: 'failed', failureCode: 'payment_not_completed', code: 'FAILED' },
       verify: { state: 'failed', failureCode: 'payment_not_completed' },
     },
-    {
-      name: 'reversed before the verification: REVERSED',
-      arrange: movesTo('REVERSED'),
-      inquire: { state: 'failed', failureCode: 'payment_reversed' },
-      verify: { state: 'failed', failureCode: 'payment_reversed' },
-    },
-    {
-      name: 'throws for an undocumented status',
-      arrange: movesTo('ON_HOLD'),
-      inquire: 'no_answer',
-      verify: 'no_answer',
-    },
-    {
-      name: 'fails for another amount',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.amount = 1_000;
-      },
-      inquire: { state: 'processing' },
-      verify: { state: 'failed', failureCode: 'amount_mismatch', code: '-50' },
-    },
+    bothReturn('reversed before the verification: REVERSED', movesTo('REVERSED'), {
+      state: 'failed',
+      failureCode: 'payment_reversed',
+    }),
+    bothReturn('throws for an undocumented status', movesTo('ON_HOLD'), 'no_answer'),
+    verifyReturns('fails for another amount', paidAs({ amount: 1_000 }), {
+      state: 'failed',
+      failureCode: 'amount_mismatch',
+      code: '-50',
+    }),
     // −51, not paid, contradicts the inquiry, which still says paid.
     ...refuses('verify', -51)('no_answer'),
     {
@@ -114,38 +98,28 @@ export const zarinpal: ProviderFixture<Zarinpal> = {
         ['FAILED', 'payment_not_completed'],
         ['REVERSED', 'payment_reversed'],
       ] as const
-    ).map(([state, failureCode]): Case<Zarinpal> => ({
-      name: `${state} between inquiry and verification: −51, and the next inquiry shows it`,
-      arrange(bank, reference) {
-        bank.pay(reference);
-        bank.moveBeforeNextVerify(reference, state);
-      },
-      inquire: { state: 'processing' },
-      verify: { state: 'failed', failureCode, code: state },
-    })),
+    ).map(([state, failureCode]): Case<Zarinpal> =>
+      verifyReturns(
+        `${state} between inquiry and verification: −51, and the next inquiry shows it`,
+        (bank, reference) => {
+          bank.pay(reference);
+          bank.moveBeforeNextVerify(reference, state);
+        },
+        { state: 'failed', failureCode, code: state },
+      ),
+    ),
     // Refusals about our account, too many attempts, a fault of theirs: none is an outcome.
     ...refuses('verify', -10, -11, -12, -15, -52, -53, -54, -99)('no_answer'),
     ...refuses('inquiry', -10, -12, -52, -54)('no_answer'),
-    {
-      name: 'masks a whole card number',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.card = '5022291234561234';
-      },
-      inquire: { state: 'processing' },
-      verify: { ...paid, cardPanMasked: '502229******1234' },
-    },
-    {
-      name: 'drops a card number that shows other digits',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.card = '50222****12345';
-      },
-      inquire: { state: 'processing' },
-      verify: { ...paid, cardPanMasked: null },
-    },
+    verifyReturns('masks a whole card number', paidAs({ card: '5022291234561234' }), {
+      ...paid,
+      cardPanMasked: '502229******1234',
+    }),
+    verifyReturns(
+      'drops a card number that shows other digits',
+      paidAs({ card: '50222****12345' }),
+      { ...paid, cardPanMasked: null },
+    ),
   ],
   wire: [
     [money, money],

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../../contract/failure-codes.ts';
 import type { Case, ProviderFixture } from './fixture.ts';
-import { otherPaymentCases } from './cases.ts';
+import { bothReturn, otherPaymentCases, paidAs, verifyReturns } from './cases.ts';
 import { startZibal } from '../../fakes/zibal.ts';
 
 type Zibal = Awaited<ReturnType<typeof startZibal>>;
@@ -61,108 +61,86 @@ export const zibal: ProviderFixture<Zibal> = {
   verifyWindowSeconds: null,
   start: () => startZibal(),
   cases: [
-    {
-      name: 'waiting: status −1',
-      arrange() {},
-      inquire: { state: 'waiting' },
-      verify: { state: 'waiting' },
-    },
-    {
-      name: 'paid, not verified: status 2',
-      arrange: (bank, reference) => bank.pay(reference),
-      inquire: { state: 'processing' },
-      verify: { ...paid, cardPanMasked: '502229******1234' },
-    },
-    {
-      name: 'verified before: status 1',
-      arrange: alreadyVerified,
-      inquire: { ...paid, cardPanMasked: '502229******1234' },
-      verify: { ...paid, cardPanMasked: '502229******1234' },
-    },
-    {
-      name: 'verified by another call between inquiry and verification: 201 without a number',
-      arrange(bank, reference) {
+    bothReturn('waiting: status −1', () => {}, { state: 'waiting' }),
+    verifyReturns('paid, not verified: status 2', (bank, reference) => bank.pay(reference), {
+      ...paid,
+      cardPanMasked: '502229******1234',
+    }),
+    bothReturn('verified before: status 1', alreadyVerified, {
+      ...paid,
+      cardPanMasked: '502229******1234',
+    }),
+    verifyReturns(
+      'verified by another call between inquiry and verification: 201 without a number',
+      (bank, reference) => {
         bank.pay(reference);
         bank.verifyBeforeNextVerify(reference);
       },
-      inquire: { state: 'processing' },
-      verify: { ...paid, cardPanMasked: '502229******1234' },
-    },
-    {
-      name: 'cancelled by the payer: status 3',
-      arrange: (bank, reference) => bank.move(reference, '3'),
-      inquire: { state: 'cancelled' },
-      verify: { state: 'cancelled' },
-    },
+      { ...paid, cardPanMasked: '502229******1234' },
+    ),
+    bothReturn('cancelled by the payer: status 3', (bank, reference) => bank.move(reference, '3'), {
+      state: 'cancelled',
+    }),
     ...failed,
-    {
-      name: 'throws for an undocumented status',
-      arrange: (bank, reference) => bank.move(reference, '99'),
-      inquire: 'no_answer',
-      verify: 'no_answer',
-    },
-    {
-      name: 'does not verify another amount',
-      arrange(bank, reference) {
-        bank.pay(reference);
-        const entry = bank.book.get(reference);
-        if (entry) entry.amount = 2_000;
-      },
-      inquire: { state: 'processing' },
-      verify: { state: 'failed', failureCode: 'amount_mismatch', message: '2000 IRR' },
-    },
-    {
-      name: 'returns another amount that was verified before',
-      arrange(bank, reference) {
+    bothReturn(
+      'throws for an undocumented status',
+      (bank, reference) => bank.move(reference, '99'),
+      'no_answer',
+    ),
+    verifyReturns('does not verify another amount', paidAs({ amount: 2_000 }), {
+      state: 'failed',
+      failureCode: 'amount_mismatch',
+      message: '2000 IRR',
+    }),
+    bothReturn(
+      'returns another amount that was verified before',
+      (bank, reference) => {
         alreadyVerified(bank, reference);
         const entry = bank.book.get(reference);
         if (entry) entry.amount = 2_000;
       },
-      inquire: { state: 'paid', amount: 2_000, currency: 'IRR' },
-      verify: { state: 'paid', amount: 2_000, currency: 'IRR' },
-    },
+      { state: 'paid', amount: 2_000, currency: 'IRR' },
+    ),
     ...otherPaymentCases<Zibal>(),
-    {
-      name: 'verified before, without a number',
-      arrange(bank, reference) {
+    bothReturn(
+      'verified before, without a number',
+      (bank, reference) => {
         alreadyVerified(bank, reference);
         bank.refNumberAs(() => null);
       },
-      inquire: { ...paid, trackingCode: null },
-      verify: { ...paid, trackingCode: null },
-    },
-    {
-      name: 'refNumber as a text',
-      arrange(bank, reference) {
+      { ...paid, trackingCode: null },
+    ),
+    verifyReturns(
+      'refNumber as a text',
+      (bank, reference) => {
         bank.pay(reference);
         bank.refNumberAs(() => '000123456789012345678');
       },
-      inquire: { state: 'processing' },
-      verify: { ...paid, trackingCode: '000123456789012345678' },
-    },
-    {
-      name: 'refNumber as a number',
-      arrange(bank, reference) {
+      { ...paid, trackingCode: '000123456789012345678' },
+    ),
+    verifyReturns(
+      'refNumber as a number',
+      (bank, reference) => {
         bank.pay(reference);
         bank.refNumberAs(() => 123_456_789);
       },
-      inquire: { state: 'processing' },
-      verify: { ...paid, trackingCode: '123456789' },
-    },
+      { ...paid, trackingCode: '123456789' },
+    ),
     ...(
       [
         ['5', 'insufficient_funds'],
         ['18', 'payment_reversed'],
       ] as const
-    ).map(([state, failureCode]): Case<Zibal> => ({
-      name: `status ${state} between inquiry and verification: 202, and the next inquiry shows it`,
-      arrange(bank, reference) {
-        bank.pay(reference);
-        bank.moveBeforeNextVerify(reference, state);
-      },
-      inquire: { state: 'processing' },
-      verify: { state: 'failed', failureCode, code: state },
-    })),
+    ).map(([state, failureCode]): Case<Zibal> =>
+      verifyReturns(
+        `status ${state} between inquiry and verification: 202, and the next inquiry shows it`,
+        (bank, reference) => {
+          bank.pay(reference);
+          bank.moveBeforeNextVerify(reference, state);
+        },
+        { state: 'failed', failureCode, code: state },
+      ),
+    ),
     // 202, not paid, contradicts the inquiry, which still says paid.
     ...refuses('verify', 102, 103, 104, 115, 202, 203, 999),
     ...refuses('inquiry', 102, 115, 203, 999),

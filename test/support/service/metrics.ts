@@ -90,4 +90,3 @@ export const createWatch = (urls: Readonly<Partial<Record<Part, string>>>) => {
       }),
   };
 };
-export type Watch = ReturnType<typeof createWatch>;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type RunningProcess, startProgram } from '../../../stack/processes.ts';
 import { compileCache } from '../runner/compile-cache.ts';
+import { onFewCores } from '../runner/on-few-cores.ts';
 
 /** A process of the service that a test can kill and restart. */
 export interface TestProcess {
@@ -31,7 +32,7 @@ export const createProcess = (
     async start() {
       running = await startProgram({
         name,
-        args: [join(import.meta.dirname, '../../..', entry)],
+        args: [...onFewCores, join(import.meta.dirname, '../../..', entry)],
         env: { ...env, NODE_COMPILE_CACHE: compileCache },
         stopMs: 15_000,
         log: { path: '(in the test)', write: (line) => lines.push(line) },

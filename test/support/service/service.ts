@@ -231,7 +231,8 @@ export const startService = async ({ apiEnv = {}, ...given }: ServiceOptions = {
   begun.defer(async () => {
     await Promise.all([api, worker, further].map((process) => process.stop()));
   });
-  await startBoth(api, worker);
+  if (given.withoutWorker) await api.start();
+  else await startBoth(api, worker);
   await createGateways(database.sql).insert(sandboxAccount);
 
   const running = begun.move();
@@ -267,6 +268,8 @@ export interface ServiceOptions {
   ownTemporal?: boolean;
   /** Own Temporal with its Web UI. */
   withUi?: boolean;
+  /** The test starts workers of its own, or none. */
+  withoutWorker?: boolean;
   /** Instead of one of its own; it is dropped in the end. */
   database?: Pick<Awaited<ReturnType<typeof aDatabase>>, 'sql' | 'url' | 'drop'>;
 }

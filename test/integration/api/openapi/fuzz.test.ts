@@ -209,7 +209,7 @@ describe('every operation', () => {
     // A create starts a workflow and a return asks a gateway: both are slow.
     const batches =
       {
-        createPayment: 12,
+        createPayment: 6,
         replayEvent: 4,
         returnFromGateway: 8,
         returnFromGatewayByPost: 8,

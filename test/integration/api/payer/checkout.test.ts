@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Journey } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { forFile } from '../../../support/for-file.ts';
 import { expectPage, expectRedirect, originOnly } from '../../../support/service/payer-page.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 import { addStripe } from '../../../support/service/stripe-account.ts';
 import { until } from '../../../support/until.ts';
 
-let service: Service;
-let journey: Journey;
-beforeAll(async () => {
-  service = await startService();
-  journey = createJourney(service, (await service.anApplication()).token);
-});
-afterAll(() => service?.stop());
-
-const opened = (id: string) =>
-  until('the payment is opened', async () => (await journey.checkout(id)).status === 302);
+const service = await forFile(useService());
+const { journey } = await service.anApplication();
 
 describe('checkout', () => {
   it('redirects to the gateway while the payment is pending, repeatedly', async () => {
@@ -48,26 +38,12 @@ describe('checkout', () => {
     ]);
   });
 
-  it('shows a reloading page with 503 after 10 s if the payment is not opened', async () => {
-    await service.worker.stop();
-    const id = await journey.create();
-    const startedAt = performance.now();
-    const answer = await journey.checkout(id);
-    expect(performance.now() - startedAt).toBeGreaterThan(9_000);
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
-    expect(answer.status).toBe(503);
-    expectPage(answer);
-    expect(answer.headers.get('refresh')).toBe('3');
-    expect(answer.headers.get('retry-after')).toBe('3');
-    await service.worker.start();
-    await opened(id);
-  });
-
-  it('shows the same page while the gateway fails', async () => {
-    const stripe = await addStripe(service);
+  it('shows a reloading page with 503 while the gateway fails', async () => {
+    const gateway = 'stripe-that-fails';
+    const stripe = await addStripe(service, gateway);
     onTestFinished(() => stripe.stop());
     for (let time = 0; time < 20; time += 1) stripe.fail('error', /sessions$/);
-    const answer = await journey.checkout(await journey.create({ gateway: 'stripe' }));
+    const answer = await journey.checkout(await journey.create({ gateway }));
     expect(answer.status).toBe(503);
     expectPage(answer);
     expect(answer.headers.get('refresh')).toBe('3');
@@ -75,7 +51,7 @@ describe('checkout', () => {
 
   it('shows a form for a gateway that needs POST', async () => {
     const id = await journey.create();
-    await opened(id);
+    await until('it is opened', async () => (await journey.checkout(id)).status === 302);
     const redirect = { method: 'POST', url: 'http://127.0.0.1:9/pay', fields: { token: 'T1' } };
     await service.sql`
       update payments set gateway_redirect = ${service.sql.json(redirect)} where id = ${id}`;

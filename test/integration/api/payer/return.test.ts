@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Journey } from '../../../support/service/journey.ts';
-import { createJourney } from '../../../support/service/journey.ts';
+import { describe, expect, it } from 'vitest';
+import { forFile } from '../../../support/for-file.ts';
 import { expectRedirect } from '../../../support/service/payer-page.ts';
-import type { Service } from '../../../support/service/service.ts';
-import { startService } from '../../../support/service/service.ts';
+import { useService } from '../../../support/service/service.ts';
 
-let service: Service;
-let journey: Journey;
-beforeAll(async () => {
-  service = await startService();
-  journey = createJourney(service, (await service.anApplication()).token);
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+const { journey } = await service.anApplication();
 
 const callback = (id: string, status: string) =>
   `http://127.0.0.1:9/return?payment_id=${id}&order_id=order-1&status=${status}`;
@@ -45,29 +38,5 @@ describe('a return from the gateway', () => {
     const { searchParams } = new URL(headers.get('location') ?? '');
     expect(searchParams.getAll('status')).toEqual(['cancelled']);
     expect(searchParams.getAll('payment_id')).toEqual([id]);
-  });
-
-  it('changes nothing if the payment is not open at its gateway yet', async () => {
-    await service.worker.stop();
-    const id = await journey.create();
-    expectRedirect(await journey.comeBack(id), callback(id, 'pending'));
-    expect((await journey.get(id)).json['status']).toBe('pending');
-    await service.worker.start();
-    expect((await journey.checkout(id)).status).toBe(302);
-    const { events } = await service.client.workflow.getHandle(id).fetchHistory();
-    expect(events?.filter((one) => one.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);
-  });
-
-  it('redirects with status=processing after about 10 s if no worker answers', async () => {
-    const id = await journey.atGateway();
-    await journey.choose(id, 'pay');
-    await service.worker.stop();
-    const startedAt = performance.now();
-    const answer = await journey.comeBack(id);
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
-    expect(answer.status).toBe(303);
-    expectRedirect(answer, callback(id, 'processing'));
-    await service.worker.start();
-    expectRedirect(await journey.comeBack(id), callback(id, 'paid'));
   });
 });

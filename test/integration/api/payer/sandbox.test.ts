@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Journey } from '../../../support/service/journey.ts';
+import { describe, expect, it } from 'vitest';
 import { createJourney } from '../../../support/service/journey.ts';
 import { elementTexts, expectPage, expectRedirect } from '../../../support/service/payer-page.ts';
 import { rawRequest } from '../../../support/servers/raw-http.ts';
-import type { SharedService } from '../../../support/service/service.ts';
 import { useService } from '../../../support/service/service.ts';
+import { forFile } from '../../../support/for-file.ts';
 
-let service: SharedService;
-let journey: Journey;
-beforeAll(async () => {
-  service = await useService();
-  journey = createJourney(service, (await service.anApplication()).token);
-});
-afterAll(() => service?.stop());
+const service = await forFile(useService());
+const journey = createJourney(service, (await service.anApplication()).token);
 
 describe('the sandbox page', () => {
   it('shows the amount, and buttons that work without JavaScript', async () => {

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AnyRequest } from '../../../../api/http/route.ts';
-import type { Deps } from '../../../../api/payer/return.ts';
 import { createGatewayBudget } from '../../../../api/payer/gateway-budget.ts';
-import { returnHandler } from '../../../../api/payer/return.ts';
+import { returnHandler, type Deps } from '../../../../api/payer/return.ts';
 import type { PayerPayment } from '../../../../postgres/payments.ts';
 import { aPayment } from '../../../support/data/payments.ts';
 
