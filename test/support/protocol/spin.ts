@@ -27,7 +27,8 @@ const compile = ({ model, c }: Promela, folder: string, memoryMb: number, flags:
   const checked = ['-DSAFETY', '-DNOREDUCE', `-DMEMLIM=${memoryMb}`];
   execFileSync('gcc', ['-w', ...checked, ...flags, '-o', 'pan', 'pan.c'], options);
   // `-E`: a state without a next step is no fault.
-  return (args: string[]) => spawnSync('./pan', ['-E', '-m1000000', ...args], options).stdout;
+  return (args: string[]) =>
+    spawnSync(join(folder, 'pan'), ['-E', '-m1000000', ...args], options).stdout;
 };
 
 const inFolder = <T>(work: (folder: string) => T): T => {
